@@ -1,10 +1,12 @@
 """What all tests share: Qt without a screen, folders of their own, and the mark of the tests that run kernels."""
 
+import gc
 import os
 import shutil
+import signal
 import tempfile
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,6 +20,10 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 # whatever this machine has set.
 os.environ.pop("PYTHONUNBUFFERED", None)
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# What a shell starts in the background ignores Ctrl+C, and so would the programs that tests interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Neither the user's settings nor traces that another version left in the cache may take part.
 HOME = tempfile.mkdtemp(prefix="tilescope-tests-")
@@ -39,6 +45,7 @@ ENGINE = (
     "tracer/simulator",
     "tracer/recording",
     "tracer/compiled",
+    "tracer/hardware/accesses",
     "tracer/run",
     "tracer/findings",
     "kernels",
@@ -49,17 +56,20 @@ ENGINE = (
 LONGEST = (
     "tracer/compiled/test_random_kernels.py",
     "tracer/compiled/test_same_traces.py",
+    "app/cli/programs/test_programs_that_went_wrong.py",
+    "attacks/test_attacks.py",
     "kernels/test_matrix_products.py",
+    "kernels/test_results.py",
+    "tracer/findings/test_catalogue.py",
+    "app/timings/test_window.py",
     "app/cli/programs/test_engines.py",
     "app/window/test_large_launches.py",
     "app/cli/checks/test_endings.py",
     "tracer/model/test_user_code.py",
     "app/cli/checks/test_endless_launches.py",
     "app/cli/checks/test_partial_launches.py",
-    "app/cli/checks/test_waste.py",
     "tracer/compiled/test_less_common.py",
     "app/cli/test_main.py",
-    "tracer/storage/test_trace_file.py",
     "app/window/test_toolbar.py",
     "tracer/findings/test_against_compute_sanitizer.py",
 )
@@ -69,6 +79,17 @@ HERE = Path(__file__).resolve().parent
 def pytest_unconfigure() -> None:
     """Remove what the tests left in the folders."""
     shutil.rmtree(HOME, ignore_errors=True)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Collect without looking for garbage; what is there then, a million objects, is not looked at again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

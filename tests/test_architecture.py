@@ -6,10 +6,11 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
-from import_graph import TOP, Import, circles, folder_of, imports_of, modules_of, trees_of
+from import_graph import TOP, Import, circles, files_of, folder_of, imports_of, modules_of, trees_of
 
 PLAIN = ("tracer/model", "tracer/storage", "tracer/analysis")
 COMPILED = (
@@ -19,14 +20,15 @@ COMPILED = (
 # What the program's own process may use of the tracer: everything but what runs kernels in it.
 TRACER = (
     *PLAIN, "tracer/races", "tracer/type_inference", "tracer/findings", "tracer/findings/waste", "tracer/run",
-    "tracer/measure", "tracer/processes", "tracer/judging", "kernels/scenarios",
+    "tracer/measure", "tracer/hardware", "tracer/hardware/profiling", "tracer/processes", "tracer/judging",
+    "kernels/scenarios",
 )  # fmt: skip
 VIEW = (*TRACER, "app/model", "app/widgets", "app/views/common")
 VIEWS = tuple(
     f"app/views/{name}"
     for name in (
         "common", "memory", "memory/layout", "histogram", "timeline", "warp", "source", "inspect", "counters",
-        "charts",
+        "charts", "gpu",
     )
 )  # fmt: skip
 
@@ -39,6 +41,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "tracer/storage": ("tracer/model",),
     "tracer/dataflow": ("tracer/model",),
     "tracer/analysis": ("tracer/model", "tracer/dataflow", "kernels/scenarios"),
+    "tracer/exports": (*PLAIN,),
     "tracer/races": ("tracer/model", "tracer/analysis"),
     "tracer/type_inference": ("tracer/model", "tracer/processes", "tracer/storage"),
     "tracer/findings/source": ("tracer/model", "tracer/analysis"),
@@ -55,9 +58,9 @@ LAYERS: dict[str, tuple[str, ...]] = {
     ),
     "tracer/calls": ("tracer/model", "tracer/type_inference", "tracer/simulator/host"),
     "tracer/compiled": (),
-    "tracer/compiled/rewrite": ("tracer/model", "tracer/compiled"),
+    "tracer/compiled/rewrite": ("tracer/model", "tracer/recording", "tracer/compiled"),
     "tracer/compiled/scheduler": ("tracer/model", "tracer/recording", "tracer/compiled"),
-    "tracer/compiled/runtime": ("tracer/model", "tracer/compiled", "tracer/compiled/scheduler"),
+    "tracer/compiled/runtime": ("tracer/model", "tracer/recording", "tracer/compiled", "tracer/compiled/scheduler"),
     "tracer/compiled/rows": ("tracer/model", "tracer/analysis", "tracer/recording", "tracer/compiled"),
     "tracer/compiled/driver": ("tracer/model", "tracer/storage", "tracer/recording", *COMPILED),
     "tracer/judging": (*PLAIN, "tracer/findings", "tracer/recording"),
@@ -67,10 +70,25 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "kernels/scenarios",
     ),
     "tracer/measure": (*PLAIN, "tracer/processes", "tracer/recording", "tracer/run", "kernels", "kernels/scenarios"),
+    "tracer/hardware": (
+        *PLAIN, "tracer/processes", "tracer/recording", "tracer/run", "tracer/measure", "kernels", "kernels/scenarios",
+    ),
+    "tracer/hardware/marks": (
+        *PLAIN, "tracer/processes", "tracer/recording", "tracer/measure", "tracer/compiled", "tracer/compiled/rewrite",
+        "tracer/hardware", "kernels", "kernels/scenarios",
+    ),
+    "tracer/hardware/profiling": (
+        *PLAIN, "tracer/recording", "tracer/measure", "tracer/hardware", "kernels/scenarios",
+    ),
+    "tracer/hardware/accesses": (
+        *PLAIN, "tracer/processes", "tracer/races", "tracer/recording", "tracer/measure", "tracer/compiled",
+        "tracer/compiled/rewrite", "tracer/compiled/runtime", "tracer/hardware/marks",
+    ),
     "app/model": TRACER,
+    "app/gpu": (*TRACER, "app/model"),
     "app/widgets": ("kernels/scenarios", "tracer/model", "tracer/storage", "tracer/analysis", "app/model"),
     "app/charts": (*TRACER, "app/model"),
-    "app/lecture": (*TRACER, "app/model", "app/charts"),
+    "app/lecture": (*TRACER, "app/model", "app/charts", "app/gpu"),
     "app/lecture/edit": ("kernels/scenarios", "tracer/storage", "app/model", "app/lecture"),
     "app/exercise": (*TRACER, "app/model", "app/lecture"),
     "app/control": (*TRACER, "app/model", "app/charts", "app/lecture"),
@@ -84,8 +102,9 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "app/views/inspect": VIEW,
     "app/views/counters": VIEW,
     "app/views/charts": (*VIEW, "app/charts"),
+    "app/views/gpu": (*VIEW, "app/gpu"),
     "app/window/toolbar": ("app/model", "app/widgets", "kernels/scenarios"),
-    "app/window/panels": (*TRACER, "app/model", "app/charts", "app/widgets", *VIEWS),
+    "app/window/panels": (*TRACER, "app/control", "app/model", "app/charts", "app/gpu", "app/widgets", *VIEWS),
     "app/window/lecture": (
         *TRACER, "app/lecture", "app/model", "app/control", "app/charts", "app/widgets", *VIEWS, "app/window/panels",
     ),
@@ -97,22 +116,36 @@ LAYERS: dict[str, tuple[str, ...]] = {
         *TRACER, "app/lecture", "app/lecture/edit", "app/model", "app/control", "app/widgets", "app/views/common",
         "app/window/panels", "app/window/lecture",
     ),
+    "app/window/replay": (
+        *TRACER, "kernels/scenarios", "app/charts", "app/gpu", "app/control", "app/lecture", "app/model", "app/widgets",
+        *VIEWS, "app/window/lecture",
+    ),
     "app/window/exercise": (
         *TRACER, "app/exercise", "app/lecture", "app/model", "app/control", "app/widgets", "app/views/common",
         "app/views/source", "app/window/lecture",
     ),
+    "app/window/recording": (
+        *TRACER, "app/lecture", "app/model", "app/control", "app/widgets", "app/window/lecture",
+    ),
     "app/timings": (*TRACER, "app/model", "app/control", "app/charts", "app/widgets", "app/views/charts"),
     "app/window": (
-        *TRACER, "app/lecture", "app/model", "app/control", "app/charts", "app/widgets", *VIEWS, "app/timings",
+        *TRACER, "app/lecture", "app/model", "app/control", "app/charts", "app/gpu", "app/widgets", *VIEWS,
+        "app/timings",
         "app/window/toolbar", "app/window/panels", "app/window/lecture", "app/window/presenter", "app/window/writing",
         "app/window/editing",
-        "app/window/exercise",
+        "app/window/exercise", "app/window/recording",
     ),
     "app/cli/common": (*TRACER, "app/model"),
     "app/cli/programs": (*TRACER, "app/model", "app/cli/common"),
+    "app/cli/pictures": (
+        *TRACER, "app/cli/common", "app/model", "app/lecture", "app/control", "app/charts", "app/widgets", *VIEWS,
+        "app/window", "app/window/lecture", "app/window/recording", "app/window/replay",
+    ),
     "app/cli": (
-        *TRACER, "app/cli/common", "app/cli/programs", "app/model", "app/lecture", "app/exercise",
-        "app/control", "app/charts", "app/widgets", *VIEWS, "app/timings", "app/window", "app/window/lecture",
+        *TRACER, "tracer/hardware/accesses", "tracer/hardware/marks", "tracer/exports", "app/cli/common",
+        "app/cli/programs", "app/cli/pictures",
+        "app/model", "app/lecture", "app/exercise", "app/control", "app/charts", "app/widgets", *VIEWS, "app/timings",
+        "app/window",
     ),
     "api": (*TRACER, "tracer/calls", "tracer/simulator/host", "app/cli/common", "app/cli/programs", "app/cli"),
 }  # fmt: skip
@@ -121,10 +154,23 @@ ROOT = Path(__file__).resolve().parent.parent
 QT = {"PySide6", "shiboken6", "superqt", "qtpy", "pyqtgraph"}
 NUMBA = {"numba", "numba_cuda", "greenlet"}
 MANY = 16  # files in a folder, beyond which a newcomer searches instead of looking
-TREES = trees_of(ROOT)
-MODULES = {name: [module for _, module in modules_of(name, tree)] for name, tree in TREES.items()}
-IMPORTS = imports_of(TREES)
-FOLDERS = sorted({folder_of(name) for name in TREES})
+FOLDERS = sorted({path.parent.relative_to(ROOT).as_posix() for path in files_of(ROOT)})
+
+
+class House(NamedTuple):
+    """What the files of the package say, by path."""
+
+    trees: dict[str, ast.Module]
+    modules: dict[str, list[str]]  # that each file imports
+    imports: list[Import]  # of one file by another
+
+
+@pytest.fixture(scope="module")
+def house():
+    """Read the house once, for this file alone: its trees are a million objects."""
+    trees = trees_of(ROOT)
+    modules = {name: [module for _, module in modules_of(name, tree)] for name, tree in trees.items()}
+    return House(trees, modules, imports_of(trees))
 
 
 def breaches(imports: list[Import]) -> list[str]:
@@ -146,24 +192,26 @@ def top(module):
     return module.split(".")[0]
 
 
-def importing(files, unwanted):
+def importing(house, files, unwanted):
     """Return "file imports module" for each module of which `unwanted` is true."""
-    return [f"{name} imports {module}" for name in files for module in MODULES[name] if unwanted(module)]
+    return [
+        f"{name} imports {module}" for name in files for module in house.modules[name] if unwanted(module)
+    ]
 
 
-def test_the_scan_sees_the_house():
-    assert {"kernels/scenarios/catalogue.py", "tracer/model/trace.py", "app/cli/main.py"} <= set(TREES)
-    assert "tilescope.kernels.scenarios.catalogue" in MODULES["tracer/model/plan.py"]
-    assert any(i.target == "tracer/model/trace.py" for i in IMPORTS)
+def test_the_scan_sees_the_house(house):
+    assert {"kernels/scenarios/catalogue.py", "tracer/model/trace.py", "app/cli/main.py"} <= set(house.trees)
+    assert "tilescope.kernels.scenarios.catalogue" in house.modules["tracer/model/plan.py"]
+    assert any(i.target == "tracer/model/trace.py" for i in house.imports)
 
 
-def test_every_folder_is_in_the_table_and_every_row_is_a_folder():
-    with_files = {folder_of(name) for name in TREES if not name.endswith("__init__.py")}
+def test_every_folder_is_in_the_table_and_every_row_is_a_folder(house):
+    with_files = {folder_of(name) for name in house.trees if not name.endswith("__init__.py")}
     assert with_files == set(LAYERS)
 
 
-def test_imports_follow_the_table():
-    assert breaches(IMPORTS) == []
+def test_imports_follow_the_table(house):
+    assert breaches(house.imports) == []
 
 
 def test_the_table_goes_from_the_bottom_to_the_top():
@@ -181,8 +229,8 @@ def test_an_arrow_against_the_table_is_seen():
     assert breaches([unknown]) != []
 
 
-def test_no_files_import_each_other_in_a_circle():
-    assert circles(IMPORTS) == []
+def test_no_files_import_each_other_in_a_circle(house):
+    assert circles(house.imports) == []
 
 
 def test_a_circle_is_seen():
@@ -192,12 +240,14 @@ def test_a_circle_is_seen():
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_a_folder_says_what_is_at_home_in_it_and_holds_no_more_than_one_sees(folder):
-    files = [name for name in TREES if folder_of(name) == folder]
+def test_a_folder_says_what_is_at_home_in_it_and_holds_no_more_than_one_sees(house, folder):
+    files = [name for name in house.trees if folder_of(name) == folder]
     assert len(files) <= MANY + 1
-    text = ast.get_docstring(TREES[f"{folder}/__init__.py"])
+    text = ast.get_docstring(house.trees[f"{folder}/__init__.py"])
     assert text and text.endswith(".") and "\n" not in text
-    assert len(TREES[f"{folder}/__init__.py"].body) == 1, "folders export nothing: lazy imports stay lazy"
+    assert len(house.trees[f"{folder}/__init__.py"].body) == 1, (
+        "folders export nothing: lazy imports stay lazy"
+    )
 
 
 def test_every_folder_is_packaged():
@@ -209,10 +259,10 @@ def test_every_folder_is_packaged():
     assert packages == {"tilescope." + folder.replace("/", ".") for folder in FOLDERS}
 
 
-def test_imports_inside_the_package_are_relative():
+def test_imports_inside_the_package_are_relative(house):
     absolute = [
         f"{name}:{node.lineno}"
-        for name, tree in TREES.items()
+        for name, tree in house.trees.items()
         for node in ast.walk(tree)
         if (isinstance(node, ast.Import) and any(top(alias.name) == "tilescope" for alias in node.names))
         or (isinstance(node, ast.ImportFrom) and not node.level and top(node.module) == "tilescope")
@@ -220,46 +270,49 @@ def test_imports_inside_the_package_are_relative():
     assert absolute == []
 
 
-def test_arrows_point_one_way():
-    upward = [i for i in IMPORTS if TOP.index(i.target.split("/")[0]) > TOP.index(i.file.split("/")[0])]
+def test_arrows_point_one_way(house):
+    upward = [i for i in house.imports if TOP.index(i.target.split("/")[0]) > TOP.index(i.file.split("/")[0])]
     assert upward == []
 
 
-def test_qt_stays_in_app():
-    below = [name for name in TREES if not name.startswith("app/")]
-    assert importing(below, lambda module: top(module) in QT) == []
+def test_qt_stays_in_app(house):
+    below = [name for name in house.trees if not name.startswith("app/")]
+    assert importing(house, below, lambda module: top(module) in QT) == []
 
 
-def test_the_window_s_model_has_no_widgets():
-    model = [name for name in TREES if name.startswith(("app/model/", "app/control/", "app/charts/"))]
-    assert importing(model, lambda module: module.startswith(("PySide6.QtWidgets", "PySide6.QtGui"))) == []
+def test_the_window_s_model_has_no_widgets(house):
+    model = [name for name in house.trees if name.startswith(("app/model/", "app/control/", "app/charts/"))]
+    assert (
+        importing(house, model, lambda module: module.startswith(("PySide6.QtWidgets", "PySide6.QtGui")))
+        == []
+    )
 
 
-def test_no_helper_takes_the_whole_window():
-    importers = {i.file for i in IMPORTS if i.target == "app/window/main_window.py"}
-    assert importers == {"app/window/start.py", "app/cli/snapshot.py"}
+def test_no_helper_takes_the_whole_window(house):
+    importers = {i.file for i in house.imports if i.target == "app/window/main_window.py"}
+    assert importers == {"app/window/start.py", "app/window/unseen.py", "app/cli/pictures/snapshot.py"}
 
 
-def test_app_never_imports_numba():
-    app = [name for name in TREES if name.startswith("app/")]
-    assert importing(app, lambda module: top(module) in NUMBA) == []
+def test_app_never_imports_numba(house):
+    app = [name for name in house.trees if name.startswith("app/")]
+    assert importing(house, app, lambda module: top(module) in NUMBA) == []
 
 
-def test_one_file_touches_the_simulator():
+def test_one_file_touches_the_simulator(house):
     inside = ("numba.cuda.simulator", "numba_cuda")
-    touching = [name for name in TREES if any(m.startswith(inside) for m in MODULES[name])]
+    touching = [name for name in house.trees if any(m.startswith(inside) for m in house.modules[name])]
     assert touching == ["tracer/simulator/numba_patch.py"]
 
 
-def test_plain_modules_need_numpy_and_the_standard_library_alone():
+def test_plain_modules_need_numpy_and_the_standard_library_alone(house):
     waiting, seen = ["kernels/scenarios/catalogue.py", "tracer/model/trace.py"], set()
     while waiting:
         name = waiting.pop()
         seen.add(name)
-        waiting += {i.target for i in IMPORTS if i.file == name} - seen
+        waiting += {i.target for i in house.imports if i.file == name} - seen
     assert "kernels/scenarios/matmul_scenarios.py" in seen
     allowed = sys.stdlib_module_names | {"numpy", "tilescope"}
-    assert importing(seen, lambda module: top(module) not in allowed) == []
+    assert importing(house, seen, lambda module: top(module) not in allowed) == []
 
 
 def loaded_after(statement):

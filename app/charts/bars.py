@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ...kernels.scenarios.scenario import CUBLAS
 from ...tracer.measure.measurement import Row, TimingKind
 from .choice import ChartSubject, Choice, slots_of, subject_of_key, timing_of, title_of
 from .figure import Axis, Bar, BarPanel, Datum, Mark
 from .published import published_for
 from .sources import MeasuredRow, origin_among, sources_of
-from .wording import SHORT, number_text, problem_of, shape_of, time_text, unit_of
+from .wording import SHORT, number_text, problem_of, real_of, shape_of, time_text, unit_of
 
 ChartRows = Sequence[tuple[ChartSubject, list[MeasuredRow]]]
 BarPanels = tuple[tuple[BarPanel, ...], tuple[str, ...]]
@@ -28,6 +29,7 @@ IN_SIZE_AND_SHAPE = {
 }  # by size and shape
 WIDE = 50  # times the smallest from which on bars are drawn on a logarithmic axis unless one says otherwise
 MEASURED: tuple[tuple[Mark, str], ...] = (("measured", ""),)
+RATE: tuple[tuple[Mark, str], ...] = (("measured", "time"), ("modelled", "FLOP"))
 
 
 def times(rows: ChartRows, choice: Choice) -> BarPanels:
@@ -127,6 +129,51 @@ def is_log(choice: Choice, bars: Sequence[Bar]) -> bool:
     """Return whether the axis is logarithmic: as chosen, else where the values lie far apart."""
     values = [bar.value for bar in bars]
     return choice.log if choice.log is not None else bool(values) and max(values) > WIDE * min(values)
+
+
+def cublas(rows: ChartRows, choice: Choice) -> BarPanels:
+    """Return a bar for each row with arithmetic, from the slowest to the fastest: its rate in per cent of cuBLAS's.
+
+    That is cuBLAS at the same size in the same measurement; where it has none, the large product that is its ceiling.
+    """
+    slots = slots_of(choice.subjects)
+    found = [(m, s, _cublas_rate(m, rows, choice.kind)) for s, mine in rows for m in mine if m.row.flop]
+    bars = [
+        _share(m, rate, choice.kind, slots[s.key], distinguishing_text(m, s, rows))
+        for m, s, (rate, _) in found
+        if rate
+    ]
+    bars.sort(key=lambda bar: bar.value)
+    notes = tuple(dict.fromkeys(note for _, _, (_, note) in found if note))
+    axis = Axis(
+        "rate, of cuBLAS's", "%", bool(choice.log), RATE
+    )  # from nothing to all: linear unless one says so
+    return (BarPanel(axis, tuple(bars), 100.0),), notes
+
+
+def _cublas_rate(measured: MeasuredRow, rows: ChartRows, kind: TimingKind) -> tuple[float, str]:
+    """Return what cuBLAS reached beside a row, in GFLOP/s, and a sentence about it; 0 where it was not measured."""
+    source, row = measured.source, measured.row
+    beside = [m.row for _, found in rows for m in found if m.source is source and m.row.baseline == CUBLAS]
+    for other in beside:
+        timing = timing_of(other, kind)
+        if timing and problem_of(other) == problem_of(row):
+            rate = other.flop / timing.median / 1000
+            return rate, f"100 %: {number_text(rate)} GFLOP/s, cuBLAS in the same run."
+    ceilings = source.measurement.ceilings
+    for peak in ceilings.peaks if ceilings else ():
+        if (peak.dtype, peak.by) == (real_of(row), "cublas"):
+            return peak.gflop_per_s, f"100 %: {number_text(peak.gflop_per_s)} GFLOP/s, {peak.told}."
+    return 0.0, "cuBLAS was not measured beside these, so that there is nothing to compare with."
+
+
+def _share(measured: MeasuredRow, rate: float, kind: TimingKind, slot: int, part: str) -> Bar:
+    row, timing = measured.row, timing_of(measured.row, kind)
+    assert timing is not None  # the rows were chosen for having it
+    low, high = timing.interval()
+    share, least, most = (row.flop / time / 10 / rate for time in (timing.median, high, low))
+    text = f"{'~' * (not timing.settled)}{number_text(share)} %"
+    return Bar(datum_of(measured, kind), part, share, least, most, text, slot)
 
 
 def speedup(rows: ChartRows, choice: Choice) -> BarPanels:

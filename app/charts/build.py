@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from .bars import ChartRows, calls, copies, ladder, speedup, times
+from .bars import ChartRows, calls, copies, cublas, ladder, speedup, times
 from .choice import ChartKind, ChartSubject, Choice, chosen_rows, over_of, subject_of_key, timing_of, title_of
 from .figure import BarPanel, Figure, PointPanel
 from .over import over_parameter
@@ -17,6 +17,7 @@ from .wording import METHODS, kind_text, problem_of, shape_of
 TITLES: dict[ChartKind, str] = {
     "bars": "Time",
     "ladder": "The ladder from Python to the GPU",
+    "cublas": "The ladder to cuBLAS",
     "speedup": "Speed-up",
     "scaling": "Time and rate over size",
     "over": "Over a parameter",
@@ -29,6 +30,7 @@ Builder = Callable[[ChartRows, Choice], tuple[tuple[BarPanel | PointPanel, ...],
 BUILDERS: dict[ChartKind, Builder] = {
     "bars": times,
     "ladder": ladder,
+    "cublas": cublas,
     "speedup": speedup,
     "scaling": scaling,
     "over": over_parameter,

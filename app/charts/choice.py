@@ -9,11 +9,12 @@ from itertools import chain
 from typing import Literal, get_args
 
 from ...kernels.scenarios.catalogue import Scenario, find, scenarios
+from ...kernels.scenarios.scenario import CUBLAS
 from ...tracer.measure.measurement import Row, Timing, TimingKind
 from .sources import MeasuredRow, Source, rows_of
 from .wording import problem_of, real_of, shape_of, side_of
 
-ChartKind = Literal["bars", "ladder", "speedup", "scaling", "over", "roofline", "calls", "copies"]
+ChartKind = Literal["bars", "ladder", "cublas", "speedup", "scaling", "over", "roofline", "calls", "copies"]
 Quantity = Literal["", "time", "rate", "bandwidth"]
 CHARTS: tuple[ChartKind, ...] = get_args(ChartKind)
 KINDS_OF: dict[ChartKind, tuple[TimingKind, ...]] = {
@@ -26,6 +27,11 @@ LADDER = (  # the same small product, by plain Python, by NumPy and on the GPU
     "matmul-naive-col-on-x/numpy", "matmul-add-into-global", "matmul-naive-row-on-x", "matmul-tiled",
     "cuda-c-naive", "cuda-c-tiled-static",
 )  # fmt: skip
+TO_CUBLAS = (  # float32 on the GPU, each with one thing more than the one before, and NVIDIA's library
+    "matmul-naive-row-on-x", "matmul-naive-col-on-x", "matmul-tiled", "matmul-column", "matmul-square", "matmul-wide",
+    "matmul-two-buffers", "matmul-two-buffers/cublas",
+)  # fmt: skip
+USUAL_SUBJECTS: dict[ChartKind, tuple[str, ...]] = {"ladder": LADDER, "cublas": TO_CUBLAS}
 SHOWN_OF: dict[ChartKind, tuple[Quantity, ...]] = {
     "scaling": ("time", "rate"),
     "over": ("time", "rate", "bandwidth"),
@@ -58,8 +64,8 @@ class ChartSubject:
 def title_of(subject: ChartSubject) -> str:
     """Return how a subject is called, whether it was measured or not."""
     scenario = find(subject.scenario)
-    titles = [baseline.title for baseline in scenario.baselines if baseline.name == subject.baseline]
-    return ", ".join([scenario.title, *titles])
+    beside = [b.title_beside(scenario.title) for b in scenario.baselines if b.name == subject.baseline]
+    return next(iter(beside), scenario.title)
 
 
 def subject_of_key(key: str) -> ChartSubject:
@@ -110,14 +116,25 @@ class Choice:
 
 def is_on_cpu(subject: ChartSubject) -> bool:
     """Return whether a subject is a program on the CPU."""
-    return bool(subject.baseline) or find(subject.scenario).engine == "python"
+    if subject.baseline:
+        return subject.baseline != CUBLAS
+    return find(subject.scenario).engine == "python"
+
+
+def usual_choice(chart: ChartKind) -> Choice:
+    """Return what a chart shows where nothing is named; the ladder to cuBLAS has all launch shapes of its rungs."""
+    subjects = tuple(map(subject_of_key, USUAL_SUBJECTS.get(chart, DEFAULT_SUBJECTS)))
+    return Choice(chart, subjects, shape="all" if chart == "cublas" else "")
 
 
 def turned_to(choice: Choice, chart: ChartKind) -> Choice:
-    """Return a choice with another chart; a ladder without a program on the CPU is the usual one."""
-    if chart != "ladder" or any(is_on_cpu(subject) for subject in choice.subjects):
+    """Return a choice with another chart; a ladder without its lowest or its highest rung is the usual one."""
+    lowest = chart == "ladder" and any(map(is_on_cpu, choice.subjects))
+    highest = chart == "cublas" and any(subject.baseline == CUBLAS for subject in choice.subjects)
+    if chart not in USUAL_SUBJECTS or lowest or highest:
         return replace(choice, chart=chart)
-    return replace(choice, chart=chart, subjects=tuple(map(subject_of_key, LADDER)), problem="", shape="")
+    usual = usual_choice(chart)
+    return replace(choice, chart=chart, subjects=usual.subjects, problem="", shape=usual.shape)
 
 
 def timing_of(row: Row, kind: TimingKind) -> Timing | None:
@@ -188,11 +205,12 @@ def problem_for(chosen: Sequence[Source], choice: Choice) -> str:
     offered = problems(chosen, choice)
     if choice.problem in offered:
         return choice.problem
-    rows = _timed(chosen, choice)
+    rows: dict[str, list[Row]] = {}
+    for row in _timed(chosen, choice):
+        rows.setdefault(problem_of(row), []).append(row)
 
     def suits(problem: str) -> tuple[int, bool, int]:
-        mine = [row for row in rows if problem_of(row) == problem]
-        found = [[row for row in mine if subject.names(row)] for subject in choice.subjects]
+        found = [[row for row in rows[problem] if subject.names(row)] for subject in choice.subjects]
         return (
             sum(map(bool, found)),
             all(_well_known(row) for mine in found for row in mine),

@@ -19,14 +19,12 @@ from ...kernels.scenarios.catalogue import CatalogueError, did_you_mean, find
 from ...tracer.measure.measurement import TIMING_KINDS
 from .choice import (
     CHARTS,
-    DEFAULT_SUBJECTS,
-    LADDER,
     SHOWN_OF,
     ChartSubject,
     Choice,
     problems,
     shapes,
-    subject_of_key,
+    usual_choice,
 )
 from .sources import Source, sources
 
@@ -60,8 +58,12 @@ def choice_of_words(words: Sequence[str], chosen: Sequence[Source] | None = None
         choice, rest = replace(choice, over=rest[0]), rest[1:]
     keys = [word for word in rest if "=" in word.partition(":")[0]]
     named = tuple(dict.fromkeys(subject_of(word) for word in rest if word not in keys))
-    usual = tuple(map(subject_of_key, LADDER if chart == "ladder" else DEFAULT_SUBJECTS))
-    choice = replace(choice, subjects=named or usual)
+    usual = usual_choice(chart)
+    choice = (
+        replace(choice, subjects=named)
+        if named
+        else replace(choice, subjects=usual.subjects, shape=usual.shape)
+    )
     _check_over(choice)
     for word in keys:
         choice = _with(choice, word, chosen)

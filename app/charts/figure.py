@@ -62,6 +62,16 @@ class Bar:
 
 
 @dataclass(frozen=True)
+class Fact:
+    """A number that explains a drawn one, for a table."""
+
+    label: str  # what it is
+    unit: str
+    value: float
+    mark: Mark  # where it comes from
+
+
+@dataclass(frozen=True)
 class Point:
     """A value y with its interval at x."""
 
@@ -72,6 +82,10 @@ class Point:
     high: float  # the upper end of y's interval
     text: str  # x and y in words
     label: str = ""  # what stands beside the point where there is room: y, with its unit if not the axis's
+    measured_x: float | None = (
+        None  # where it would be by what was measured in place of counted; may be infinite
+    )
+    facts: tuple[Fact, ...] = ()  # what explains it
 
 
 @dataclass(frozen=True)

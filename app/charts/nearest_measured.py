@@ -9,6 +9,7 @@ from math import log2, prod
 import msgspec
 
 from ...kernels.scenarios.catalogue import Values, find, settle
+from ...tracer.hardware.profiling.row_figures import RowFigures, figures_of
 from ...tracer.measure.measurement import NEWER, Row, Timing
 from ...tracer.model.launch import Array, Dim3, Launch
 from .bars import IN_SIZE_AND_SHAPE
@@ -127,6 +128,11 @@ class MeasuredTime:
     def is_exactly_asked(self) -> bool:
         """Whether the launch itself was measured, but for the values of its elements."""
         return not any(_distance(self.asked, self.row))
+
+    @property
+    def figures(self) -> RowFigures:
+        """Why it takes so long: occupancy (modelled), and what a profiler counted (measured)."""
+        return figures_of(self.row, self.measured.source.measurement.device, self.timing.kind)
 
     def times_as_fast(self, other: MeasuredTime | None) -> float | None:
         """Return how many times as fast as another it is.
@@ -284,7 +290,7 @@ def explanation(mine: MeasuredTime, other: MeasuredTime | None) -> str:
     parts.append(_rates(mine))
     if other is not None and mine.times_as_fast(other) is None:
         parts.append("Not compared with the other pane: no size of both was measured together.")
-    return " ".join(parts)
+    return "\n".join([" ".join(parts), *mine.figures.texts])
 
 
 def _launch_text(row: Row) -> str:

@@ -6,13 +6,23 @@ architectures", Communications of the ACM 52 (4), 2009.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from math import inf
 
+from ...tracer.hardware.profiling.row_figures import RowFigures, figures_of
+from ...tracer.hardware.profiling.wording import (
+    amount_text,
+    dram_text,
+    hits_text,
+    limiters_text,
+    percent_text,
+    share_text,
+)
 from ...tracer.measure.measurement import Row
-from ...tracer.measure.traffic import traffic_of
+from ...tracer.measure.traffic import Traffic, traffic_of
 from .bars import ChartRows, datum_of, distinguishing_text
 from .choice import Choice, slots_of, timing_of
-from .figure import Axis, Mark, Point, PointPanel, Roof, Series
+from .figure import Axis, Fact, Mark, Point, PointPanel, Roof, Series
 from .sources import MeasuredRow, Source, sources_of
 from .wording import number_text, real_of
 
@@ -24,6 +34,10 @@ NOTES = (
     "A point above the slope is fed by caches; the slope is what copying within the memory reached.",
 )
 TENSOR_CORES = " The product is above the registers, since the library multiplies on tensor cores."
+RING = (
+    "Ring: the same rate over the bytes that DRAM moved, {how}; caches had the rest. An arrow points to a ring beyond "
+    "the axis."
+)
 LEAST = (
     "Hollow: nobody has counted the sectors, so bytes are those of all arrays once, the least that it can be."
 )
@@ -41,12 +55,21 @@ def roofline(rows: ChartRows, choice: Choice) -> tuple[tuple[PointPanel, ...], t
         for subject, found in rows
         for m in found
     )
-    x = Axis("operational intensity", "FLOP/byte", True, X_MARKS)
+    counted = dict.fromkeys(o for m in drawn if (o := figures_of_row(m, choice).origin))
+    ring: tuple[tuple[Mark, str], ...] = (("measured", "bytes of rings"),) if counted else ()
+    x = Axis("operational intensity", "FLOP/byte", True, (*X_MARKS, *ring))
     plane = PointPanel(x, Axis("rate", "GFLOP/s", True, Y_MARKS), series, tuple(_roofs(drawn)))
-    notes = [*NOTES, *([LEAST] if any(s.hollow for s in series) else []), *map(roof_text, plane.roofs)]
+    notes = [*NOTES, *([_ring_note(counted)] if counted else [])]
+    notes += [*([LEAST] if any(s.hollow for s in series) else []), *map(roof_text, plane.roofs)]
     if left_out:
         notes.append(f"On the CPU, which has other roofs: {'; '.join(dict.fromkeys(left_out))}.")
     return (plane,), tuple(notes)
+
+
+def _ring_note(origins: Iterable[str]) -> str:
+    """Return what rings are, and where and when their bytes were counted."""
+    told = (origin[:1].lower() + origin[1:].rstrip(".") for origin in origins)
+    return RING.format(how="; ".join(told))
 
 
 def roof_text(roof: Roof) -> str:
@@ -68,10 +91,60 @@ def _series(measured: MeasuredRow, part: str, slot: int, style: int, choice: Cho
     traffic = traffic_of(row)
     intensity, (low, high) = row.flop / (traffic.bytes if traffic else row.bytes), timing.interval()
     rate = row.flop / timing.median / 1000
-    text = f"{row.title}: {number_text(rate)} GFLOP/s at {number_text(intensity)} FLOP/byte"
-    datum = datum_of(measured, choice.kind)
-    point = Point(datum, intensity, rate, row.flop / high / 1000, row.flop / low / 1000, text)
+    figures, datum = figures_of_row(measured, choice), datum_of(measured, choice.kind)
+    moved = figures.profile.dram_bytes if figures.profile else None
+    point = Point(
+        datum,
+        intensity,
+        rate,
+        row.flop / high / 1000,
+        row.flop / low / 1000,
+        _text(row, rate, intensity, traffic, figures),
+        measured_x=None if moved is None else row.flop / moved if moved else inf,
+        facts=_facts(traffic, figures),
+    )
     return Series(row.title, slot, style, (point,), part, hollow=traffic is None)
+
+
+def figures_of_row(measured: MeasuredRow, choice: Choice) -> RowFigures:
+    """Return what is known of a row besides its time."""
+    return figures_of(measured.row, measured.source.measurement.device, choice.kind)
+
+
+def _text(row: Row, rate: float, intensity: float, traffic: Traffic | None, figures: RowFigures) -> str:
+    """Return a point in words, and below it why it is there, each number with its mark."""
+    lines = [f"{row.title}: {number_text(rate)} GFLOP/s at {number_text(intensity)} FLOP/byte"]
+    if traffic:
+        lines.append(f"Asked of global memory: {amount_text(traffic.bytes)} (exact)")
+    if figures.profile:
+        texts = (dram_text(figures.profile), hits_text(figures.profile))
+        lines += [f"{text} (measured)" for text in texts if text]
+    if figures.room:
+        share, limits = share_text(figures.room.occupancy.share), limiters_text(figures.room)
+        lines.append(f"Occupancy {share}, limited by {limits} (modelled)")
+    if figures.profile:
+        lines.append(f"{percent_text(figures.profile.warps_active)} of the warps active (measured)")
+        lines.append(figures.origin)
+    return "\n".join(lines)
+
+
+def _facts(traffic: Traffic | None, figures: RowFigures) -> tuple[Fact, ...]:
+    room, profile = figures.room, figures.profile
+    facts = [Fact("global memory traffic", "B", traffic.bytes, "exact")] if traffic else []
+    facts += [Fact("occupancy", "%", 100 * room.occupancy.share, "modelled")] if room else []
+    if profile is None:
+        return tuple(facts)
+    rates = (
+        ("L1 hits", profile.l1_hits),
+        ("L2 hits", profile.l2_hits),
+        ("warps active", profile.warps_active),
+    )
+    return (
+        *facts,
+        Fact("DRAM read", "B", profile.dram_read, "measured"),
+        Fact("DRAM written", "B", profile.dram_written, "measured"),
+        *(Fact(name, "%", rate, "measured") for name, rate in rates if rate is not None),
+    )
 
 
 def _roofs(drawn: Sequence[MeasuredRow]) -> list[Roof]:

@@ -6,13 +6,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from .bars import MEASURED, ChartRows, datum_of
+from .bars import MEASURED, RATE, ChartRows, datum_of
 from .choice import LAUNCHED, Choice, slots_of, timing_of
-from .figure import Axis, Mark, Point, PointPanel, Series
+from .figure import Axis, Point, PointPanel, Series
 from .sources import MeasuredRow, origin_among, sources_of
 from .wording import number_text, real_of, shape_of, side_of, size_name, time_text, unit_of
 
-RATE: tuple[tuple[Mark, str], ...] = (("measured", "time"), ("modelled", "FLOP"))
 JOINED = 16  # times as large the next size may be for a line to it: nobody has measured between them
 
 

@@ -72,6 +72,9 @@ def rows(figure: Figure) -> Iterator[dict[str, Any]]:
                 yield _row(point.datum, panel.y, point.y, point.low, point.high)
                 if panel.x.unit:
                     yield _row(point.datum, panel.x, point.x, point.x, point.x)
+                for fact in point.facts:
+                    axis = Axis(fact.label, fact.unit, False, ((fact.mark, ""),))
+                    yield _row(point.datum, axis, fact.value, fact.value, fact.value)
 
 
 def _row(datum: Datum, axis: Axis, value: float, low: float, high: float) -> dict[str, Any]:

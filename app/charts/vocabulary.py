@@ -11,7 +11,7 @@ from ...kernels.scenarios.catalogue import find, scenarios
 from ...kernels.scenarios.scenario import WORK_ITEM_WORDS
 from ..model.vocabulary import resolved_choice, text_in_words
 from .choice import ChartSubject
-from .figure import BarPanel, Figure, PointPanel
+from .figure import BarPanel, Figure, PointPanel, Series
 
 Say = Callable[[str], str]
 
@@ -50,7 +50,12 @@ def _bars(panel: BarPanel, say: Say) -> BarPanel:
 
 
 def _plane(panel: PointPanel, say: Say) -> PointPanel:
-    return replace(panel, series=tuple(replace(series, part=say(series.part)) for series in panel.series))
+    return replace(panel, series=tuple(_series(series, say) for series in panel.series))
+
+
+def _series(series: Series, say: Say) -> Series:
+    points = tuple(replace(point, text=say(point.text)) for point in series.points)
+    return replace(series, part=say(series.part), points=points)
 
 
 def _said(text: str, say: Say) -> str:

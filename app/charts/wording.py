@@ -94,7 +94,8 @@ def shape_of(row: Row) -> str:
     """Return a kernel's blocks: what differs between launches of one problem; "" on the CPU."""
     if row.timing("cpu") is not None or row.engine in ("python", "numpy", "numba"):
         return ""
-    threads = " × ".join(f"{side:,}" for side in row.block[: 2 if row.block[1] > 1 else 1])
+    sides = 3 if row.block[2] > 1 else 2 if row.block[1] > 1 else 1
+    threads = " × ".join(f"{side:,}" for side in row.block[:sides])
     if "num_blocks" in row.parameters:
         return f"{row.parameters['num_blocks']:,} blocks of {threads}"
     return f"blocks of {threads}"

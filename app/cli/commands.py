@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .common.arguments import Parser, UsageError
+from .common.arguments import Parser
 
 
 def _parse(parser: Parser, words: Sequence[str]) -> Namespace:
@@ -45,9 +45,15 @@ def _counters() -> Implementation:
 
 
 def _snapshot() -> Implementation:
-    from . import snapshot
+    from .pictures import snapshot
 
     return Implementation(snapshot.add_arguments, snapshot.execute)
+
+
+def _record() -> Implementation:
+    from .pictures import record
+
+    return Implementation(record.add_arguments, record.execute)
 
 
 def _open() -> Implementation:
@@ -80,6 +86,12 @@ def _measure() -> Implementation:
     return Implementation(measure.add_arguments, measure.execute)
 
 
+def _devices() -> Implementation:
+    from . import devices
+
+    return Implementation(devices.add_arguments, devices.execute)
+
+
 def _lecture() -> Implementation:
     from . import lecture
 
@@ -92,10 +104,16 @@ def _exercise() -> Implementation:
     return Implementation(exercise.add_arguments, exercise.execute)
 
 
-def _export() -> Implementation:
-    from . import export
+def _export_timings() -> Implementation:
+    from . import export_timings
 
-    return Implementation(export.add_arguments, export.execute)
+    return Implementation(export_timings.add_arguments, export_timings.execute)
+
+
+def _export() -> Implementation:
+    from . import export_trace
+
+    return Implementation(export_trace.add_arguments, export_trace.execute)
 
 
 def _completion() -> Implementation:
@@ -119,6 +137,7 @@ SUBCOMMANDS = (
     Subcommand("list", "the scenarios, one a line", _list),
     Subcommand("counters", "what they ask of memory, as a table", _counters),
     Subcommand("snapshot", "the window as a picture, without a screen", _snapshot),
+    Subcommand("record", "a film of them, or of a lecture: .mp4, .gif, ...", _record),
     Subcommand("open", "the launches of a program of yours, in the window", _open),
     Subcommand("lecture", "a lecture, step by step, in the window", _lecture),
     Subcommand("exercise", "a kernel to write, judged while one types, in the window", _exercise),
@@ -126,7 +145,9 @@ SUBCOMMANDS = (
     Subcommand("check", "what its kernels do wrong; for a course's CI", _check),
     Subcommand("frames", "telling moments as pictures, and the counters", _frames),
     Subcommand("measure", "their times on a GPU, beside programs on the CPU", _measure),
-    Subcommand("export timings", "measured times as a chart, or its numbers", _export),
+    Subcommand("devices", "the GPUs of this computer, and whether they can be used", _devices),
+    Subcommand("export timings", "measured times as a chart, or its numbers", _export_timings),
+    Subcommand("export", "the accesses of a launch, for pandas, a spreadsheet or Perfetto", _export),
     Subcommand("completion", "a script with which a shell completes all this", _completion),
 )
 WINDOW = Subcommand("", "", _window)
@@ -140,12 +161,10 @@ or matmul-tiled:schedule=random,seed=3,resident=4,blocks=0+5. tilescope COMMAND 
 
 def subcommand_of(arguments: list[str]) -> tuple[Subcommand, list[str]]:
     """Return the command that a command line begins with and the words after it; with none, WINDOW and all words."""
-    for command in SUBCOMMANDS:
+    for command in SUBCOMMANDS:  # of which `export timings` stands before `export`
         name = command.name.split()
         if arguments[: len(name)] == name:
             return command, arguments[len(name) :]
-    if arguments[:1] == ["export"]:
-        raise UsageError("say what to export: tilescope export timings -o FILE; see its --help.")
     return WINDOW, arguments
 
 

@@ -90,10 +90,13 @@ def _cases(commands: Sequence[CompletedCommand]) -> Iterator[str]:
     """Yield the `case` that bash and zsh share."""
     yield 'case "$line" in'
     yield '    *[:=]" ") ;;  # bash takes a scenario apart there'
+    alone = {name: parser for name, _, parser in commands}
     for name, _, parser in commands:
         first, _, second = name.partition(" ")
         if second:
-            yield f'    " {first} ") names="{second}" ;;'
+            names = f"{second} {_names(alone[first], '$scenarios')}" if first in alone else second
+            options = _strings(alone[first]) if first in alone else ""
+            yield f'    " {first} ") names="{names}" options="{options}" ;;'
         if name:
             yield f'    " {name} "*) case "$line" in'
             yield from _cases_of(parser)
@@ -125,6 +128,8 @@ def _fish_lines(commands: Sequence[CompletedCommand], scenarios: str) -> Iterato
     for name, text, parser in commands:
         first, _, second = name.partition(" ")
         when = f"__fish_seen_subcommand_from {second or first}" if name else "__fish_use_subcommand"
+        longer = [other.split()[1] for other, _, _ in commands if name and other.startswith(f"{name} ")]
+        when += "".join(f"; and not __fish_seen_subcommand_from {word}" for word in longer)
         if name:
             yield _fish_line("__fish_use_subcommand", f"-a {first} -d {_quoted(text)}")
         if second:

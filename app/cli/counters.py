@@ -12,6 +12,17 @@ import numpy as np
 
 from ...tracer.analysis.counters import totals_by
 from ...tracer.analysis.request_cost import SECTOR
+from ...tracer.hardware.profiling.compiled_kernels import occupancy_of
+from ...tracer.hardware.profiling.profiles import profile_of_launch, recorded_profiles
+from ...tracer.hardware.profiling.wording import (
+    MEASURED,
+    MODELLED,
+    basis_text,
+    limiters_text,
+    origin_text,
+    percent_text,
+    share_text,
+)
 from ...tracer.measure.recorded_counters import recorded_counters, recorded_counters_of
 from ...tracer.model.array_types import Ints
 from ...tracer.model.counter_names import NAMES
@@ -32,8 +43,8 @@ from ..views.common.wording import (
     check_text,
     count_text,
     mark_of,
+    notice_text,
     operands,
-    part_text,
     times_text,
 )
 from .common.arguments import Parser, UsageError, add_scenarios, check_scenarios
@@ -121,9 +132,10 @@ def _progress(title: str) -> Callable[[int, int], None] | None:
 def counters_table(compared: list[Session]) -> str:
     """Return the counters of whole launches, a column per session; each number carries its mark."""
     rows = [["", *(session.title for session in compared)], *_counter_rows(compared), *_read_rows(compared)]
+    rows += _gpu_rows(compared)
     rows.append(["result", *(check_text(session.trace)[0] for session in compared)])
-    notes = [f"{s.title}: {part_text(s.trace)}" for s in compared if part_text(s.trace)]
-    notes += [line for session in compared for line in readings_text(session)]
+    notes = [f"{s.title}: {notice_text(s.trace)}" for s in compared if notice_text(s.trace)]
+    notes += [line for session in compared for line in (*_gpu_notes(session), *readings_text(session))]
     return "\n".join([*aligned(rows), *notes])
 
 
@@ -136,7 +148,8 @@ def _counter_rows(compared: list[Session]) -> list[list[str]]:
 def _total(session: Session, name: str) -> str:
     # Past a cap the totals still count every access; a kernel that raised or some blocks alone are a part.
     whole = session.trace.totals or not session.trace.is_part
-    mark = EXACT if whole and session.trace.error is None else PART
+    whole = whole and session.trace.error is None
+    mark = PART if not whole else EXACT if session.trace.totals else mark_of(session.trace)
     return f"{count_text(session.counters.total[name])} {mark}"
 
 
@@ -153,8 +166,38 @@ def _read_rows(compared: list[Session]) -> list[list[str]]:
 
 
 def _mean_reads(session: Session, buffer: int) -> str:
-    mark = PART if session.trace.is_part or session.trace.error else EXACT
+    mark = mark_of(session.trace)
     return f"{times_text(session.counters.mean_reads(buffer, session.end))} {mark}"
+
+
+def _gpu_rows(compared: list[Session]) -> list[list[str]]:
+    """Return what a GPU has room for of each launch, and what was counted there; none where nobody knows it."""
+    figures = [_gpu_figures(session) for session in compared]
+    names = dict.fromkeys(name for of_session in figures for name in of_session)
+    return [[name, *(of_session.get(name, "") for of_session in figures)] for name in names]
+
+
+def _gpu_figures(session: Session) -> dict[str, str]:
+    figures = {}
+    if room := occupancy_of(session.launch):
+        figures["occupancy"] = f"{share_text(room.occupancy.share)} {MODELLED}"
+        figures["limited by"] = limiters_text(room)
+    if profile := profile_of_launch(session.launch, "warm"):
+        figures["warps active"] = f"{percent_text(profile.warps_active)} {MEASURED}"
+        figures["DRAM bytes read"] = f"{profile.dram_read:,.0f} {MEASURED}"
+        figures["DRAM bytes written"] = f"{profile.dram_written:,.0f} {MEASURED}"
+        rates = {"L1 hits": profile.l1_hits, "L2 hits": profile.l2_hits}
+        figures |= {n: f"{percent_text(rate)} {MEASURED}" for n, rate in rates.items() if rate is not None}
+    return figures
+
+
+def _gpu_notes(session: Session) -> list[str]:
+    """Return what the figures of a GPU follow from."""
+    room, record = occupancy_of(session.launch), recorded_profiles()
+    profile = profile_of_launch(session.launch, "warm")
+    texts = [basis_text(room)] if room else []
+    texts += [origin_text(profile, record)] if profile and record else []
+    return [f"{session.title}: {text}" for text in texts]
 
 
 def groups_of(session: Session, by: str) -> tuple[list[str], Ints]:

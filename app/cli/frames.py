@@ -14,7 +14,7 @@ from ..views.common.wording import phase_text
 from .common.arguments import Parser, UsageError, add_look, add_scenarios, check_scenarios
 from .common.text_output import say
 from .counters import counters_table, sessions
-from .snapshot import snapshot
+from .pictures.snapshot import snapshot
 
 PHASES = 4  # of the first block that are shown one by one; the later ones repeat them
 

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import Namespace
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from ...tracer.model.finding import counted
-from ...tracer.run.worker_client import Worker
-from ...tracer.storage.folders import cache_folder
-from ...tracer.storage.trace_cache import TraceCache
-from ..lecture.check import check_lecture, runs_program
-from ..lecture.document import Lecture, read_lecture
+from ..lecture.check import runs_program
+from ..lecture.document import read_lecture
 from ..lecture.library import lecture_file, name_of, shipped, title_of
 from ..lecture.problems import LectureError
 from ..lecture.scenes import scenes_of
-from ..lecture.sessions import Sessions
 from .common.arguments import Parser, UsageError
-from .common.text_output import aligned, say, show_progress
-from .handout import add_output, is_handout, write_output
+from .common.text_output import aligned, say
+from .pictures.handout import add_output, is_handout, write_output
+from .pictures.lecture_work import has_problems, lent_sessions, progress_text, show_if_read
 
 
 def add_arguments(parser: Parser) -> None:
@@ -64,8 +58,8 @@ def present(path: Path) -> int:
 def check(path: Path) -> int:
     """Print the problems of a lecture, and return 1 where it has some."""
     lecture = read_lecture(path)
-    with _sessions() as sessions:
-        found = _has_problems(lecture, path, sessions)
+    with lent_sessions() as sessions:
+        found = has_problems(lecture, path, sessions)
     unseen = sum(runs_program(scene) for scene in scenes_of(lecture))
     if unseen:
         say(
@@ -80,41 +74,12 @@ def write(path: Path, chosen: Namespace) -> int:
     """Write a lecture's handout or pictures and print their names; of one with problems print these and return 1."""
     is_handout(chosen.output)  # or say at once what is wrong with it
     lecture = read_lecture(path)
-    with _sessions() as sessions:
-        if _has_problems(lecture, path, sessions):
+    with lent_sessions() as sessions:
+        if has_problems(lecture, path, sessions):
             return 1
         for written in write_output(
-            lecture, chosen, sessions, lambda step: _show(progress_text(lecture, step))
+            lecture, chosen, sessions, lambda step: show_if_read(progress_text(lecture, step))
         ):
-            _show("")
+            show_if_read("")
             say(written)
     return 0
-
-
-@contextmanager
-def _sessions() -> Iterator[Sessions]:
-    worker = Worker()
-    try:
-        yield Sessions(worker, TraceCache(cache_folder()))
-    finally:
-        _show("")
-        worker.close()
-
-
-def _has_problems(lecture: Lecture, path: Path, sessions: Sessions) -> bool:
-    """Print the problems of a lecture, and return whether it has some."""
-    found = check_lecture(lecture, sessions.of, lambda step: _show(progress_text(lecture, step)))
-    _show("")
-    for problem in found:
-        say(f"{path}:{problem.line}: {problem.sentence}")
-    return bool(found)
-
-
-def _show(progress: str) -> None:
-    if sys.stderr.isatty():
-        show_progress(progress)
-
-
-def progress_text(lecture: Lecture, step: int) -> str:
-    """Return which step is looked at: "step 3 of 12: The first tile"."""
-    return f"step {step + 1} of {len(lecture.steps)}: {lecture.steps[step].title}"

@@ -60,6 +60,7 @@ def _legible(error: UnicodeError) -> tuple[str, int]:
 def _user_errors() -> tuple[type[Exception], ...]:
     """Return the errors whose text is a sentence for the user; called only once one is raised."""
     from ...kernels.scenarios.catalogue import CatalogueError
+    from ...tracer.exports.access_table import ExportError
     from ...tracer.measure.measurement import MeasurementError
     from ...tracer.run.worker_client import WorkerError
     from ...tracer.storage.trace_file import TraceFileError
@@ -71,6 +72,7 @@ def _user_errors() -> tuple[type[Exception], ...]:
         ProgramError,
         UsageError,
         CatalogueError,
+        ExportError,
         TraceFileError,
         WorkerError,
         PictureError,

@@ -40,6 +40,23 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument("--json", metavar="FILE", help="where to write all samples; else the data folder")
     parser.add_argument(
+        "--timeline",
+        action="store_true",
+        help="instead of times, record which multiprocessor ran each block and when, and what its warps did: "
+        "a copy of the kernel with marks that read the GPU's clocks",
+    )
+    parser.add_argument(
+        "--accesses",
+        action="store_true",
+        help="instead of times, record each access of small launches with its clock, as a trace in the GPU's order, "
+        "and hold it against the simulator's",
+    )
+    parser.add_argument(
+        "--output",
+        metavar="FOLDER",
+        help="where --timeline and --accesses write their files; else the data folder",
+    )
+    parser.add_argument(
         "--time-limit",
         type=float,
         default=1.0,
@@ -55,6 +72,16 @@ def execute(chosen: Namespace) -> int:
     """
     if not 0.01 <= chosen.time_limit <= 3600:
         raise UsageError(f"--time-limit must be 0.01 to 3600 seconds, not {chosen.time_limit:g}.")
+    if chosen.timeline and chosen.accesses:
+        raise UsageError("--timeline and --accesses are recorded one after the other; choose one.")
+    if chosen.timeline:
+        return _timelines(chosen)
+    if chosen.accesses:
+        return _accesses(chosen)
+    if chosen.output:
+        raise UsageError(
+            "--output names the folder of --timeline and --accesses; name a file for times by --json."
+        )
     path = Path(chosen.json) if chosen.json else _default_path()
     _check_folder(path, make=not chosen.json)
     client = MeasureClient(cases_of(chosen.scenario), time_limit=chosen.time_limit)
@@ -64,6 +91,22 @@ def execute(chosen: Namespace) -> int:
     say(table(measurement))
     say(f"saved as {path}")
     return 0
+
+
+def _timelines(chosen: Namespace) -> int:
+    from . import measure_timelines
+
+    if chosen.json:
+        raise UsageError("--json is for times; --timeline writes into the folder that --output names.")
+    return measure_timelines.execute(chosen, _progress, _clear)
+
+
+def _accesses(chosen: Namespace) -> int:
+    from . import measure_accesses
+
+    if chosen.json:
+        raise UsageError("--json is for times; --accesses writes into the folder that --output names.")
+    return measure_accesses.execute(chosen, _progress, _clear)
 
 
 def _default_path() -> Path:
@@ -83,7 +126,7 @@ def _check_folder(path: Path, *, make: bool) -> None:
 
 def _progress(text: str, done: int, of: int) -> None:
     if sys.stderr.isatty() and text:
-        show_progress(f"{done} of {of} rows; {text}"[:160])
+        show_progress(f"{done} of {of}; {text}"[:160])
 
 
 def _clear() -> None:

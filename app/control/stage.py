@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable, Iterable
 
 import msgspec
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from ...kernels.scenarios.catalogue import CatalogueError, find
 from ...tracer.model.launch import Launch
@@ -21,6 +21,8 @@ from ..model.session import Selection, Session, scenario_of
 from ..model.setup_launch import edited_launch, launch_of_setup
 from .session_jobs import SessionJobs
 from .start_moment import StartMoment, at_first_load
+
+GATHERING = 100  # milliseconds that a session waits for those of the other panes
 
 
 class Stage(QObject):
@@ -57,6 +59,9 @@ class Stage(QObject):
         self.link_mode: Link = "progress"
         self._start: StartMoment = at_first_load
         self._awaited: set[int] = set()  # panes whose session is being made
+        self._here: dict[int, Session] = {}  # by pane, those that came and wait for another pane's
+        self._gathering = QTimer(self, singleShot=True, interval=GATHERING)
+        self._gathering.timeout.connect(self._take_all)
         self._early: set[int] = set()  # of these the ones that show what compiled code did meanwhile
         self._first_selections: tuple[Selection, ...] = ()
         self._shown: dict[int, Setup] = {}  # the setup of each pane's picture
@@ -99,6 +104,7 @@ class Stage(QObject):
         self._unasked = dict(strange)  # a file whose session is at hand adds itself, and asks
         self.setups, self._first_selections, self._start = setups, selections, start
         self._awaited = set(range(len(setups)))
+        self._here.clear()
         self._early.clear()
         self._reruns_of.clear()
         files = {setup.file for setup in setups}
@@ -128,13 +134,31 @@ class Stage(QObject):
         self.focus = max(0, min(self.focus, count - 1))
 
     def _take(self, pane: int, session: Session) -> None:
-        if pane >= len(self.sessions) or self._reruns(pane, session):
+        """Take a session, or wait a little for another pane's: all is drawn once then, and not twice."""
+        if pane >= len(self.sessions):
             return
-        self._adopt(pane, session)
-        self._early.discard(pane)
-        self._load(pane, session)
-        self._awaited.discard(pane)
-        self._position()
+        self._here[pane] = session
+        if self._awaited <= self._here.keys():
+            self._take_all()
+        elif not self._gathering.isActive():
+            self._gathering.start()
+
+    def _take_all(self) -> None:
+        """Show the sessions that came."""
+        self._gathering.stop()
+        came, self._here = self._here, {}
+        taken = [
+            pane
+            for pane, session in came.items()
+            if pane < len(self.sessions) and not self._reruns(pane, session)
+        ]
+        for pane in taken:
+            self._adopt(pane, came[pane])
+            self._early.discard(pane)
+            self._load(pane, came[pane])
+        self._awaited -= set(taken)
+        if taken:
+            self._position()
 
     def _load(self, pane: int, session: Session) -> None:
         self._shown[pane], self.sessions[pane] = self.setups[pane], session
@@ -182,6 +206,7 @@ class Stage(QObject):
 
     def _restore_setups(self, panes: Iterable[int]) -> None:
         """Return to the setups of the pictures of these panes, of which no others will come."""
+        self._take_all()
         for pane in panes:
             self._set(pane, self._shown.get(pane, self.setups[pane]))
             self.loaded.emit(pane)
@@ -277,6 +302,11 @@ class Stage(QObject):
             return with_inputs(launch, session.trace, self._inputs)
         except OSError as error:
             raise PlanError(f"The launch's input can't be written: {error.strerror or error}.") from error
+
+    @property
+    def trusted(self) -> frozenset[tuple[str, str]]:
+        """Kernel and text of its file, of each that the user agreed to run or wrote."""
+        return frozenset(self._trusted)
 
     def launch_in(self, path: str) -> Launch | None:
         """Return the launch of a trace file that is shown, as it was saved; None of another."""

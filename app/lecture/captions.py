@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -210,3 +211,8 @@ def _foot(marks: set[tuple[Mark, str]]) -> str:
     """Return where numbers come from: "Exact from the trace. Measured on NVIDIA H200."."""
     texts = [f"{MARK_TEXTS[mark]} {origin}".strip() for mark, origin in sorted(marks)]
     return " ".join(f"{text[:1].upper()}{text[1:]}." for text in dict.fromkeys(texts))
+
+
+def masked(text: str) -> str:
+    """Return the HTML of a question's caption as it is before the answer: as long, and telling nothing of it."""
+    return re.sub(r"(<[^>]*>)|&[^;]*;|[^\s<]", lambda found: found[1] or "n", text)

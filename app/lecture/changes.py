@@ -1,4 +1,4 @@
-"""What a step changes against the step before: the lines of its block, read and written."""
+"""What a step changes against the step before: the lines of its block, read, said and taken over."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
+import msgspec
+
 from ...kernels.scenarios.catalogue import CatalogueError
 from ...tracer.model.plan import PlanError
 from ...tracer.model.whole_numbers import whole_number_of
-from ..model.bookmark import Link, PictureChoice, Setup, WordChoice
+from ..gpu.place import gpu_place_text, is_gpu, parse_gpu_place
+from ..model.bookmark import Bookmark, Link, PictureChoice, Setup, TimeChoice, WordChoice
 from ..model.first_bookmark import setups_of
 from ..model.setup_launch import launch_of_setup
 from ..model.spotlight import parse_spotlight, split_names
@@ -23,6 +26,7 @@ LONGEST = 1000  # characters of a line
 PANELS = ("source", "thread", "warp", "findings", "explain", "none")
 COLOURS = ("auto", "value", "reads", "waste", "conflicts", "races")
 PANES = ("left", "right")
+COLOUR_WORDS = {"wasted": "waste"}  # for those of a bookmark, where they differ
 QUESTION_KEYS = ("ask", "choices", "answer")
 
 
@@ -84,6 +88,7 @@ class StepChange:
     chart: str | None = None  # "" for none
     spotlight: tuple[str, ...] | None = None  # in this step alone
     link: Link | None = None  # how panes go together
+    time: TimeChoice | None = None  # what timelines show
     speed: float | Literal["auto"] | None = None  # moments a second, auto for what suits the launch
     words: WordChoice | None = None  # for threads and blocks
     question: Question | None = None  # asked in this step
@@ -253,6 +258,8 @@ def _spotlight(value: str, folder: Path) -> tuple[str, ...]:
 def _chart(value: str, _: Path) -> str:
     if value == "none":
         return ""
+    if is_gpu(value):
+        return gpu_place_text(parse_gpu_place(value))
     from ..charts.choice_text import parse_choice  # with charts, which the window needs later
 
     parse_choice(value)
@@ -284,6 +291,7 @@ READERS: Final[dict[str, Reader]] = {
     "chart": _chart,
     "spotlight": _spotlight,
     "link": _one_of(*get_args(Link)),
+    "time": _one_of(*get_args(TimeChoice)),
     "speed": _speed,
     "words": _one_of(*get_args(WordChoice)),
 }
@@ -293,3 +301,50 @@ def merged(first: StepChange, second: StepChange) -> StepChange:
     """Return both changes, of which the second has the last word."""
     said = {f.name: getattr(second, f.name) for f in fields(second) if getattr(second, f.name) is not None}
     return replace(first, **said)
+
+
+def look_said(shown: Bookmark, wanted: Bookmark) -> dict[str, str]:
+    """Return what has to be said for a look to become another, apart from the spotlight, which each step has anew."""
+    said: dict[str, str] = {}
+    if shown.focus != wanted.focus:
+        said["focus"] = PANES[wanted.focus]
+    if panel_of(shown) != panel_of(wanted):
+        said["panel"] = panel_of(wanted)
+    if shown.colour_by != wanted.colour_by:
+        said["colour"] = COLOUR_WORDS.get(wanted.colour_by, wanted.colour_by)
+    if shown.picture != wanted.picture:
+        said["picture"] = wanted.picture
+    if shown.zoom != wanted.zoom:
+        said["zoom"] = ", ".join(wanted.zoom) or "all"
+    if shown.chart != wanted.chart:
+        said["chart"] = wanted.chart or "none"
+    if shown.link != wanted.link:
+        said["link"] = wanted.link
+    if shown.time != wanted.time:
+        said["time"] = wanted.time
+    if shown.speed != wanted.speed:
+        said["speed"] = "auto" if wanted.speed is None else f"{wanted.speed:g}"
+    if shown.words != wanted.words:
+        said["words"] = wanted.words
+    return said
+
+
+def panel_of(look: Bookmark) -> str:
+    """Return what stands beside the pictures, "none" where nothing does."""
+    return "none" if look.side == "hidden" else look.tab
+
+
+def changed_look(look: Bookmark, change: StepChange) -> Bookmark:
+    """Return a look after a change of everything but what runs, where it stands, and what stands out."""
+    said = {
+        "focus": change.focus, "colour_by": change.colour, "picture": change.picture, "zoom": change.zoom,
+        "chart": change.chart, "link": change.link, "time": change.time, "words": change.words,
+    }  # fmt: skip
+    look = msgspec.structs.replace(look, **{key: value for key, value in said.items() if value is not None})
+    if change.speed is not None:
+        look = msgspec.structs.replace(look, speed=None if change.speed == "auto" else change.speed)
+    if change.panel is not None:
+        shown = change.panel != "none"
+        look = msgspec.structs.replace(look, side="shown" if shown else "hidden")
+        look = msgspec.structs.replace(look, tab=change.panel) if shown else look
+    return look

@@ -8,6 +8,7 @@ from ...kernels.scenarios.catalogue import CatalogueError
 from ...tracer.model.plan import PlanError
 from ...tracer.run.worker_client import WorkerError
 from ...tracer.storage.trace_file import TraceFileError
+from ..gpu.place import is_gpu
 from ..model.bookmark import Setup
 from ..model.pane_moments import pane_moments
 from ..model.session import Session, buffer_text
@@ -63,7 +64,7 @@ def _step_problems(
     session_of: SessionOf,
 ) -> Iterator[Problem]:
     scene = scenes[number]
-    if not scene.panes and not scene.look.chart:
+    if not scene.panes and (not scene.look.chart or is_gpu(scene.look.chart)):
         if not lecture.problems:
             yield Problem(step.line, "Nothing is shown yet; say what with show: SCENARIO.")
         return

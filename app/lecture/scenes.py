@@ -12,7 +12,7 @@ from ..model import phase_steps
 from ..model.bookmark import Bookmark, Setup
 from ..model.pane_moments import pane_moments, playhead_moment
 from ..model.session import Selection, Session
-from .changes import Element, Pane, Play, StepChange
+from .changes import Element, Pane, Play, StepChange, changed_look
 from .document import Lecture
 from .places import Place, PlaceError, find_place
 
@@ -60,18 +60,7 @@ def _changed(before: Scene, change: StepChange, number: int) -> Scene:
         look = msgspec.structs.replace(look, zoom=(), chart="", focus=len(panes) - 1)
     elif change.at is not None and not change.at.is_relative:
         anchor = number
-    said = {
-        "focus": change.focus, "colour_by": change.colour, "picture": change.picture, "zoom": change.zoom,
-        "chart": change.chart, "link": change.link, "words": change.words,
-    }  # fmt: skip
-    look = msgspec.structs.replace(look, **{key: value for key, value in said.items() if value is not None})
-    if change.speed is not None:
-        look = msgspec.structs.replace(look, speed=None if change.speed == "auto" else change.speed)
-    if change.panel is not None:
-        shown = change.panel != "none"
-        look = msgspec.structs.replace(look, side="shown" if shown else "hidden")
-        look = msgspec.structs.replace(look, tab=change.panel) if shown else look
-    return Scene(panes, look, anchor, change.play)
+    return Scene(panes, changed_look(look, change), anchor, change.play)
 
 
 def selection_start(lecture: Lecture, scenes: Sequence[Scene], number: int) -> int:

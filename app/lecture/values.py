@@ -82,7 +82,7 @@ class RequestNames(Names):
     def _minimum(self) -> int:
         """Return the sectors, or wavefronts, that its elements would take side by side."""
         requests = self.session.requests
-        rows = requests.order[requests.start[self.row] : requests.start[self.row + 1]]
+        rows = requests.accesses.of(slice(self.row, self.row + 1))
         size = len(np.unique(self.session.trace.index[rows])) * self._itemsize
         return minimum_wavefronts(size) if self._buffer.space == "shared" else minimum_sectors(size)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
@@ -12,6 +13,7 @@ from .session import Selection
 
 Value = int | str
 Link = Literal["moment", "progress"]
+TimeChoice = Literal["moments", "measured"]
 SideChoice = Literal["auto", "shown", "hidden"]
 PictureChoice = Literal["auto", "memory", "histogram"]
 WordChoice = Literal["own", "cuda", "work-item"]
@@ -49,6 +51,7 @@ class Bookmark(msgspec.Struct, frozen=True):
     moment: float | None = None  # of the playhead (see `pane_moments`); None is the first load
     focus: int = 0  # index of the pane that the right column follows
     link: Link = "progress"  # what panes have in common: the moment, or the share of their ticks
+    time: TimeChoice = "moments"  # what timelines show: measured is by a GPU's clock, where it was recorded
     speed: float | None = None  # moments a second, None for what suits the length of the launch
     loop: bool = False  # the end is followed by the start
     shared: bool = True  # a parameter is changed in both panes at once
@@ -68,6 +71,16 @@ class Bookmark(msgspec.Struct, frozen=True):
     chart: str = (
         ""  # what is drawn in place of the panes, in the words of `tilescope export timings`; "" is none
     )
+
+
+@dataclass(frozen=True)
+class Room:
+    """How a window shares its room, by hand; what is empty or None follows from its size."""
+
+    columns: tuple[int, ...] = ()  # widths of the panes and the right column, in points
+    rows: tuple[int, ...] = ()  # heights of the pictures and of what is below them, in points
+    ranges: tuple[tuple[float, float] | None, ...] = ()  # moments at the edges of each pane's timeline
+    bar: bool | None = None  # whether the bar at the top is there; None is as the layout has it
 
 
 def encode(bookmark: Bookmark) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from ...tracer.model.plan import parse_spec
+from ...tracer.model.plan import TRACE_SUFFIX, parse_file_spec, parse_spec
 from .bookmark import Bookmark, Setup
 from .named_file import is_file
 
@@ -17,7 +17,7 @@ DEFAULT_PAIR = ("matmul-naive-col-on-x", "matmul-tiled")
 def first_bookmark(specs: Sequence[str], last: Bookmark | None) -> Bookmark:
     """Return what to show first: what was asked for in the look of the last time, else all of the last time.
 
-    specs: scenarios with their parameters, or the path of a trace file. Raises CatalogueError.
+    specs: scenarios with their parameters, or paths of trace files, as `setups_of` reads them. Raises CatalogueError.
     """
     if last is not None and last.panes and not specs:
         return last
@@ -28,15 +28,24 @@ def first_bookmark(specs: Sequence[str], last: Bookmark | None) -> Bookmark:
 
 
 def setups_of(specs: Sequence[str]) -> tuple[Setup, ...]:
-    """Return the setups that command line words name: a trace file, or scenarios; raises CatalogueError."""
+    """Return the setups that command line words name: scenarios, or trace files; raises CatalogueError.
+
+    After a file's name may come options, with which its kernel is run anew: `FILE.npz:schedule=random,seed=3`.
+    """
     setups = []
     for spec in specs:
-        if spec.endswith(".npz") or is_file(spec):
-            setups.append(Setup(file=str(Path(spec).absolute())))
+        if names_file(spec):
+            path, options = parse_file_spec(spec)
+            setups.append(Setup(file=str(Path(path).absolute()), rerun=bool(options), **options))
         else:
             scenario, values, options = parse_spec(spec)
             setups.append(Setup(scenario.name, values, **options))
     return tuple(setups)
+
+
+def names_file(spec: str) -> bool:
+    """Return whether a command line word names a trace file, which may be missing, and not a scenario."""
+    return parse_file_spec(spec)[0].endswith(TRACE_SUFFIX) or is_file(spec)
 
 
 def _comparable(setup: Setup, setups: Sequence[Setup]) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels.scenarios.catalogue import CatalogueError, Scenario, find
-from ...tracer.analysis.buffer_contents import BufferContents, contents_of
+from ...tracer.analysis.buffer_contents import BufferContents, contents_of, destinations_beside
 from ...tracer.analysis.counters import Counters, counters_of
 from ...tracer.analysis.histogram_launch import HistogramLaunch, histogram_launch_of
 from ...tracer.analysis.requests import Requests, requests_of
@@ -153,8 +153,9 @@ def build_session(launch: Launch, trace: Trace, scenario: Scenario | None, title
     if scenario:
         scenario = _as_edited(scenario, launch)
         trace = replace(trace, buffers=tuple(map(_as_in_a_textbook, trace.buffers)))
+    destinations = destinations_beside(trace)
     requests = requests_of(trace)
-    counters, memory = counters_of(trace, requests), contents_of(trace, requests)
+    counters, memory = counters_of(trace, requests), contents_of(trace, requests, destinations)
     return Session(
         launch, trace, requests, counters, memory, scenario, title or (scenario.title if scenario else "")
     )

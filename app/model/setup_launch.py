@@ -1,15 +1,21 @@
-"""From a setup to its launch, and to all parameters of its scenario."""
+"""From a setup to its launch, to all parameters of its scenario, and to the schedules that may be chosen for it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from pathlib import Path
 
 import msgspec
 
-from ...kernels.scenarios.catalogue import find, settle
+from ...kernels.scenarios.catalogue import CatalogueError, find, settle
 from ...tracer.model.launch import Array, Launch
 from ...tracer.model.plan import launch_of, left_of
+from ...tracer.storage.recorded_traces import MEASURED, device_of_recording, path_of
 from .bookmark import Setup, Value
+
+SCHEDULES = ("lockstep", "sequential", "random")
+UNKNOWN = "a GPU"  # where a recording is wanted that is not there
 
 
 def launch_of_setup(setup: Setup) -> Launch:
@@ -49,3 +55,32 @@ def _compiled_as(launch: Launch) -> tuple[object, ...]:
 def values_of(setup: Setup) -> dict[str, Value]:
     """Return every parameter of a setup's scenario with its value; {} for a trace file."""
     return {} if setup.file else dict(settle(find(setup.scenario), setup.values))
+
+
+def schedule_choices(setups: Iterable[Setup]) -> list[tuple[str, str]]:
+    """Return what may be chosen for these setups, as (text, kind).
+
+    A GPU's order is offered where it was recorded for exactly one of these launches, and where it is chosen already.
+    """
+    choices = [(kind, kind) for kind in SCHEDULES]
+    setups = list(setups)
+    device = next(filter(None, map(recorded_device, setups)), "")
+    if device or any(setup.schedule.kind == MEASURED for setup in setups):
+        choices.append((f"as on {device or UNKNOWN} ({MEASURED})", MEASURED))
+    return choices
+
+
+def recorded_device(setup: Setup) -> str:
+    """Return the GPU that has recorded a setup's launch, "" where none has."""
+    if setup.file or setup.is_edited or not setup.scenario:
+        return ""
+    try:
+        path = path_of(launch_of_setup(setup))
+    except CatalogueError:
+        return ""
+    return "" if path is None else _device(path, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=64)
+def _device(path: Path, changed: int) -> str:
+    return device_of_recording(path)

@@ -70,22 +70,43 @@ def blocks_text(blocks: tuple[int, ...] | None) -> str:
 
 
 def spec_of(setup: Setup) -> str:
-    """Return the command-line word that names a scenario's setup: "matmul-tiled:tile=16,schedule=random,seed=3".
+    """Return the command-line word that names a setup: "matmul-tiled:tile=16,schedule=random,seed=3".
 
-    It says what differs from what the scenario has by itself, but for a text of its kernel's file that was written
-    anew. Raises CatalogueError for an unknown scenario or value.
+    It says what differs from what the scenario or the trace file has by itself, but for a text of its kernel's file
+    that was written anew. Raises CatalogueError for an unknown scenario or value.
     """
+    name, said = (setup.file, _file_options(setup)) if setup.file else _scenario_options(setup)
+    pairs = ",".join(f"{key}={value}" for key, value in said.items())
+    return f"{name}:{pairs}" if pairs else name
+
+
+def _scenario_options(setup: Setup) -> tuple[str, dict[str, object]]:
     scenario = find(setup.scenario)
     settled = settle(scenario, setup.values)
-    said = {p.name: settled[p.name] for p in scenario.parameters if settled[p.name] != p.default}
-    said |= {"schedule": setup.schedule.kind} if setup.schedule.kind != "lockstep" else {}
-    said |= {"seed": setup.schedule.seed} if setup.schedule.seed else {}
-    said |= {"resident": setup.resident} if setup.resident is not None else {}
-    said |= {"blocks": "+".join(map(str, setup.blocks))} if setup.blocks is not None else {}
+    said: dict[str, object] = {
+        p.name: settled[p.name] for p in scenario.parameters if settled[p.name] != p.default
+    }
+    said |= _schedule_options(setup)
     said |= {"engine": setup.engine} if setup.engine != "compiled" else {}
     said |= {"keep": setup.keep} if setup.keep != "some" else {}
     if setup.without:
         text = setup.source or kernel_source(scenario.kernel)[1]
         said |= {"without": line_words(text, scenario.kernel, setup.without)}
-    pairs = ",".join(f"{name}={value}" for name, value in said.items())
-    return f"{scenario.name}:{pairs}" if pairs else scenario.name
+    return scenario.name, said
+
+
+def _file_options(setup: Setup) -> dict[str, object]:
+    """Return the options of a launch of a trace file that is run anew: all, so that nothing is the file's."""
+    if not (setup.rerun or setup.is_edited):
+        return {}
+    said = {"schedule": setup.schedule.kind} | _schedule_options(setup)
+    return said | ({"without": "+".join(map(str, setup.without))} if setup.without else {})
+
+
+def _schedule_options(setup: Setup) -> dict[str, object]:
+    said: dict[str, object] = {}
+    said |= {"schedule": setup.schedule.kind} if setup.schedule.kind != "lockstep" else {}
+    said |= {"seed": setup.schedule.seed} if setup.schedule.seed else {}
+    said |= {"resident": setup.resident} if setup.resident is not None else {}
+    said |= {"blocks": "+".join(map(str, setup.blocks))} if setup.blocks is not None else {}
+    return said

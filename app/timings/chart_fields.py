@@ -28,6 +28,7 @@ from ..widgets.theme import Theme, boxes_palette, boxes_sheet
 USED = {
     "bars": ("kind", "problem", "shape", "axis", "published"),
     "ladder": ("kind", "problem", "shape", "axis", "published"),
+    "cublas": ("kind", "problem", "shape", "axis"),
     "speedup": ("kind", "problem", "shape", "against", "axis"),
     "scaling": ("kind", "shape"),
     "over": ("over", "kind", "problem", "shape"),

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from html import unescape
 from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,17 +10,16 @@ from typing import TYPE_CHECKING
 from ...tracer.storage.atomic_write import write_atomically
 from ..charts.figure import Figure
 from ..charts.table import csv_text, json_text
-from ..model.visible_text import visible
+from ..widgets.vector_picture import pdf_of, svg_of
 from ..widgets.widget_picture import PictureError, write_png
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QImage
+    from PySide6.QtGui import QImage, QPainter
 
     from ..widgets.theme import Theme
 
 SUFFIXES = (".png", ".svg", ".pdf", ".csv", ".json")
 DPI = 300  # of a PNG file
-DOTS = 96  # pixels an inch in SVG and PDF: what a length in CSS means
 MINIMUM_SCALE = 0.7  # the smallest text, as a share of the normal one
 NORMAL_SIZE = (960, 540)  # the size at which a figure has the window's own text size
 
@@ -68,16 +65,13 @@ def write_figure(figure: Figure, path: Path, page: Page) -> None:
 
 def image_of(figure: Figure, page: Page) -> QImage:
     """Return a figure as a picture of this many pixels, 300 to the inch; raises PictureError when too large."""
-    from PySide6.QtCore import QRectF
     from PySide6.QtGui import QImage, QPainter
-
-    from ..views.charts.paint import draw_figure
 
     image = QImage(*page.size, QImage.Format.Format_RGB32)
     if image.isNull():
         raise PictureError(f"A picture of {page.size[0]} x {page.size[1]} pixels is too large to be drawn.")
     painter = QPainter(image)
-    draw_figure(painter, figure, QRectF(0, 0, *page.size), page.look(figure))
+    _draw(painter, figure, page)
     painter.end()
     image.setDotsPerMeterX(round(DPI / 0.0254))
     image.setDotsPerMeterY(round(DPI / 0.0254))
@@ -104,68 +98,18 @@ def _json(figure: Figure, page: Page) -> bytes:
 
 def _svg(figure: Figure, page: Page) -> bytes:
     """Return a figure as SVG, with its text as text."""
-    from PySide6.QtCore import QBuffer, QIODevice, QRect, QRectF, QSize
-    from PySide6.QtGui import QPainter
-    from PySide6.QtSvg import QSvgGenerator
-
-    from ..views.charts.paint import draw_figure
-
-    buffer, generator = QBuffer(), QSvgGenerator()
-    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    generator.setOutputDevice(buffer)
-    generator.setResolution(DOTS)
-    generator.setSize(QSize(*page.size))
-    generator.setViewBox(QRect(0, 0, *page.size))
-    generator.setTitle(visible(figure.title))
-    generator.setDescription(visible(" ".join((figure.subtitle, *figure.origins, figure.method))))
-    painter = QPainter(generator)
-    draw_figure(painter, figure, QRectF(0, 0, *page.size), page.look(figure))
-    painter.end()
-    svg = bytes(buffer.data().data()).decode()
-    pixels = f'width="{page.size[0]}" height="{page.size[1]}"'
-    return _with_widths(
-        re.sub('width="[^"]*mm" height="[^"]*mm"', pixels, svg, count=1), page.look(figure)
-    ).encode()
-
-
-def _with_widths(svg: str, theme: Theme) -> str:
-    """Return an SVG whose texts are as wide as they were drawn, in whatever font a reader has.
-
-    Qt writes where each text begins; in another font, texts at the right of a column would not end together.
-    """
-    from PySide6.QtGui import QFont, QFontInfo, QFontMetricsF
-
-    font = QFont(theme.font())
-    families = f"{QFontInfo(font).family()}, {', '.join(font.families())}, sans-serif"
-
-    def widen(match: re.Match[str]) -> str:
-        start, size, weight, text = match.group(1, 2, 3, 4)
-        font.setPixelSize(int(size))
-        font.setBold(int(weight) >= QFont.Weight.Bold)
-        width = QFontMetricsF(font).horizontalAdvance(unescape(text.strip("\n")))
-        start = re.sub('font-family="[^"]*"', f'font-family="{families}"', start)
-        return f'{start} textLength="{width:.2f}" lengthAdjust="spacingAndGlyphs">{text}</text>'
-
-    return re.sub(r'(<text [^>]*?font-size="(\d+)" font-weight="(\d+)"[^>]*?)\s*>([^<]*)</text>', widen, svg)
+    said = " ".join((figure.subtitle, *figure.origins, figure.method))
+    return svg_of(page.size, lambda painter: _draw(painter, figure, page), figure.title, said)
 
 
 def _pdf(figure: Figure, page: Page) -> bytes:
     """Return a figure as a PDF of one page."""
-    from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QRectF, QSizeF
-    from PySide6.QtGui import QPageSize, QPainter, QPdfWriter
+    return pdf_of(page.size, lambda painter: _draw(painter, figure, page), figure.title)
+
+
+def _draw(painter: QPainter, figure: Figure, page: Page) -> None:
+    from PySide6.QtCore import QRectF
 
     from ..views.charts.paint import draw_figure
 
-    buffer = QBuffer()
-    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    writer = QPdfWriter(buffer)
-    points = QSizeF(*(side * 72 / DOTS for side in page.size))
-    writer.setPageSize(QPageSize(points, QPageSize.Unit.Point, "", QPageSize.SizeMatchPolicy.ExactMatch))
-    writer.setPageMargins(QMarginsF())
-    writer.setResolution(DOTS)
-    writer.setTitle(visible(figure.title))
-    writer.setCreator("Tilescope")
-    painter = QPainter(writer)
     draw_figure(painter, figure, QRectF(0, 0, *page.size), page.look(figure))
-    painter.end()
-    return bytes(buffer.data().data())

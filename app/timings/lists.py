@@ -9,7 +9,7 @@ from PySide6.QtGui import QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QSizePolicy, QTreeWidget, QTreeWidgetItem, QWidget
 
 from ...kernels.scenarios.catalogue import find, groups
-from ..charts.choice import ChartSubject, slots_of, subject_of_key
+from ..charts.choice import ChartSubject, is_on_cpu, slots_of, subject_of_key
 from ..charts.sources import Source
 from ..model.visible_text import visible, visible_lines
 from ..views.charts.ink import Ink
@@ -134,7 +134,8 @@ class KernelList(CheckList):
                 subject = subject_of_key(str(key))
                 scenario = find(subject.scenario)
                 say = str if scenario.words else self.theme.say
-                baseline = f"The work of {scenario.title} on the CPU"
+                where = "on the CPU" if is_on_cpu(subject) else "by NVIDIA's library"
+                baseline = f"The work of {scenario.title} {where}"
                 item.setToolTip(0, plain_tip(baseline if subject.baseline else say(scenario.lesson)))
         self.blockSignals(False)
 

@@ -10,6 +10,7 @@ from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QFileDialog,
     QFrame,
+    QHBoxLayout,
     QLabel,
     QProgressBar,
     QScrollArea,
@@ -20,12 +21,14 @@ from PySide6.QtWidgets import (
 )
 
 from ...kernels.scenarios.catalogue import CatalogueError
+from ...tracer.measure.devices import DeviceList
 from ...tracer.storage.folders import home_folder
 from ..charts.build import build
 from ..charts.cases import cases_to_measure
-from ..charts.choice import CHARTS, ChartKind, Choice, title_of, turned_to
+from ..charts.choice import CHARTS, USUAL_SUBJECTS, ChartKind, Choice, title_of, turned_to
 from ..charts.sources import sources, usual
 from ..charts.vocabulary import in_words, words_of
+from ..control.devices_job import DevicesJob
 from ..control.measure_job import MeasureJob
 from ..views.charts.view import ChartView
 from ..widgets.appearance import Look
@@ -37,11 +40,13 @@ from ..widgets.theme import Theme
 from ..widgets.widget_picture import PictureError
 from . import export
 from .chart_fields import ChartFields
+from .devices import DevicesDialog
 from .lists import KernelList, MeasurementList
 
 TABS = {
     "bars": "Time",
     "ladder": "Ladder",
+    "cublas": "To cuBLAS",
     "speedup": "Speed-up",
     "scaling": "Scaling",
     "over": "Parameter",
@@ -64,10 +69,12 @@ class TimingsWindow(QWidget):
         self._build()
         self.show_running(False)
         self.choice = self._before = Choice()
-        self.job = MeasureJob(self)
+        self.job, self.devices_job = MeasureJob(self), DevicesJob(self)
+        self.devices: DevicesDialog | None = None  # the one that was shown last
         self.copy_button.clicked.connect(lambda: self.copy())
         self.save_button.clicked.connect(lambda: self.ask_save())
         self.measure_button.clicked.connect(lambda: self.measure())
+        self.devices_button.clicked.connect(lambda: self.show_devices())
         self._connect()
         self.kernels.check([subject.key for subject in self.choice.subjects])
         self.load()
@@ -81,9 +88,11 @@ class TimingsWindow(QWidget):
         self.job.progress.connect(self.show_progress)
         self.job.saved.connect(self._take_measurement)
         self.job.failed.connect(self._miss_measurement)
+        self.devices_job.listed.connect(self._take_devices)
         application = QGuiApplication.instance()
         if application is not None:
             application.aboutToQuit.connect(self.job.cancel)
+            application.aboutToQuit.connect(self.devices_job.close)
         for keys, callback in (
             ("Ctrl+S", self.ask_save),
             ("Ctrl+Shift+C", self.copy),
@@ -138,6 +147,8 @@ class TimingsWindow(QWidget):
             "Measure here", "Time what the chart shows on this computer", text="Measure here"
         )
         self.measure_button.setObjectName("primary")
+        gpus = "Which GPUs this computer has, and whether they can be used"
+        self.devices_button = button("GPUs of this computer", gpus, text="GPUs…")
         self.progress, self.progress_text = QProgressBar(), PlainLabel()
         self.progress.setTextVisible(False)
         self.progress_text.setObjectName("muted")
@@ -146,8 +157,12 @@ class TimingsWindow(QWidget):
         self.side_column.addWidget(_heading("Kernels"))
         self.side_column.addWidget(self.kernels, 1)
         self.side_column.addWidget(_heading("Measurements"))
-        for widget in (self.sources, self.progress_text, self.progress, self.measure_button):
+        for widget in (self.sources, self.progress_text, self.progress):
             self.side_column.addWidget(widget)
+        below = QHBoxLayout()
+        below.addWidget(self.devices_button)
+        below.addWidget(self.measure_button, 1)
+        self.side_column.addLayout(below)
         return self.side
 
     def _build_main(self) -> QFrame:
@@ -211,12 +226,14 @@ class TimingsWindow(QWidget):
         self.show_choice(replace(self.choice, subjects=self.kernels.subjects()))
 
     def _turn(self, chart: ChartKind) -> None:
-        """Draw another chart; one who only looked at the ladder finds the kernels of before."""
-        turned = turned_to(self.choice, chart)
-        if chart == "ladder":
-            self._before = self.choice
-        elif self.choice == turned_to(self._before, "ladder"):
-            turned = replace(self._before, chart=chart)
+        """Draw another chart; one who only looked at a ladder finds the kernels of before."""
+        looked = self.choice.chart in USUAL_SUBJECTS and self.choice == turned_to(
+            self._before, self.choice.chart
+        )
+        before = self._before if looked else self.choice
+        turned = turned_to(before, chart)
+        if chart in USUAL_SUBJECTS:
+            self._before = before
         self.show_choice(turned)
 
     def show_choice(self, choice: Choice) -> None:
@@ -325,6 +342,17 @@ class TimingsWindow(QWidget):
         else:
             self.notice.inform("The measurement was cancelled; nothing is saved.")
 
+    # The GPUs.
+
+    def show_devices(self) -> None:
+        """Show which GPUs there are, once the driver has said so."""
+        self.devices = DevicesDialog(self, self.theme)
+        self.devices_job.start()
+
+    def _take_devices(self, found: DeviceList) -> None:
+        if self.devices is not None:
+            self.devices.show_list(found)
+
     def escape(self) -> None:
         """Cancel the measurement, else close the message, else the window."""
         if self.job.is_running:
@@ -336,6 +364,7 @@ class TimingsWindow(QWidget):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """End what runs."""
+        self.devices_job.close()
         self.job.close()
         event.accept()
 

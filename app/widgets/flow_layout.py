@@ -13,6 +13,7 @@ class FlowLayout(QLayout):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self._hints: dict[QLayoutItem, QSize] = {}  # what the items want, until one wants something else
+        self._broken: dict[tuple[object, ...], list[Row]] = {}  # the rows at a width, as long as that holds
         super().__init__(parent)
         self._items: list[QLayoutItem] = []
         self._right: set[QLayoutItem] = set()
@@ -35,8 +36,12 @@ class FlowLayout(QLayout):
 
     def invalidate(self) -> None:
         """Ask anew what the items want."""
-        self._hints.clear()
+        self._forget()
         super().invalidate()
+
+    def _forget(self) -> None:
+        self._hints.clear()
+        self._broken.clear()
 
     def count(self) -> int:
         """Return how many items there are."""
@@ -51,7 +56,7 @@ class FlowLayout(QLayout):
         if not 0 <= index < len(self._items):
             return None
         self._right.discard(self._items[index])
-        self._hints.clear()
+        self._forget()
         return self._items.pop(index)
 
     def hasHeightForWidth(self) -> bool:
@@ -100,6 +105,12 @@ class FlowLayout(QLayout):
     def _rows(self, width: int) -> list[Row]:
         """Break the visible items into rows of at most this width; what is at the right stays together if it can."""
         shown = [item for item in self._items if not item.isEmpty()]
+        key = width, self._gap(), *shown
+        if key not in self._broken:
+            self._broken[key] = self._break(shown, width)
+        return self._broken[key]
+
+    def _break(self, shown: Row, width: int) -> list[Row]:
         rows: list[Row] = [[]]
         used = 0
         for i, item in enumerate(shown):

@@ -127,9 +127,9 @@ class Theme:
         return QFont(_font(self.px(size), bold, mono))
 
     def colour(self, name: str) -> QColor:
-        """Return the colour of a palette field or of a kind of request."""
+        """Return the colour of a palette field or of a kind of request, which nobody may change."""
         name = "muted" if name == "warp operation" else name
-        return QColor(_colour(KIND_COLOURS.get(name) or getattr(self.palette, name)))
+        return _colour(KIND_COLOURS.get(name) or getattr(self.palette, name))
 
 
 def contrasting(ground: QColor, bright: float = 128.0) -> QColor:

@@ -25,11 +25,32 @@ def draw_without_screen() -> None:
         os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 
+def prepare_qt(scale: float) -> None:
+    """Before Qt starts, choose the density of its pixels, and where there is no screen a platform without one."""
+    from PySide6.QtCore import QCoreApplication
+
+    if QCoreApplication.instance() is not None:
+        return
+    draw_without_screen()
+    os.environ["QT_SCALE_FACTOR"] = str(scale)
+
+
+MOST_PIXELS = 300_000_000  # of a picture: 1.2 GB, and twice that while it is drawn
+
+
+def check_pixels(size: tuple[int, int], scale: float) -> None:
+    """Raise PictureError for a picture of `size` points, with `scale` pixels each, for which Qt would need too much."""
+    width, height = (round(side * scale) for side in size)
+    if width * height > MOST_PIXELS:
+        raise PictureError(f"A picture of {width} x {height} pixels is too large to be drawn.")
+
+
 def picture_of(widget: QWidget, scale: float) -> QImage:
     """Return a widget drawn with `scale` pixels per point; raises PictureError when that is too large."""
     from PySide6.QtCore import QPoint
     from PySide6.QtGui import QImage
 
+    check_pixels((widget.width(), widget.height()), scale)
     size = widget.size() * scale
     image = QImage(size, QImage.Format.Format_RGB32)
     if image.isNull():

@@ -22,18 +22,28 @@ from .open_save import FileOperations
 
 # The names of the vocabularies themselves, which are the same in all words.
 CUDA, WORK_ITEM = "Thread, block, warp", "Work-item, work-group, wavefront"
+RECORD = "Record…"
+GPU_CLOCK = "Timelines by the clock of a GPU"
 DARK, SYSTEM, OWN = "Dark colours", "Light and dark as the system", "Words as the scenario has them"
 
 
-def file_commands(files: FileOperations, leave: Callable[[], object]) -> list[Command]:
+def file_commands(
+    files: FileOperations,
+    copy_command: Callable[[], object],
+    record: Callable[[], object],
+    leave: Callable[[], object],
+) -> list[Command]:
     """Return what opens and saves."""
     return [
         Command("Open trace…", "Ctrl+O", files.open_trace),
+        Command("Open GPU recording…", "", files.open_recording),
         Command("Open program…", "Ctrl+Shift+O", files.open_program),
         Command("Save trace…", "Ctrl+S", files.save_trace),
         LINE,
         Command("Save picture…", "Ctrl+E", files.save_picture),
         Command("Copy picture", "Ctrl+Shift+C", files.copy_picture),
+        Command("Copy as command", "Ctrl+Shift+K", copy_command),
+        Command(RECORD, "Ctrl+Shift+E", record),
         LINE,
         Command("Quit", "Ctrl+Q", leave),
     ]
@@ -78,6 +88,7 @@ def go_commands(
         Command("Findings", "Ctrl+4", partial(central.show_tab, "findings")),
         Command("Explain", "Ctrl+5", partial(central.show_tab, "explain")),
         Command("Timings", "Ctrl+6", show_timings),
+        Command("On the GPU", "Ctrl+7", central.charts.toggle_gpu),
         LINE,
         Command(
             "Cancel tracing, close message, end spotlight, leave full screen, leave the lecture",
@@ -112,6 +123,7 @@ def view_commands(
         LINE,
         Command("Colour by value, reads, waste, conflicts, races", "C", colouring.next),
         Command("Memory or histogram", "H", central.toggle_picture),
+        Command(GPU_CLOCK, "Shift+T", central.clocks.toggle, lambda: central.clocks.is_stretched),
         Command("Reduced motion", "Ctrl+M", look.toggle_motion, lambda: look.theme.reduced_motion),
         LINE,
         Command(OWN, "", partial(look.speak, "own"), lambda: look.words == "own"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from ...tracer.measure.recorded_outcomes import Spread
 from ..control.measured_job import MeasuredTimes
 from ..control.seed_jobs import SeedJobs, key_of
 from ..control.stage import Stage
+from ..control.timeline_clocks import NOT_RECORDED, TimelineClocks, recorded_of
 from ..control.type_inference_job import TypeInferenceJob
 from ..model.bookmark import LayoutChoice, PictureChoice, SideChoice
 from ..model.playhead import Playhead
@@ -27,9 +29,12 @@ from ..views.memory.view_data import COLOUR_BY
 from ..views.timeline.view import TimelineView
 from ..widgets.controls import UNBOUND, Themed
 from ..widgets.notice import News, Notice
+from ..widgets.picture_drag import PictureDrag
 from ..widgets.theme import Theme
 from .pane_alignment import align_colour_scales, align_counters, align_headings, align_matrices, align_times
+from .panels.blocks_ahead import BlocksAhead, Shown
 from .panels.caption import CaptionBar
+from .panels.charts import Charts
 from .panels.pane import Pane
 from .panels.side import SidePanel
 from .panels.transport import Transport
@@ -37,12 +42,12 @@ from .toolbar.toolbar import PANE_NAMES, Toolbar
 
 if TYPE_CHECKING:
     from ..charts.nearest_measured import MeasuredTime
-    from .panels.chart_panel import ChartPanel
 
 # Pixels at the normal text size below which there is too little room for everything.
 LOW, LOWER, CRAMPED, LOWEST, NARROW = 860, 660, 440, 390, 1000
 SIDE_SHARE = 2  # parts of the width that the right column has, where a pane has three
 SIDE = 0.8  # of the text size of the pictures in a lecture, that of the right column
+BAR: dict[LayoutChoice, bool] = {"ordinary": True, "lecture": False}  # whether the bar at the top is there
 LECTURE_HEIGHT = 720  # pixels of a window at whose size a lecture's pictures have letters of the normal size
 
 
@@ -63,18 +68,14 @@ class CentralWidget(QWidget):
         self.picture: PictureChoice = "auto"
         self.layout_choice: LayoutChoice = "ordinary"
         self.zoom: tuple[str, ...] = ()
+        self._alone = False  # whether only pictures and caption are there
         self._keeps_verdicts = False  # says in no pane how its launch ended, while a lecture asks
         self._side_theme: Theme | None = None
-        self.chart = ""  # what is drawn in place of the panes, in the words of `parse_choice`
-        self.chart_panel: ChartPanel | None = None  # made when it is first wanted
         self._ordinary: tuple[bytes, ...] = (
             b"",
             b"",
         )  # how the user has shared the room, while the layout is a lecture's
-        self._bar_wanted = {
-            "ordinary": True,
-            "lecture": False,
-        }  # by layout, whether the bar at the top is there
+        self._bar_wanted = dict(BAR)
         self.spotlight: tuple[str, ...] = ()
         self._lit: tuple[object, tuple[Lit | None, ...]] = ((), ())
         self._later: set[str] | None = None  # what is done at the end of `at_once`, None outside
@@ -88,6 +89,9 @@ class CentralWidget(QWidget):
         self.spreads, self.types = SeedJobs(stage.jobs, self), TypeInferenceJob(self)
         self.measured = MeasuredTimes(self)
         self.measured.found.connect(self._show_times)
+        self.ahead = BlocksAhead(self._shown, lambda: stage.is_settled() and stage.jobs.is_idle(), self)
+        self.clocks = TimelineClocks(self)
+        self.clocks.changed.connect(self._show_clocks)
         self.spreads.progressed.connect(self._show_spread)
         self.types.found.connect(self.side.show_findings)
         stage.jobs.examined.connect(self._show_findings)
@@ -112,6 +116,9 @@ class CentralWidget(QWidget):
         self.body.addWidget(self.caption)
         self.body.addWidget(self.notice)
         self.body.addWidget(self.down, 1)
+        self.charts = Charts(self.stage, self.theme, self.body, self.down, self)
+        self.charts.changed.connect(self.arrange)
+        self.charts.refused.connect(self.notice.error)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -130,6 +137,13 @@ class CentralWidget(QWidget):
         for splitter, state in zip((self.across, self.down), states, strict=False):
             splitter.restoreState(QByteArray(state))
         self.width_moved, self.foot_moved = (*map(bool, states), False, False)[:2]
+
+    def share_by_hand(self, columns: Sequence[int], rows: Sequence[int]) -> None:
+        """Give the columns these widths and the rows these heights, in points; what is empty stays as it is."""
+        self.width_moved, self.foot_moved = self.width_moved or bool(columns), self.foot_moved or bool(rows)
+        for splitter, sizes in ((self.across, columns), (self.down, rows)):
+            if sizes:
+                splitter.setSizes(sizes)
 
     def _keep_height(self) -> None:
         self.foot_moved = True
@@ -150,7 +164,7 @@ class CentralWidget(QWidget):
         """Hand colours and text size to every part."""
         self.theme = theme
         parts: list[Themed] = [self.toolbar, self.caption, self.notice, self.transport]
-        parts += [self.chart_panel] if self.chart_panel else []
+        self.charts.set_theme(theme)
         for part in (*parts, *self.panes, *self.timelines):
             part.set_theme(theme)
         self.toolbar.speak(self.theme)
@@ -200,12 +214,11 @@ class CentralWidget(QWidget):
         for i, timeline in enumerate(self.timelines):
             enough = height >= (LOWER if self.layout_choice == "ordinary" else LOWEST)
             timeline.setVisible(enough or (height >= LOWEST and i == self.stage.focus))
-        self.toolbar.setVisible(self._bar_wanted[self.layout_choice])
+        self.toolbar.setVisible(self._bar_wanted[self.layout_choice] and not self._alone)
         if not self.toolbar.isHidden():
             self.toolbar.fit(self.width())
         self.caption.fit(self.size())
-        if self.chart_panel:
-            self.chart_panel.show_layout(self.layout_choice, self.height())
+        self.charts.fit(self.layout_choice, self.height())
         for pane in self.panes:
             pane.show_layout(self.layout_choice, self._picture_scale())
         side = replace(self.theme, scale=max(self.theme.scale, SIDE * self._picture_scale()))
@@ -213,8 +226,9 @@ class CentralWidget(QWidget):
             self._side_theme = side
             self.side.set_theme(side)
         wanted = self.side_wanted == "auto" and width >= NARROW and self.layout_choice == "ordinary"
-        appears = self.side.isHidden() and (wanted or self.side_wanted == "shown")
-        self.side.setVisible(wanted or self.side_wanted == "shown")
+        wanted = (wanted or self.side_wanted == "shown") and not self._alone
+        appears = self.side.isHidden() and wanted
+        self.side.setVisible(wanted)
         if appears:
             self._draw_side()  # which was not done while it was hidden
         if not self.width_moved:
@@ -277,31 +291,6 @@ class CentralWidget(QWidget):
         inside = self.width() - 2 * self.body.spacing() - margins.left() - margins.right()
         return self.transport.heightForWidth(inside) + gap + margins.top() + margins.bottom() + 2
 
-    def show_chart(self, text: str) -> None:
-        """Draw a chart of measured times in place of panes and timelines, "" for these; say why where it can't be.
-
-        text: in the words of `parse_choice`.
-        """
-        if text == self.chart:
-            return
-        if self.chart_panel is None and text:
-            from .panels.chart_panel import ChartPanel  # what it needs is not loaded before
-
-            self.chart_panel = ChartPanel(self.theme)
-            self.chart_panel.closed.connect(lambda: self.show_chart(""))
-            self.body.addWidget(self.chart_panel, 1)
-        self.chart = ""
-        if self.chart_panel and text:
-            try:
-                self.chart_panel.show_text(text)
-                self.chart = text
-            except ValueError as error:
-                self.notice.error(str(error))
-        self.down.setVisible(not self.chart)
-        if self.chart_panel:
-            self.chart_panel.setVisible(bool(self.chart))
-        self.arrange()
-
     def toggle_bar(self) -> None:
         """Hide the bar at the top, or show it, in the layout that is shown."""
         self._bar_wanted[self.layout_choice] = self.toolbar.isHidden()
@@ -340,6 +329,14 @@ class CentralWidget(QWidget):
             pane.memory.only = names
         self.draw()
 
+    def show_pictures_alone(self, alone: bool) -> None:
+        """Leave out all but the pictures of memory and a lecture's caption, or show all again."""
+        self._alone = alone
+        self.foot.setVisible(not alone)
+        for pane in self.panes:
+            pane.show_picture_alone(alone)
+        self.arrange()
+
     def show_tab(self, name: str) -> None:
         """Show a tab of the right column, and the column."""
         if self.side.isHidden():
@@ -372,10 +369,12 @@ class CentralWidget(QWidget):
         pane.heading.fitted.connect(lambda: align_headings(self.panes))
         pane.heading.chart_asked.connect(lambda: self._ask_timings(i))
         pane.picture_asked.connect(self.show_picture)
+        PictureDrag(pane.heading, pane, self.notice.error)
         pane.show_picture(self.picture)
         pane.set_theme(self.theme)
         pane.heading.keep_verdict(self._keeps_verdicts)
         pane.memory.colour_by, pane.memory.only = self.colour, self.zoom
+        pane.show_picture_alone(self._alone)
         self.panes.append(pane)
         self.timelines.append(timeline)
         align_headings(self.panes)
@@ -434,6 +433,14 @@ class CentralWidget(QWidget):
         if said != self._times_of:
             self._times_of = said
             align_times(self.panes, self._times() if self.measured.sources is not None else None)
+            self._show_clocks()
+
+    def _show_clocks(self) -> None:
+        """Have the timelines show moments, or what a GPU's clocks said of them, which is read with the times."""
+        found = recorded_of([pane.session for pane in self.panes if self.measured.sources is not None])
+        why_not = NOT_RECORDED if self.measured.sources is not None else ""
+        for timeline, recorded in zip_longest(self.timelines, found):
+            timeline.set_timeline(recorded, self.clocks.is_stretched, "" if recorded else why_not)
 
     def _times(self) -> list[MeasuredTime | None]:
         return self.measured.of_panes(self.stage.setups, [pane.session for pane in self.panes])
@@ -525,6 +532,7 @@ class CentralWidget(QWidget):
             self._show_differences()
         self.transport.show_link(stage.link_mode, len(self.panes) > 1)
         self._show_times()
+        self.charts.show_launches()
         self.arrange()
 
     def _show_in_bar(self) -> None:
@@ -576,6 +584,11 @@ class CentralWidget(QWidget):
         if session is not None and self.side.isVisible():
             self.side.show_moment(session, stage.moments()[stage.focus], stage.selections[stage.focus])
 
+    def _shown(self) -> list[Shown]:
+        """Return what each pane shows, and the views whose pictures of other blocks are made ahead."""
+        views = [(pane.memory, timeline) for pane, timeline in zip(self.panes, self.timelines, strict=True)]
+        return list(zip(self.stage.sessions, self.stage.selections, views, strict=False))
+
     def draw(self) -> None:
         """Draw the moment in every view that can be seen."""
         if self._is_later("draw"):
@@ -591,6 +604,7 @@ class CentralWidget(QWidget):
             if self.timelines[i].isVisible():
                 self.timelines[i].render_moment(moment, stage.selections[i])
         self._draw_side()
+        self.ahead.wait()
         session = stage.focused()
         if session is not None:
             moment, block = stage.moments()[stage.focus], stage.selections[stage.focus].block

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QMainWin
 from ..control.session_jobs import SessionJobs
 from ..control.stage import Stage
 from ..control.start_moment import StartMoment, as_before, at_first_load
+from ..gpu.place import GPU, is_gpu
 from ..model.bookmark import Bookmark, History, Setup, without_texts
 from ..model.playhead import Playhead
 from ..model.session import Selection, Session
@@ -22,6 +23,7 @@ from ..model.settings import Settings, StoredSettings
 from ..model.visible_text import visible
 from ..widgets.appearance import Look
 from ..widgets.command import LINE, Command, Commands
+from ..widgets.picture_drag import PictureDrag
 from ..widgets.theme import Theme
 from .actions import (
     Menu,
@@ -36,6 +38,7 @@ from .actions import (
 from .by_hand import ByHand
 from .central_widget import CentralWidget
 from .colouring import Colouring
+from .copy_command import LectureStep
 from .dialogs import show_about, show_keys
 from .editing.desk import EditingDesk, Places
 from .exercise.commands import allow_exercise, exercise_commands, offer_exercises
@@ -45,7 +48,9 @@ from .lecture.commands import allow, lecture_commands, offer_lectures
 from .lecture.lectures import Lectures
 from .lecture.lectures import Places as LecturePlaces
 from .open_save import LECTURE_SUFFIX, FileOperations, usable_paths
+from .room import room_of
 from .toolbar.toolbar import PANE_NAMES
+from .vector_picture import write_vector_picture
 from .writing.desk import WritingDesk
 
 if TYPE_CHECKING:
@@ -71,8 +76,9 @@ class MainWindow(QMainWindow):
         self.central = CentralWidget(self.playhead, self.stage, self.look.theme)
         self.notice, self.toolbar, self.side = self.central.notice, self.central.toolbar, self.central.side
         self.files = FileOperations(
-            self, self.stage, self.toolbar, self.notice, self.stored_settings, self.change_setups
-        )
+            self, self.stage, self.toolbar, self.notice, self.stored_settings, self.change_setups,
+            lambda parts, path: write_vector_picture(self.central, parts, path),
+        )  # fmt: skip
         self.questions = LaunchQuestions(
             self.stage, self.notice, self.change_setups, lambda: self.central.show_tab("source")
         )
@@ -113,6 +119,7 @@ class MainWindow(QMainWindow):
         self.setWindowTitle("Tilescope")
         self.setAcceptDrops(True)
         self.setCentralWidget(self.central)
+        PictureDrag(self.toolbar, self, self.notice.error)
         self._build_menu()
         self._frames = QTimer(self, interval=FRAME_INTERVAL, timerType=Qt.TimerType.PreciseTimer)
         self._frames.timeout.connect(lambda: self.playhead.advance(time.monotonic()))
@@ -126,7 +133,7 @@ class MainWindow(QMainWindow):
     def all_commands(self) -> Commands:
         """Return every command of the window."""
         return {
-            "File": file_commands(self.files, self.leave),
+            "File": file_commands(self.files, self.copy_command, self.record, self.leave),
             "Play": play_commands(self.playhead, self.stage, self.central),
             "Go": go_commands(self.travel, self.stage, self.central, self._show_timings, self.escape),
             "Kernel": self.editing.commands(),
@@ -174,6 +181,13 @@ class MainWindow(QMainWindow):
     def _presenter_commands(self) -> list[Command]:
         return [LINE, Command(PRESENTER, "F7", self.toggle_presenter)]
 
+    def record(self) -> None:
+        """Offer to record what is on screen now, in place of what was on it when that was asked last."""
+        from .recording.opening import open_recording  # what it needs is not loaded before
+
+        places, room = (self.notice, self.files.folder), room_of(self.central)
+        open_recording(self, self.theme, self.stage, self._screen, *places, room, self.lectures.caption())
+
     def toggle_presenter(self) -> None:
         """Go to the presenter's window, or from there to this one."""
         if self.presenting is None:
@@ -190,6 +204,8 @@ class MainWindow(QMainWindow):
         """Return another window, which knows what this one has read."""
         made = MainWindow(jobs)
         made.central.measured.sources = self.central.measured.sources
+        made.central.charts.recorded.timelines = self.central.charts.recorded.timelines
+        made.central.charts.recorded.waits = False
         return made
 
     def leave(self) -> None:
@@ -202,6 +218,7 @@ class MainWindow(QMainWindow):
         stage, toolbar, transport = self.stage, self.toolbar, self.central.transport
         stage.changed.connect(self._refresh)
         stage.loaded.connect(self._load)
+        stage.positioned.connect(self.central.show_setups)
         stage.positioned.connect(self.draw)  # before Qt paints what was loaded, so that it is painted once
         stage.positioned.connect(self.central.mark_changes)
         stage.waiting.connect(self.central.show_progress)
@@ -267,7 +284,8 @@ class MainWindow(QMainWindow):
             self.questions.offer_all(i, session.trace)
             self._note_opened(self.stage.setups[i].file)
         self.central.load(i, session)
-        self.central.show_setups()
+        if not is_new:  # else all is shown once it is known where to look
+            self.central.show_setups()
 
     def _note_opened(self, file: str) -> None:
         if not self._is_temporary(file):
@@ -296,6 +314,7 @@ class MainWindow(QMainWindow):
             moment=playhead.moment if playhead.end else None,
             focus=stage.focus,
             link=stage.link_mode,
+            time=self.central.clocks.choice,
             speed=playhead.speed if playhead.is_speed_chosen else None,
             loop=playhead.loop,
             shared=self.toolbar.shared,
@@ -305,7 +324,7 @@ class MainWindow(QMainWindow):
             picture=self.central.picture,
             layout=self.central.layout_choice,
             zoom=self.central.zoom,
-            chart=self.central.chart,
+            chart=self.central.charts.text,
             spotlight=self.central.spotlight,
             **self.look.bookmark_fields(),
         )
@@ -313,6 +332,18 @@ class MainWindow(QMainWindow):
     def _screen(self) -> Bookmark:
         """Return the bookmark, with the right column as it is to be seen."""
         return msgspec.structs.replace(self.bookmark(), side="hidden" if self.side.isHidden() else "shown")
+
+    def copy_command(self) -> None:
+        """Put the command on the clipboard that draws what is on screen."""
+        player = self.lectures.player
+        step = None
+        if player.lecture is not None:
+            asking = self.lectures.is_asking()
+            step = LectureStep(player.lecture.path, player.number, asking, player.chosen)
+        if self.exercises.work.is_here():
+            self.notice.error("No command draws an exercise; save the picture.")
+        else:
+            self.files.copy_command(self._screen(), room_of(self.central), self.theme.name, step)
 
     def show_bookmark(self, mark: Bookmark, start: StartMoment | None = None) -> bool:
         """Look as the bookmark says; return False, with the reason shown, where a setup in it cannot be run."""
@@ -346,7 +377,8 @@ class MainWindow(QMainWindow):
         self.central.show_picture(mark.picture)
         self.central.show_layout(mark.layout)
         self.central.show_zoom(mark.zoom)
-        self.central.show_chart(mark.chart)
+        self.central.clocks.choose(mark.time)
+        self.central.charts.show(mark.chart)
 
     def change_setups(self, setups: tuple[Setup, ...]) -> None:
         """Run other setups in place of these; Back returns here."""
@@ -365,7 +397,7 @@ class MainWindow(QMainWindow):
         if not self.stage.show(setups, selections, start):
             self.central.make_panes(before)
             return False
-        self.central.show_chart("")
+        self.central.charts.show(GPU if is_gpu(self.central.charts.text) else "")
         self.central.show_setups()
         return True
 
@@ -398,8 +430,8 @@ class MainWindow(QMainWindow):
         elif self.central.spotlight:
             self.central.show_spotlight(())
             self.draw()
-        elif self.central.chart:
-            self.central.show_chart("")
+        elif self.central.charts.text:
+            self.central.charts.leave()
         elif self.isFullScreen():
             self.showNormal()
 
@@ -448,6 +480,7 @@ class MainWindow(QMainWindow):
         self.central.spreads.close()
         self.central.types.close()
         self.central.measured.close()
+        self.central.charts.recorded.close()
         event.accept()
 
     def restore(self) -> None:

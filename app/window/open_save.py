@@ -12,18 +12,25 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from ...tracer.model.notebook_cells import NOTEBOOK_SUFFIX
 from ...tracer.storage.folders import home_folder
+from ...tracer.storage.recorded_traces import recordings
 from ...tracer.storage.trace_file import TraceFileError, save
 from ..control.program_job import UserProgram
 from ..control.stage import Stage
 from ..lecture.changes import ProgramLaunch
-from ..model.bookmark import Setup
+from ..model.bookmark import Bookmark, Room, Setup
 from ..model.session import launch_name
 from ..model.settings import StoredSettings
 from ..widgets.notice import Notice
+from ..widgets.vector_picture import PictureParts
 from ..widgets.widget_picture import PictureError, picture_of, write_png
+from .copy_command import CopyError, LectureStep, Screen, command_of, files_of
 from .toolbar.toolbar import Toolbar
+from .vector_picture import FILTERS, picture_asked
 
 TRACES = "Traces (*.npz)"
+NO_RECORDINGS = (
+    "There are no recordings of a GPU here; tilescope measure --accesses makes some where there is a GPU."
+)
 MAX_ANSWERS = 6  # launches that a question offers
 LECTURE_SUFFIX = ".md"
 PROGRAM_SUFFIXES = (".py", NOTEBOOK_SUFFIX)
@@ -34,8 +41,8 @@ DROP_SUFFIXES = (".npz", ".npy", *PROGRAM_SUFFIXES, LECTURE_SUFFIX)
 class FileOperations:
     """Opens files in the pane in focus, and saves what is shown.
 
-    window: the parent of the dialogs, and what is in pictures. change_setups: runs other setups. program: of the
-    user's, once one was opened.
+    window: the parent of the dialogs, and what is in pictures. change_setups: runs other setups. write_vectors: writes
+    parts of the window as SVG or PDF. program: of the user's, once one was opened.
     """
 
     def __init__(
@@ -46,9 +53,10 @@ class FileOperations:
         notice: Notice,
         settings: StoredSettings,
         change_setups: Callable[[tuple[Setup, ...]], None],
+        write_vectors: Callable[[PictureParts, Path], None],
     ) -> None:
         self.window, self.stage, self.toolbar, self.notice = window, stage, toolbar, notice
-        self.settings, self.change_setups = settings, change_setups
+        self.settings, self.change_setups, self.write_vectors = settings, change_setups, write_vectors
         self.program: UserProgram | None = None
         self.trial: UserProgram | None = None  # the same with an edited text
 
@@ -60,7 +68,17 @@ class FileOperations:
 
     def open_trace(self) -> None:
         """Ask for a trace file and open it."""
-        path, _ = QFileDialog.getOpenFileName(self.window, "Open trace", self._folder(), TRACES)
+        path, _ = QFileDialog.getOpenFileName(self.window, "Open trace", self.folder(), TRACES)
+        if path:
+            self.open_path(path)
+
+    def open_recording(self) -> None:
+        """Ask for one of the traces that a GPU made and open it; say how there come to be some where there are none."""
+        folders = [path.parent for path in recordings()]
+        if not folders:
+            self.notice.inform(NO_RECORDINGS)
+            return
+        path, _ = QFileDialog.getOpenFileName(self.window, "Open GPU recording", str(folders[0]), TRACES)
         if path:
             self.open_path(path)
 
@@ -117,7 +135,7 @@ class FileOperations:
         if session is None:
             self.notice.error("There is no trace to save yet.")
             return
-        suggestion = str(Path(self._folder()) / f"{session.launch.scenario or session.trace.kernel}.npz")
+        suggestion = str(Path(self.folder()) / f"{session.launch.scenario or session.trace.kernel}.npz")
         path, _ = QFileDialog.getSaveFileName(self.window, "Save trace", suggestion, TRACES)
         if path:
             self.store_trace(Path(path).with_suffix(".npz"))
@@ -139,7 +157,7 @@ class FileOperations:
 
     def open_program(self) -> None:
         """Ask for a Python file or a notebook of the user's, run it under the tracer and show its launches."""
-        path, _ = QFileDialog.getOpenFileName(self.window, "Open program", self._folder(), PROGRAMS)
+        path, _ = QFileDialog.getOpenFileName(self.window, "Open program", self.folder(), PROGRAMS)
         if path:
             self.run_program(path)
 
@@ -187,21 +205,51 @@ class FileOperations:
     # Pictures.
 
     def save_picture(self) -> None:
-        """Ask for a name and save the window as a picture of twice its size."""
-        suggestion = str(Path(self._folder()) / "tilescope.png")
-        path, _ = QFileDialog.getSaveFileName(self.window, "Save picture", suggestion, "Pictures (*.png)")
+        """Ask for a name and save the window as a picture of twice its size, or its views as vectors."""
+        suggestion, filters = str(Path(self.folder()) / "tilescope.png"), ";;".join(FILTERS)
+        path, chosen = QFileDialog.getSaveFileName(self.window, "Save picture", suggestion, filters)
         if path:
-            self.store_picture(Path(path).with_suffix(".png"))
+            self.store_picture(*picture_asked(path, chosen))
 
-    def store_picture(self, path: Path) -> None:
-        """Save the window as a picture of twice its size."""
+    def store_picture(self, path: Path, parts: PictureParts | None = None) -> None:
+        """Save the window as a picture of twice its size, or parts of it as vectors."""
         self.notice.clear("information")
         try:
-            write_png(picture_of(self.window, 2), path)
+            if parts is None:
+                write_png(picture_of(self.window, 2), path)
+            else:
+                self.write_vectors(parts, path)
         except PictureError as error:
             self.notice.error(str(error))
             return
         self._inform(f"The picture is saved as {path}.")
+
+    def copy_command(self, mark: Bookmark, room: Room, theme: str, step: LectureStep | None) -> None:
+        """Put the line on the clipboard that draws what is on screen, also on another machine.
+
+        mark: its side is shown or hidden. step: of the lecture that is presented.
+        """
+        self.notice.clear("information")
+        window = self.window
+        screen = Screen(window.width(), window.height(), window.devicePixelRatioF(), theme)
+        try:
+            if any(self.is_temporary(setup.file) for setup in mark.panes if setup.file):
+                raise CopyError(
+                    "What a program launched lies in no file yet; save the trace and open it first."
+                )
+            line = command_of(mark, room, screen, self._text_in, step)
+        except CopyError as error:
+            self.notice.error(str(error))
+            return
+        QGuiApplication.clipboard().setText(line)
+        files = " and ".join(files_of(mark, step))
+        where = f" It is to be run in the folder of {files}." if files else ""
+        self._inform(f"The command is on the clipboard.{where}")
+
+    def _text_in(self, path: str) -> str:
+        """Return the text of the kernel's file in a trace file that is shown."""
+        launch = self.stage.launch_in(path)
+        return launch.source if launch else ""
 
     def copy_picture(self) -> None:
         """Put a picture of the window on the clipboard."""
@@ -232,7 +280,7 @@ class FileOperations:
         self.notice.clear("error")
         self.notice.inform(sentence)
 
-    def _folder(self) -> str:
+    def folder(self) -> str:
         """Return the folder in which dialogs begin."""
         recent = self.recent()
         return str(Path(recent[0]).parent) if recent else str(home_folder())

@@ -64,4 +64,6 @@ def align_times(panes: Sequence[Pane], times: Sequence[MeasuredTime | None] | No
 def _together(needs: Sequence[Needs]) -> Needs:
     """Return what is enough for each of these, all of the same shapes."""
     left, right = max(need.left for need in needs), max(need.right for need in needs)
-    return Needs(needs[0].shapes, left, right, any(need.tiles for need in needs))
+    return Needs(
+        needs[0].shapes, left, right, any(need.tiles for need in needs), any(need.strip for need in needs)
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .copy_scenarios import COPIES
 from .count_scenarios import COUNTS, RACING
+from .matmul_ladder_scenarios import LADDER
 from .matmul_scenarios import MATMULS
 from .matmul_variant_scenarios import PITFALLS, VARIANTS, WORK_ITEMS
 from .program_scenarios import BARRIERS, CUDA_C, PYTHON
@@ -45,7 +46,7 @@ __all__ = [
 
 
 _ALL = (
-    *MATMULS, *VARIANTS, *WORK_ITEMS, *CUDA_C, *PYTHON, *BARRIERS, *VECTORS, *COPIES, *COUNTS, *TRANSPOSES,
+    *MATMULS, *LADDER, *VARIANTS, *WORK_ITEMS, *CUDA_C, *PYTHON, *BARRIERS, *VECTORS, *COPIES, *COUNTS, *TRANSPOSES,
     *SUMS, *PITFALLS, TOO_FEW, RACING,
 )  # fmt: skip
 

@@ -237,6 +237,7 @@ MATMULS = (
         kernel="tilescope.kernels.matmul:tiled",
         parameters=(*matmul_parameters(), padding_parameter(seldom=True)),
         plan=_tiled_plan,
+        timed=(*MATMUL_TIMED, *SMALL_TILES, *OTHER_TYPES, {"m": 4096, "k": 4096, "n": 4096, "tile": 32}),
         phases=(
             PhaseText(
                 "load tile {step}",

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 Value = int | str
 Values = Mapping[str, Value]
 Dim3 = tuple[int, int, int]
+CUBLAS = "cublas"  # the name of the baseline that is NVIDIA's library
 Arrays = Mapping[str, NDArray[Any]]
 
 
@@ -66,11 +67,22 @@ class Plan:
 
 @dataclass(frozen=True)
 class Baseline:
-    """The same work as a CPU program, timed beside the kernel."""
+    """The same work as a CPU program, or as a library's product on the GPU, timed beside the kernel."""
 
     name: str  # unique within its scenario
     title: str  # in charts
-    function: str  # `module:function`, which takes the kernel's arguments
+    function: (
+        str  # `module:function`, which takes the kernel's arguments; the library's own name for "cublas"
+    )
+
+    @property
+    def on_device(self) -> bool:
+        """Whether it runs on the GPU."""
+        return self.name == CUBLAS
+
+    def title_beside(self, kernel: str) -> str:
+        """Return how it is called where the kernel with this title is not in sight; a library does without."""
+        return self.title if self.on_device else f"{kernel}, {self.title}"
 
 
 @dataclass(frozen=True)

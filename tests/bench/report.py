@@ -176,6 +176,27 @@ def large(home: str, *, quick: bool) -> None:
         show(name, f"{median(f['picture'] for f in found):.2f}", rest)
 
 
+EXPORTS = {
+    "64-cube": ("matmul-tiled:m=64,k=64,n=64", ("csv", "parquet", "pftrace")),
+    "256 x 512 x 256": ("matmul-tiled:m=256,k=512,n=256,keep=all", ("csv", "parquet")),
+}
+
+
+def exports(home: str, *, quick: bool) -> None:
+    """Print what `tilescope export` takes for a trace file, the memory of all of its process, and the size."""
+    print("tilescope export of a saved trace, a process each (80 million rows within 1,000 MB)")
+    for name, (spec, endings) in EXPORTS.items():
+        if quick and name != "64-cube":
+            continue
+        found = output("exports", spec, *endings, home=home)
+        show(f"{name}, as it is saved", f"{found['bytes'] / 1e6:.1f}", f"MB   {found['accesses']:,} accesses")
+        for ending in endings:
+            cost = found[ending]
+            busy = f"of the processor {cost['processor']:.1f}, peak {cost['megabytes']:,.0f} MB"
+            rest = f"s   {busy}, a file of {cost['bytes'] / 1e6:,.1f} MB, load {load()}"
+            show(f"{name}, {ending}", f"{cost['seconds']:.1f}", rest)
+
+
 def load() -> str:
     """Return how many processes have wanted a processor in the last minute."""
     return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
@@ -250,6 +271,20 @@ def editing(home: str) -> None:
         show(text, f"{median(times):.3f}", rest)
 
 
+def recordings(home: str) -> None:
+    """Print how fast the 64-cube comparison is recorded, and how large five seconds of it are in each format."""
+    print("five seconds of the 64-cube comparison recorded, 1920 x 1080; frames a second")
+    for suffix in (".mp4", ".webm", ".gif", ".webp", "png"):
+        found = output("recording", suffix, home=home)
+        asked = " (20)" if suffix == ".mp4" else ""
+        each = f"{found['draw']:.0f} + {found['write']:.0f} ms a frame"
+        rest = (
+            f"on two free processors{asked}, {each}; {found['rate']:.0f} just now, load {found['load']:.1f}"
+        )
+        size = f"{found['bytes'] / 1e6:.2f} MB for {found['frames']} frames, {found['expected'] / 1e6:.2f} expected"
+        show(f"recorded as {suffix}", f"{found['free']:.0f}", f"{rest}; {size}")
+
+
 DRAGS = {
     "cached": "ten sizes, traces cached",
     "traced": "ten sizes, kernel compiled",
@@ -274,6 +309,26 @@ def drags(home: str) -> None:
         )
 
 
+REPLAYS = {
+    "64-cube, naive beside tiled": ("matmul-naive-col-on-x matmul-tiled", 10),
+    "lecture of 15 steps": ("tiling", 15),
+}
+
+
+def replays(home: str) -> None:
+    """Print how large replays are, what it takes to write them, and how fast a browser draws them."""
+    print("replays, one file each; pictures in Chromium, drawn by the processor, 1280 x 800 at 2x")
+    for name, (what, most) in REPLAYS.items():
+        found = output("replay", *what.split(), home=home)
+        rest = (
+            f"MB ({most}), written in {found['seconds']:.0f} s of the processor, {found['moments']:,} moments"
+        )
+        if "open" in found:
+            drawn = f"{found['played']:.1f} ms a picture in order, {found['jumped']:.1f} ms anywhere"
+            rest += f", opened in {found['open']:.1f} s, {drawn}"
+        show(name, f"{found['megabytes']:.1f}", f"{rest}, load {load()}")
+
+
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         compiled(folder, quick="--quick" in sys.argv[1:])
@@ -281,6 +336,7 @@ if __name__ == "__main__":
         programs(folder)
         windows(folder)
         large(folder, quick="--quick" in sys.argv[1:])
+        exports(folder, quick="--quick" in sys.argv[1:])
         typing(folder)
         cells(folder)
         lectures(folder)
@@ -288,3 +344,5 @@ if __name__ == "__main__":
         edits(folder)
         editing(folder)
         drags(folder)
+        recordings(folder)
+        replays(folder)

@@ -19,12 +19,16 @@ class Import(NamedTuple):
     target: str  # path of the imported file; of a folder's __init__.py where the folder itself is meant
 
 
+def files_of(root: Path) -> list[Path]:
+    """Return the files of the package, tests left out."""
+    return [path for top in TOP for path in sorted((root / top).rglob("*.py"))]
+
+
 def trees_of(root: Path) -> dict[str, ast.Module]:
     """Return the syntax trees of the files of the package by path, tests left out."""
     return {
         path.relative_to(root).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
-        for top in TOP
-        for path in sorted((root / top).rglob("*.py"))
+        for path in files_of(root)
     }
 
 

@@ -94,6 +94,7 @@ def look(window: MainWindow) -> tuple[Bookmark, QImage]:
     settle(window)
     until(window.central.spreads.is_idle)  # what racing counters end at under other seeds
     QApplication.processEvents()
+    window.setFocus()  # which, where a part is hidden, goes on to another one: its frame is no part of a step
     window.draw()
     return window.bookmark(), window.grab().toImage()
 

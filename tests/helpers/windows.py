@@ -1,4 +1,4 @@
-"""Windows for tests: opened on small launches, with a worker of their own and one cache for all."""
+"""Windows for tests: opened on small launches, with one worker and one cache for all."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
+from lent_worker import lent_worker
 from tilescope.app.control.session_jobs import SessionJobs
 from tilescope.app.model.bookmark import Bookmark
 from tilescope.app.model.first_bookmark import first_bookmark
@@ -36,11 +37,15 @@ def opened(
     settings: Path | None = None,
     mark: Bookmark | None = None,
     wait: bool = True,
+    worker: Worker | None = None,
 ) -> Iterator[MainWindow]:
-    """Show a window on scenarios, or on a bookmark, with its traces there; close it afterwards."""
+    """Show a window on scenarios, or on a bookmark, with its traces there; close it afterwards.
+
+    worker: one for this window alone, where its process is what a test is about; else all windows share one.
+    """
     application()
     cache = TraceCache(Path(os.environ["TILESCOPE_HOME"]) / "window-tests")
-    window = MainWindow(SessionJobs(Worker(), cache), settings)
+    window = MainWindow(SessionJobs(worker or lent_worker(), cache), settings)
     window.resize(1280, 800)
     window.show()
     window.activateWindow()

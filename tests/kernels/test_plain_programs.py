@@ -17,7 +17,7 @@ from tilescope.tracer.simulator.numba_patch import run
 from tilescope.tracer.storage.trace_file import load, save
 
 PROGRAMS = ["python-loops", "python-block-at-a-time", "python-run-threads", "python-threads"]
-BASELINES = [(s, b) for s in scenarios() for b in s.baselines]
+BASELINES = [(s, b) for s in scenarios() for b in s.baselines if not b.on_device]
 
 
 def function_of(path):

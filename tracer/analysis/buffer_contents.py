@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Literal
 from weakref import ref
 
 import numpy as np
@@ -11,14 +12,14 @@ from numpy.typing import NDArray
 
 from ..dataflow.load_destinations import LoadDestinations
 from ..model.array_types import Ints
-from ..model.grouping import offsets
-from ..model.trace import Op, Trace, poison
+from ..model.trace import Op, Trace, is_poison, poison
 from .access_history import AccessHistory, BufferCells, TimedAccesses
 from .requests import Requests
 
 NOWHERE, INTO_SHARED, INTO_RESULT = 0, 1, 2  # where a loaded element goes
 ANY = -1  # thread
 CHUNK = 1 << 13  # requests handled at once: few enough for their accesses to stay in a processor's cache
+MANY = 1 << 20  # accesses of a trace that is worth two threads
 Destinations = tuple[NDArray[np.uint8], Ints, Ints]  # kind, buffer, access index; see `destinations`
 
 
@@ -31,13 +32,17 @@ class BufferContents:
     Buffers whose bytes overlap are kept apart: a store through one does not show in the other.
     """
 
-    def __init__(self, trace: Trace, requests: Requests) -> None:
+    def __init__(
+        self, trace: Trace, requests: Requests, destinations: Callable[[], LoadDestinations] | None = None
+    ) -> None:
         self._trace = trace
+        self._find_destinations = destinations or partial(LoadDestinations, trace)
         self._requests = requests
         self._first = np.searchsorted(requests.moment, np.arange(requests.end + 2))
         self._cells: dict[int, BufferCells] = {}
         self._histories: dict[tuple[int, int], AccessHistory] = {}
         self._ranges: dict[int, tuple[float, float]] = {}
+        self._poison: dict[int, Literal["none", "some", "all"]] = {}
 
     def values(self, buffer: int, moment: int, block: int = 0, thread: int = 0) -> NDArray[Any]:
         """Return the content of a buffer, in its shape and dtype; poison where nothing was written."""
@@ -114,8 +119,8 @@ class BufferContents:
     def accesses_at(self, moment: int) -> Ints:
         """Return the accesses (rows of the trace) of this moment, by request, then lane."""
         requests = self.request_rows(moment)
-        start = self._requests.start
-        return self._requests.order[start[requests.start] : start[requests.stop]]
+        rows: Ints = self._requests.accesses.of(slice(requests.start, requests.stop))
+        return rows
 
     def destinations(self, rows: NDArray[np.integer[Any]]) -> Destinations:
         """Return where the elements of these accesses go: (kind, buffer, access index in it), an array each.
@@ -149,12 +154,21 @@ class BufferContents:
         _ = self._destinations
         for number, buffer in enumerate(self._trace.buffers):
             self.value_range(number)
-            if buffer.space not in ("shared", "local"):
-                self._history(number, 0, 0).reads_touched(0)
+            self.poison_in(number)
+            if buffer.space != "local":  # of what each block has, the one that is looked at first
+                self._history(number, int(self._trace.blocks[0]), 0).reads_touched(0)
+
+    def poison_in(self, buffer: int) -> Literal["none", "some", "all"]:
+        """Return how much of a buffer holds poison before the launch."""
+        if buffer not in self._poison:
+            initial = self._trace.initial.get(buffer)
+            there = is_poison(initial) if initial is not None else np.ones(1, bool)
+            self._poison[buffer] = "none" if not there.any() else "all" if there.all() else "some"
+        return self._poison[buffer]
 
     @cached_property
     def _destinations(self) -> LoadDestinations:
-        return LoadDestinations(self._trace)
+        return self._find_destinations()
 
     @cached_property
     def _is_shared(self) -> NDArray[np.bool_]:
@@ -223,10 +237,7 @@ class BufferContents:
 
     def _rows_of(self, some: Ints) -> NDArray[Any]:
         """Return the accesses (rows of the trace) that some requests make."""
-        asked, lanes = self._requests, self._requests.lanes[some]
-        place = np.repeat(asked.start[some] - offsets(lanes)[:-1], lanes) + np.arange(lanes.sum())
-        rows: NDArray[Any] = asked.order[place]
-        return rows
+        return self._requests.accesses.of(some)
 
     def _requests_to(self, buffer: int, block: int) -> Ints:
         """Return the requests to a buffer, those of one block where each block has a copy."""
@@ -243,9 +254,26 @@ def _reads_of(contents: ref[BufferContents], buffer: int, block: int, thread: in
     return held._timed_accesses(buffer, block, thread, writing=False)
 
 
-def contents_of(trace: Trace, requests: Requests) -> BufferContents:
-    """Return what the buffers of a trace hold at every moment; nothing is computed until it is asked for."""
-    return BufferContents(trace, requests)
+def destinations_beside(trace: Trace) -> Callable[[], LoadDestinations]:
+    """Return what finds the destinations of a trace's loads: of a large one a thread does, from now on."""
+    if len(trace) <= MANY:
+        return partial(LoadDestinations, trace)
+    from concurrent.futures import ThreadPoolExecutor  # which takes a while, and most traces do without
+
+    beside = ThreadPoolExecutor(1)  # NumPy works on large columns without the lock of Python's threads
+    found = beside.submit(LoadDestinations, trace)
+    beside.shutdown(wait=False)
+    return found.result
+
+
+def contents_of(
+    trace: Trace, requests: Requests, destinations: Callable[[], LoadDestinations] | None = None
+) -> BufferContents:
+    """Return what the buffers of a trace hold at every moment; nothing is computed until it is asked for.
+
+    destinations: returns where loaded elements go, where somebody has found it out already.
+    """
+    return BufferContents(trace, requests, destinations)
 
 
 def _written(content: NDArray[Any]) -> NDArray[Any]:

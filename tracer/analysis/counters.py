@@ -115,7 +115,7 @@ def _amounts_of(
     buffers: Sequence[Buffer], buffer: Ints, op: AnyInts, count: Ints | int, cost: Ints, lanes: Ints
 ) -> list[tuple[str, Mask, Ints]]:
     """Return the same of requests added up: per entry their buffer and op, how many, what they cost, and lanes."""
-    space, rules = np.array([b.space for b in buffers])[buffer], rules_of(buffers)
+    rules, place = rules_of(buffers), buffer * len(Op) + op
     each, size = rules[:, REQUESTS][buffer], rules[:, ITEMSIZE][buffer]
     made, paid = each * count, each * cost
     measured = {
@@ -124,7 +124,8 @@ def _amounts_of(
     }  # fmt: skip
     result = []
     for group, (where, ops) in GROUPS.items():
-        counted = (space == where) & np.isin(op, ops)
+        those = [b.space == where and each_op in ops for b in buffers for each_op in Op]
+        counted = np.array(those, bool)[place]
         result += [(f"{group}_{m}", counted, measured[m][counted]) for m in MEASURES[where]]
     return result
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..model.array_types import Ints
 from ..model.grouping import group_starts, offsets, positions_in_group
-from ..model.trace import Trace
+from ..model.trace import STEPPED, Trace
 from .grid_barriers import grid_epochs, has_grid_barriers
 from .request_order import OrderedRequests
 
@@ -21,7 +21,7 @@ def phase_counts(trace: Trace, block_position: Ints, phase: Ints) -> Ints:
     count = np.ones(len(trace.blocks), np.int64)
     np.maximum.at(count, block_position, phase + 1)
     barriers = trace.barriers
-    np.maximum.at(count, np.searchsorted(trace.blocks, barriers.block), barriers.phase.astype(np.int64) + 2)
+    np.maximum.at(count, trace.block_positions(barriers.block), barriers.phase.astype(np.int64) + 2)
     return count
 
 
@@ -30,7 +30,7 @@ def moments_of(trace: Trace, ordered: OrderedRequests) -> Ints:
 
     Moments grow along each warp, and those of a block's phase come after those of the phase before.
     """
-    if trace.schedule.startswith("random"):
+    if trace.schedule.startswith(STEPPED):
         return _moments_by_step(ordered)
     return _moments_by_round(trace, ordered)
 

@@ -98,7 +98,7 @@ def _distinct(trace: Trace, requests: Requests, some: Ints) -> Ints:
     """Return how many distinct elements each of some requests touches."""
     lanes = requests.lanes[some]
     start = offsets(lanes)[:-1]
-    rows = requests.order[np.repeat(requests.start[some] - start, lanes) + np.arange(lanes.sum())]
+    rows = requests.accesses.of(some)
     index, first = trace.index[rows], np.zeros(len(rows), bool)
     first[start] = True
     if ((index[1:] < index[:-1]) & ~first[1:]).any():
@@ -111,7 +111,7 @@ def _distinct(trace: Trace, requests: Requests, some: Ints) -> Ints:
 
 def once_each(trace: Trace, requests: Requests, wanted: Mask) -> Ints:
     """Return one access (row of the trace) for each element that each wanted request touches, by request."""
-    rows = requests.order[np.repeat(wanted, requests.lanes)]
+    rows = requests.accesses.of(np.flatnonzero(wanted))
     span = int(trace.index.max(initial=0)) + 1
     key = requests.request[rows].astype(np.int64) * span + trace.index[rows]
     order = np.argsort(key, kind="stable")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..model.array_types import Ints
 from ..model.grouping import group_numbers, group_starts, offsets, positions_in_group, stable_order
-from ..model.trace import WARP, Trace
+from ..model.trace import STEPPED, WARP, Trace
 from .request_order_fast import AccessMatrices, access_matrices, index_dtype
 
 # Accesses handled at once: few enough to stay in a processor's cache.
@@ -32,43 +32,69 @@ class OrderedRequests:
     step: Ints  # the largest of its accesses
     rows: NDArray[
         np.signedinteger[Any]
-    ]  # of the trace, by request, then lane; none where there are `matrices`
-    matrices: AccessMatrices | None = None  # of a regular trace, whose columns these requests are
+    ]  # of the trace, by request, then lane, of those that are no column of `matrices`
+    matrices: AccessMatrices | None = None  # of warps whose lanes did alike
+    regular: NDArray[np.bool_] | None = None  # which requests are the columns of `matrices`, in their order
+
+
+PLACES = ("block_position", "warp", "phase", "lanes", "position", "step")  # columns of every OrderedRequests
 
 
 def ordered_requests(trace: Trace) -> OrderedRequests:
-    """Return the requests of a trace that has accesses, in the order of each warp; one batch of blocks at a time."""
-    regular = access_matrices(trace)
-    if regular is not None:
-        return _of_matrices(trace, regular)
-    rows: NDArray[np.signedinteger[Any]] = np.empty(len(trace), index_dtype(len(trace)))
+    """Return the requests of a trace that has accesses, in the order of each warp."""
+    found = access_matrices(trace)
+    if found is None:
+        return _of_queues(trace, np.arange(len(trace)))
+    matrices, others = found
+    regular = _of_matrices(trace, matrices)
+    return _together(trace, regular, _of_queues(trace, others)) if len(others) else regular
+
+
+def _of_queues(trace: Trace, some: Ints) -> OrderedRequests:
+    """Return the requests of some rows, ascending, that hold all of a warp in a phase; a batch of blocks at a time."""
+    rows: NDArray[np.signedinteger[Any]] = np.empty(len(some), index_dtype(len(trace)))
     parts, done = [], 0
-    for batch in _batches(trace):
+    for batch in _batches(trace, some):
         part = _order_of(trace, lane_queues(trace, batch))
         rows[done : done + len(batch)] = part.rows
         done += len(batch)
-        parts.append(replace(part, rows=rows[:0]))
-    names = [field.name for field in fields(OrderedRequests) if field.name not in ("rows", "matrices")]
+        parts.append(part)
     block_position, warp, phase, lanes, position, step = (
-        np.concatenate([getattr(part, name) for part in parts]) for name in names
+        np.concatenate([getattr(part, name) for part in parts]) for name in PLACES
     )
     return OrderedRequests(block_position, warp, phase, lanes, position, step, rows)
 
 
-def _of_matrices(trace: Trace, regular: AccessMatrices) -> OrderedRequests:
-    matrix, column = regular.requests()
-    lanes, length = regular.lanes[matrix], regular.length[matrix]
-    last = regular.begin[matrix] + column + (lanes - 1) * length
-    where = (regular.block_position[matrix], regular.warp[matrix], regular.phase[matrix])
+def _of_matrices(trace: Trace, matrices: AccessMatrices) -> OrderedRequests:
+    matrix, column = matrices.requests()
+    lanes, length = matrices.lanes[matrix], matrices.length[matrix]
+    last = matrices.begin[matrix] + column + (lanes - 1) * length
+    where = (matrices.block_position[matrix], matrices.warp[matrix], matrices.phase[matrix])
     none: NDArray[np.signedinteger[Any]] = np.empty(0, index_dtype(len(trace)))
-    return OrderedRequests(*where, lanes, column, trace.step[last].astype(np.int64), none, regular)
+    return OrderedRequests(
+        *where, lanes, column, trace.steps_of(last), none, matrices, np.ones(len(matrix), bool)
+    )
 
 
-def _batches(trace: Trace) -> list[Ints]:
-    """Return the rows of whole blocks, about BATCH in each part."""
-    ordered = bool((trace.block[1:] >= trace.block[:-1]).all())  # as where blocks run one after the other
-    rows = np.arange(len(trace)) if ordered else stable_order(trace.block)
-    blocks = group_starts(trace.block if ordered else trace.block[rows])
+def _together(trace: Trace, regular: OrderedRequests, others: OrderedRequests) -> OrderedRequests:
+    """Return the requests of both, of which no warp has some in each in one phase."""
+    block_position, warp, phase, lanes, position, step = (
+        np.concatenate([getattr(regular, name), getattr(others, name)]) for name in PLACES
+    )
+    order = stable_order((block_position * trace.warps + warp) * (int(phase.max()) + 1) + phase)
+    return OrderedRequests(
+        block_position[order], warp[order], phase[order], lanes[order], position[order], step[order],
+        others.rows, regular.matrices, order < len(regular.lanes),
+    )  # fmt: skip
+
+
+def _batches(trace: Trace, some: Ints) -> list[Ints]:
+    """Return some rows, ascending, of whole blocks, about BATCH in each part."""
+    block = trace.block if len(some) == len(trace) else trace.block[some]
+    ordered = bool((block[1:] >= block[:-1]).all())  # as where blocks run one after the other
+    order = np.arange(len(some)) if ordered else stable_order(block)
+    rows = some[order]
+    blocks = group_starts(block if ordered else block[order])
     return np.split(rows, blocks[group_starts(blocks // BATCH)][1:])
 
 
@@ -81,7 +107,7 @@ def _order_of(trace: Trace, queues: LaneQueues) -> OrderedRequests:
     group = np.repeat(np.arange(len(slots)), slots)
     position, step = np.zeros((2, len(group)), np.int64)
     np.maximum.at(position, number, queues.position)
-    np.maximum.at(step, number, trace.step[queues.order].astype(np.int64))
+    np.maximum.at(step, number, trace.steps_of(queues.order))
     return OrderedRequests(
         queues.block_position[group], queues.warp[group], queues.phase[group], np.bincount(number),
         position, step, queues.order[stable_order(number)],
@@ -125,12 +151,12 @@ def issue_slots(trace: Trace, queues: LaneQueues) -> Ints:
     """Return per access (in queue order) the position, from 0, of its request among those of its group.
 
     Accesses of one (group, site, visit) are one request; requests come in the order of the largest position
-    of their lanes (`random`: of their largest step). Where that would show a lane's later access before an
+    of their lanes (STEPPED: of their largest step). Where that would show a lane's later access before an
     earlier one, which only diverged lanes can cause, `_issue` orders the group.
     """
     cell = _cells(trace, queues)
-    random = trace.schedule.startswith("random")
-    time = trace.step[queues.order].astype(np.int64) if random else queues.position
+    stepped = trace.schedule.startswith(STEPPED)
+    time = trace.steps_of(queues.order) if stepped else queues.position
     first = _first_of(cell)
     rank = _ranks(cell, first, time, queues)
     slot = rank[cell] - offsets(np.bincount(queues.group[first]))[queues.group]

@@ -1,6 +1,7 @@
 """The usual case of `request_order`, in a fraction of its time: threads ran one after the other, lanes did alike.
 
-The accesses of a warp in a phase are then a matrix, a row of it for each lane, and its columns are the requests.
+The accesses of such a warp in a phase are a matrix, a row of it for each lane, and its columns are the requests. What
+warps do whose lanes part, as at the edge of a matrix, is left to `request_order`.
 """
 
 from __future__ import annotations
@@ -10,13 +11,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..model.array_types import Ints
 from ..model.grouping import group_starts, offsets
-from ..model.trace import WARP, Trace
+from ..model.trace import STEPPED, WARP, Trace
 from .request_cost import ADDRESS, PERIOD, UNIT, costs_of_rows, rules_of
 
 PART = 1 << 17  # accesses handled at once: few enough to stay in a processor's cache
+WORDS = (np.uint64, np.uint32, np.uint16, np.uint8)
 Shape = tuple[int, int, int]  # how many matrices, of how many lanes, of how many accesses each
 
 
@@ -50,22 +53,23 @@ class AccessMatrices:
         return sectors, wavefronts
 
 
-def access_matrices(trace: Trace) -> AccessMatrices | None:
-    """Return the matrices of a trace that has accesses, None where it is not so regular."""
-    if trace.schedule.startswith("random"):
+def access_matrices(trace: Trace) -> tuple[AccessMatrices, Ints] | None:
+    """Return the matrices of a trace that has accesses, and the rows of all other accesses, ascending.
+
+    None where threads did not run one after the other, or no warp's lanes did alike.
+    """
+    if trace.schedule.startswith(STEPPED):
         return None
     starts = _queues(trace)
     thread, phase, block = (c[starts].astype(np.int64) for c in (trace.thread, trace.phase, trace.block))
-    block_position = np.searchsorted(trace.blocks, block)
+    block_position = trace.block_positions(block)
     key = (block_position * (int(phase.max()) + 1) + phase) * trace.threads + thread
     if not (key[1:] > key[:-1]).all():
         return None
     length = np.diff(starts, append=len(trace))
     groups = group_starts(block_position, phase, thread // WARP)
     lanes = np.diff(groups, append=len(starts))
-    if not (length == np.repeat(length[groups], lanes)).all():
-        return None
-    found = (
+    columns = (
         block_position[groups],
         thread[groups] // WARP,
         phase[groups],
@@ -73,9 +77,25 @@ def access_matrices(trace: Trace) -> AccessMatrices | None:
         lanes,
         length[groups],
     )
-    order = np.lexsort((found[2], found[1], found[0]))
-    made = AccessMatrices(*(column[order] for column in found))
-    return made if _alike(trace, made) else None
+    as_long = np.logical_and.reduceat(length == np.repeat(length[groups], lanes), groups)
+    regular = np.flatnonzero(as_long)
+    if len(regular):
+        regular = regular[_alike(trace, AccessMatrices(*(column[regular] for column in columns)))]
+    if not len(regular):
+        return None
+    block_position, warp, phase = (column[regular] for column in columns[:3])
+    in_order = regular[np.lexsort((phase, warp, block_position))]
+    made = AccessMatrices(*(column[in_order] for column in columns))
+    return made, _others(starts[groups], len(trace), regular)
+
+
+def _others(begin: Ints, count: int, regular: Ints) -> Ints:
+    """Return the rows, of `count`, of the groups that begin at these and are not among the regular ones."""
+    other = np.ones(len(begin), bool)
+    other[regular] = False
+    size = np.diff(begin, append=count)[other]
+    before = offsets(size)
+    return np.arange(before[-1]) + np.repeat(begin[other] - before[:-1], size)
 
 
 def _queues(trace: Trace) -> Ints:
@@ -105,35 +125,45 @@ def _of_a_size(matrices: AccessMatrices) -> Iterator[tuple[Ints, Shape]]:
             yield some, (len(some), int(lanes[low]), int(length[low]))
 
 
-def _rows_of(begin: Ints, shape: Shape) -> slice | Ints:
-    """Return the rows of matrices that begin at these."""
+def _taken(column: NDArray[Any], begin: Ints, shape: Shape) -> NDArray[Any]:
+    """Return a column's entries of matrices that begin at these rows, ascending, in their shape."""
     size = shape[1] * shape[2]
-    if begin[-1] - begin[0] == (shape[0] - 1) * size:  # one behind the other
-        return slice(int(begin[0]), int(begin[-1]) + size)
-    return np.add.outer(begin, np.arange(size)).ravel()
+    apart = np.flatnonzero(begin[1:] - begin[:-1] != size)  # the others are one behind the other
+    lows = [int(begin[0]), *begin[apart + 1].tolist()]
+    highs = [*(begin[apart] + size).tolist(), int(begin[-1]) + size]
+    rows = [column[low:high] for low, high in zip(lows, highs, strict=True)]
+    return (rows[0] if len(rows) == 1 else np.concatenate(rows)).reshape(shape)
 
 
-def _alike(trace: Trace, matrices: AccessMatrices) -> bool:
-    """Return whether every lane did what the first one of its warp did."""
+def _in_words(entries: NDArray[Any]) -> NDArray[Any]:
+    """Return entries as the longest words that those along the last axis fill, of which there are fewer."""
+    size = entries.shape[-1] * entries.itemsize
+    return entries.view(next(word for word in WORDS if size % np.dtype(word).itemsize == 0))
+
+
+def _alike(trace: Trace, matrices: AccessMatrices) -> NDArray[np.bool_]:
+    """Return of each matrix whether every lane did what the first one of its warp did."""
+    alike = np.ones(len(matrices.begin), bool)
     for number, shape in _of_a_size(matrices):
-        rows = _rows_of(matrices.begin[number], shape)
         for column in (trace.site, trace.buffer, trace.op):
-            made = column[rows].reshape(shape)
-            if not (made == made[:, :1]).all():
-                return False
-    return True
+            made = _in_words(_taken(column, matrices.begin[number], shape))
+            same = made == made[:, :1]
+            if not same.all():
+                alike[number] &= same.all(axis=(1, 2))
+    return alike
 
 
 def _costs(trace: Trace, begin: Ints, shape: Shape, rules: Ints) -> tuple[Ints, Ints]:
     """Return (sectors, wavefronts) of the requests of matrices that begin at these rows, shape (matrices, length)."""
     lead_rows = begin[:, None] + np.arange(shape[2])
     buffer, op = trace.buffer[lead_rows].astype(np.int64), trace.op[lead_rows]
-    index = trace.index[_rows_of(begin, shape)].reshape(shape)
-    index = index.astype(np.int32 if index.itemsize < 4 else np.int64)
+    index = _taken(trace.index, begin, shape)
     lead = index[:, 0].astype(np.int64)
-    index -= index[:, :1].copy()  # how far each lane is from the first one
+    # How far each lane is from the first one. No buffer has 2^31 elements: of 32 bits two that differ stay different.
+    apart = np.subtract(index, index[:, :1], dtype=index.dtype if index.itemsize >= 4 else np.int32)
+    other = np.bitwise_or.reduce(_in_words(apart[1:] != apart[:-1]), axis=1).view(bool)
     new = np.ones((shape[0], shape[2]), np.int64)
-    new[1:] = (index[1:] != index[:-1]).any(axis=1) | (buffer[1:] != buffer[:-1]) | (op[1:] != op[:-1])
+    new[1:] = other | (buffer[1:] != buffer[:-1]) | (op[1:] != op[:-1])
     kind = np.cumsum(new, axis=0) * shape[2] + np.arange(shape[2])
     residue = (rules[buffer, ADDRESS] + lead * rules[buffer, UNIT]) % PERIOD
     _, first, which = np.unique(kind * PERIOD + residue, return_index=True, return_inverse=True)

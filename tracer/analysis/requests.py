@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,12 +13,10 @@ from ..model.array_types import AnyInts, Ints
 from ..model.grouping import offsets, stable_order
 from ..model.trace import WARP, Op, Trace
 from .display_clock import phase_counts
-from .request_cost import CHUNK, costs_of
+from .request_accesses import MANY, RequestAccesses
+from .request_cost import costs_of
 from .request_order import OrderedRequests, ordered_requests
-from .request_order_fast import AccessMatrices, index_dtype
 from .warp_exchanges import WarpExchanges, no_exchanges, timed
-
-MANY = 1 << 14  # requests handled at once where that is simple: others want the lock of Python's threads, too
 
 # What a request is, as drawn and counted everywhere: `Requests.kind` is an index of this tuple.
 REQUEST_KINDS = (
@@ -42,9 +40,9 @@ class Requests:
     is before the first. At each moment a running warp makes at most one request. State "at moment m" includes
     every request with moment <= m.
 
-    Columns have shape (requests,) where nothing else is said. Those of shape (accesses,) are of 32 bits where these
-    suffice. That phase of that block is made of moments span_start < m <= span_end, which are equal where it made
-    no access; both have shape (blocks in the order of trace.blocks, phases).
+    Columns have shape (requests,) where nothing else is said. That phase of that block is made of moments
+    span_start < m <= span_end, which are equal where it made no access; both have shape (blocks in the order of
+    trace.blocks, phases).
     """
 
     block: NDArray[np.int64]  # linear number in the grid
@@ -58,8 +56,7 @@ class Requests:
     lanes: NDArray[np.int64]  # active ones, 1 to 32
     sectors: NDArray[np.int64]  # of 32 bytes that it takes, 0 outside global memory; see `request_cost`
     wavefronts: NDArray[np.int64]  # that it takes, 0 outside shared memory; see `request_cost`
-    order: NDArray[Any]  # accesses by request, then lane; those of request r are order[start[r]:start[r + 1]]
-    start: NDArray[np.int64]  # shape (requests + 1,)
+    accesses: RequestAccesses  # those of each request
     span_start: NDArray[np.int64]  # the moment before the first of a phase
     span_end: NDArray[np.int64]  # the last moment of a phase
     end: int  # the last moment
@@ -69,12 +66,22 @@ class Requests:
         return len(self.moment)
 
     @cached_property
+    def start(self) -> Ints:
+        """Where the accesses of each request begin in `order`, and the last ones end, shape (requests + 1,)."""
+        return offsets(self.lanes)
+
+    @cached_property
+    def order(self) -> NDArray[Any]:
+        """The accesses by request, then lane, shape (accesses,): as much memory as a column of the trace."""
+        return self.accesses.all()
+
+    @cached_property
     def request(self) -> NDArray[Any]:
         """The request of each access of the trace, shape (accesses,)."""
-        request = np.empty_like(self.order)
+        request = np.empty(int(self.lanes.sum()), self.accesses.dtype)
         for low in range(0, len(self), MANY):
             high = min(low + MANY, len(self))
-            mine = self.order[self.start[low] : self.start[high]]
+            mine = self.accesses.of(slice(low, high))
             request[mine] = np.repeat(np.arange(low, high, dtype=request.dtype), self.lanes[low:high])
         return request
 
@@ -91,55 +98,50 @@ def requests_of(trace: Trace) -> Requests:
     ordered = ordered_requests(trace)
     moment, exchanges = timed(trace, ordered)
     by_moment = stable_order(moment)
-    start = offsets(ordered.lanes[by_moment])
-    if ordered.matrices is None:
-        order = _gathered(ordered, by_moment, start)
-        costs = costs_of(trace, order, start)
-    else:
-        order = _from_matrices(ordered.matrices, by_moment, start)
-        sectors, wavefronts = ordered.matrices.costs(trace)
-        costs = sectors[by_moment], wavefronts[by_moment]
-        del sectors, wavefronts
+    accesses = _accesses(ordered, by_moment)
+    costs = _costs(trace, ordered, by_moment)
     moment = moment[by_moment]
     del ordered, by_moment  # of millions of requests these take as much memory as what is made of them
-    return _filled(trace, moment, order, start, costs, exchanges)
+    return _filled(trace, moment, accesses, costs, exchanges)
 
 
-def _gathered(ordered: OrderedRequests, by_moment: Ints, start: Ints) -> NDArray[Any]:
-    """Return the accesses of requests in another order, by request, then lane."""
-    moved = offsets(ordered.lanes)[by_moment] - start[:-1]
-    order = np.empty(len(ordered.rows), ordered.rows.dtype)
-    for low in range(0, len(by_moment), CHUNK):
-        high = min(low + CHUNK, len(by_moment))
-        away = np.repeat(moved[low:high], np.diff(start[low : high + 1]))
-        order[start[low] : start[high]] = ordered.rows[np.arange(start[low], start[high]) + away]
-    return order
+def _accesses(ordered: OrderedRequests, by_moment: Ints) -> RequestAccesses:
+    """Return the accesses of requests in another order."""
+    dtype = ordered.rows.dtype
+    first, apart = np.zeros(len(by_moment), dtype), np.ones(len(by_moment), dtype)
+    listed = np.ones(len(by_moment), bool) if ordered.regular is None else ~ordered.regular
+    if ordered.matrices is not None:
+        matrix, column = ordered.matrices.requests()
+        first[~listed], apart[~listed] = (
+            ordered.matrices.begin[matrix] + column,
+            ordered.matrices.length[matrix],
+        )
+    first[listed] = offsets(ordered.lanes[listed])[:-1]
+    return RequestAccesses(
+        first[by_moment], apart[by_moment], ordered.lanes[by_moment], listed[by_moment], ordered.rows
+    )
 
 
-def _from_matrices(matrices: AccessMatrices, by_moment: Ints, start: Ints) -> NDArray[Any]:
-    """Return the same of a regular trace: of the lanes of a request each is a row of its matrix behind the other."""
-    matrix, column = (c[by_moment] for c in matrices.requests())
-    dtype = index_dtype(int(start[-1]))
-    first, length = (matrices.begin[matrix] + column).astype(dtype), matrices.length[matrix].astype(dtype)
-    order = np.empty(int(start[-1]), dtype)
-    for low in range(0, len(by_moment), MANY):
-        part = slice(low, min(low + MANY, len(by_moment)))
-        mine, lanes = order[start[part.start] : start[part.stop]], np.diff(start[part.start : part.stop + 1])
-        if lanes.min() == lanes.max():
-            lane = np.arange(lanes[0], dtype=dtype)
-            np.multiply(length[part, None], lane, out=mine.reshape(-1, len(lane)))
-            mine.reshape(-1, len(lane))[...] += first[part, None]
-        else:
-            lane = np.arange(len(mine), dtype=dtype) - np.repeat(offsets(lanes)[:-1].astype(dtype), lanes)
-            mine[:] = np.repeat(first[part], lanes) + lane * np.repeat(length[part], lanes)
-    return order
+def _costs(trace: Trace, ordered: OrderedRequests, by_moment: Ints) -> tuple[Ints, Ints]:
+    """Return (sectors, wavefronts) of requests in another order."""
+    if ordered.matrices is None or ordered.regular is None:
+        found = costs_of(trace, ordered.rows, offsets(ordered.lanes))
+    elif ordered.regular.all():
+        found = ordered.matrices.costs(trace)
+    else:
+        irregular = ~ordered.regular
+        both = np.empty((2, len(by_moment)), np.int64)
+        both[:, ordered.regular] = ordered.matrices.costs(trace)
+        both[:, irregular] = costs_of(trace, ordered.rows, offsets(ordered.lanes[irregular]))
+        found = both[0], both[1]
+    return found[0][by_moment], found[1][by_moment]
 
 
 def _filled(
-    trace: Trace, moment: Ints, order: NDArray[Any], start: Ints, costs: tuple[Ints, Ints], exchanges: WarpExchanges
+    trace: Trace, moment: Ints, accesses: RequestAccesses, costs: tuple[Ints, Ints], exchanges: WarpExchanges
 ) -> Requests:  # fmt: skip
-    """Return the requests with every column, from their order, moments and accesses."""
-    head = order[start[:-1]]
+    """Return the requests with every column, from their moments and accesses."""
+    head = accesses.heads()
     columns = (trace.block, trace.thread, trace.phase, trace.site, trace.buffer)
     block, thread, phase, site, buffer = (c[head].astype(np.int64) for c in columns)
     op = trace.op[head]
@@ -147,7 +149,7 @@ def _filled(
     spans = _spans(trace, *_together(exchanges, block, phase, moment))
     end = max(int(moment[-1]), int(exchanges.moment[-1]) if len(exchanges) else 0)
     return Requests(
-        block, thread // WARP, phase, site, buffer, op, kind, moment, np.diff(start), *costs, order, start, *spans,
+        block, thread // WARP, phase, site, buffer, op, kind, moment, accesses.lanes, *costs, accesses, *spans,
         end, exchanges,
     )  # fmt: skip
 
@@ -170,7 +172,13 @@ def kinds_of(trace: Trace, rows: AnyInts) -> NDArray[np.uint8]:
 
 
 def _kinds(trace: Trace) -> NDArray[np.uint8]:
-    found = [[_kind(b.space, op) for op in Op] for b in trace.buffers]
+    return _kinds_in(tuple(b.space for b in trace.buffers))
+
+
+@lru_cache(maxsize=64)
+def _kinds_in(spaces: tuple[str, ...]) -> NDArray[np.uint8]:
+    """Return the kind of each operation on buffers in these spaces; nobody may change it."""
+    found = [[_kind(space, op) for op in Op] for space in spaces]
     return np.array(found, np.uint8).reshape(len(found), len(Op))
 
 
@@ -183,7 +191,7 @@ def _kind(space: str, op: Op) -> int:
 
 def _spans(trace: Trace, block: Ints, phase: Ints, moment: Ints) -> tuple[Ints, Ints]:
     """Return (span_start, span_end); a block that made no access gets the start of the block before."""
-    block_position = np.searchsorted(trace.blocks, block)
+    block_position = trace.block_positions(block)
     shape = (len(trace.blocks), int(phase_counts(trace, block_position, phase).max(initial=1)))
     end = np.zeros(shape, np.int64)
     begin = np.full(shape[0], -1)
@@ -198,8 +206,8 @@ def _spans(trace: Trace, block: Ints, phase: Ints, moment: Ints) -> tuple[Ints, 
 def _nothing(trace: Trace) -> Requests:
     """Return the requests of a trace without accesses."""
     none = np.empty(0, np.int64)
-    kind, start = none.astype(np.uint8), np.zeros(1, np.int64)
+    kind, accesses = none.astype(np.uint8), RequestAccesses(none, none, none, none.astype(bool), none)
     return Requests(
-        none, none, none, none, none, kind, kind, none, none, none, none, none, start,
+        none, none, none, none, none, kind, kind, none, none, none, none, accesses,
         *_spans(trace, none, none, none), 0, no_exchanges(),
     )  # fmt: skip

@@ -102,7 +102,7 @@ def _exchanges(trace: Trace) -> tuple[WarpExchanges, Ints]:
     """Return the exchanges without moments, by block, warp, phase and arrival, and when the last lane of each came."""
     arrivals = trace.warp_barriers
     last = (
-        int(trace.step[-1]) + 1 if len(trace) else 0
+        int(trace.steps_of(np.array([len(trace) - 1]))[0]) + 1 if len(trace) else 0
     )  # what came after the last access that was kept is not shown
     rows = np.flatnonzero((arrivals.part > 0) & ((arrivals.step <= last) | (not trace.is_part)))
     if not len(rows):

@@ -36,4 +36,5 @@ def version(others: tuple[str, ...] = ()) -> str:
 
 def engine_files() -> list[Path]:
     """Return the files of the compiled engine, of which any may decide what compiled code does."""
-    return sorted(Path(__file__).parent.rglob("*.py"))
+    here = Path(__file__).parent
+    return [*sorted(here.rglob("*.py")), here.parent / "recording" / "rounding.py"]

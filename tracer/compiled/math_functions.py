@@ -9,4 +9,4 @@ OF_ONE = {
     "tanh": "tanh", "asinh": "", "acosh": "", "atanh": "", "erf": "", "erfc": "", "gamma": "", "lgamma": "",
     "degrees": "degrees", "radians": "radians",
 }  # fmt: skip
-OF_TWO = ("atan2", "pow", "hypot")
+OF_TWO = ("atan2", "pow", "hypot", "remainder")

@@ -20,6 +20,12 @@ CODES = {dtype: code for code, dtype in enumerate(DTYPES[:COMPONENTS_FROM])}
 RECORD_CODE = len(DTYPES)  # in place of a code, for records, which are accessed field by field
 
 
+def code_of(dtype: np.dtype[Any]) -> int | None:
+    """Return the code of an element type, that of dates being the one of the numbers that they are; None for others."""
+    is_date = dtype.kind in "mM" and dtype.isnative
+    return CODES[np.dtype(np.int64)] if is_date else CODES.get(dtype)
+
+
 def regions_of(dtype: np.dtype[Any]) -> int:
     """Return how many regions an array takes: of records one, and then those of each field."""
     fields = (dtype.fields or {}).values()
@@ -100,6 +106,8 @@ class Word(IntEnum):
     THREADS = auto()  # of a block
     PLACES = auto()  # address of the threads of the resident blocks, PLACE_WORDS each
     SEATS = auto()  # address of the resident blocks, SEAT_WORDS each
+    WARPS = auto()  # address of their warps, WARP_WORDS each
+    WARPS_OF_BLOCK = auto()  # how many each block has
     SEAT = auto()  # number of the current thread's block among these, or -1
     CAPACITY = auto()  # resident blocks for which there is room
     SLOTS = auto()  # blocks that run at once
@@ -124,7 +132,7 @@ class Word(IntEnum):
     GRID = auto()  # 1 once a thread has come to a barrier of the grid
     AFTER_LOOK = auto()  # 1 where the driver has looked whether threads wait for ever
     CAME = auto()  # arrivals at warp operations
-    TWISTER = auto()  # address of the 624 numbers of the generator of random numbers, and how many are used
+    TWISTER = auto()  # address of what makes random numbers, see scheduler/random_numbers.py
     FRESH = (
         auto()
     )  # address, per declared array: what it holds when a block begins (0: what it held), and its bytes
@@ -155,7 +163,7 @@ class PlaceWord(IntEnum):
     SEAT = auto()  # number of its block's
     STACK_POINTER = auto()  # where it goes on
     STACK = auto()  # end of its stack
-    STATUS = auto()  # a `Status`
+    WARP = auto()  # number of its warp among those of the resident blocks
     REASON = auto()  # the `StopReason` for which it stopped last
     SITE = auto()  # where that was
     STEP = auto()  # accesses made until then
@@ -164,7 +172,6 @@ class PlaceWord(IntEnum):
     MASK = auto()  # lanes that converge with it
     EXTRA = auto()  # the lane or distance of a shuffle
     CAME = auto()  # the number of its arrival at a warp operation
-    SLOT = auto()  # under random: where it is among those that have turns, or -1
 
 
 class SeatWord(IntEnum):
@@ -186,7 +193,15 @@ class SeatWord(IntEnum):
     VOTES = auto()  # 1 where some of those at the barrier vote
 
 
-PLACE_WORDS, SEAT_WORDS = 24, 16  # whole lines of a cache
+class WarpWord(IntEnum):
+    """Indices of the words of a resident block's warp; each has a bit for each lane. Who is in none has ended."""
+
+    RUNS = 0  # has turns
+    AT_BARRIER = auto()
+    MEETS = auto()  # waits for lanes of its warp
+
+
+PLACE_WORDS, SEAT_WORDS, WARP_WORDS = 24, 16, 4  # whole lines of a cache, or parts of one
 TWISTER_WORDS = 624
 
 
@@ -196,15 +211,6 @@ class Order(IntEnum):
     SEQUENTIAL = 0
     LOCKSTEP = auto()
     RANDOM = auto()
-
-
-class Status(IntEnum):
-    """What a thread does."""
-
-    RUNS = 0
-    AT_BARRIER = auto()
-    IN_WARP = auto()  # waits for lanes of its warp
-    DONE = auto()
 
 
 class Pause(IntEnum):

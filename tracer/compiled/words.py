@@ -61,4 +61,13 @@ def _prefetch(typing: Any, address: Any) -> Any:
     return types.none(types.int64), generate
 
 
-peek, poke, prefetch = intrinsic(_peek), intrinsic(_poke), intrinsic(_prefetch)
+def _lowest(typing: Any, bits: Any) -> Any:
+    """Return the number of the lowest bit that is set; there is one."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.IntType(1)(1))
+
+    return types.int64(types.int64), generate
+
+
+peek, poke, prefetch, lowest = (intrinsic(typer) for typer in (_peek, _poke, _prefetch, _lowest))

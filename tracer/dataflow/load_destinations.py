@@ -102,7 +102,9 @@ class _SourceFlow:
         return self._loads[site]
 
     def _keys(self, rows: AnyInts) -> Ints:
-        return np.sort(self._key(rows))
+        return np.sort(
+            self._key(rows), kind="stable"
+        )  # threads ran one after the other: long runs are in order
 
     def _key(self, rows: AnyInts) -> Ints:
         """Return a number for each access that sorts by thread, then row."""

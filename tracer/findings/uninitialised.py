@@ -36,10 +36,11 @@ def uninitialised_findings(trace: Trace, requests: Requests) -> list[Finding]:
     """Return an error for each buffer and site that reads elements which nobody wrote before, in step order."""
     found: list[Finding] = []
     reading = trace.access_counts[:, [Op.LOAD, Op.ATOMIC, Op.REDUCTION]].sum(axis=1)
-    complete, parts = [slice(0, len(trace))], block_ranges(trace)
-    for group in overlapping_buffers(trace, ("shared", "local", "global")):
+    spaces = ("global",) if trace.written_first else ("shared", "local", "global")
+    for group in overlapping_buffers(trace, spaces):
         if np.any(reading[group]) and (empty := _empty(trace, group)) is not None:
-            some = complete if trace.buffers[group[0]].space == "global" else parts
+            whole = trace.buffers[group[0]].space == "global"
+            some = [slice(0, len(trace))] if whole else block_ranges(trace)
             each = [_uninitialised(trace, unit_accesses(trace, group, part), empty) for part in some]
             rows, later = (np.concatenate(columns) for columns in zip(*each, strict=True))
             found += _findings(trace, requests, rows, later)
@@ -77,7 +78,7 @@ def _too_early(
     trace: Trace, touches: UnitAccesses, key: Ints, size: int, reads: Mask, writes: Mask
 ) -> tuple[Mask, Mask]:  # fmt: skip
     """Return which reads come before any write and are in no race with one, and which of them a write follows."""
-    step = trace.step[touches.rows].astype(np.int64)
+    step = trace.steps_of(touches.rows)
     first, back = np.full(size, NEVER), np.flatnonzero(writes)[::-1]
     first[key[back]] = step[back]  # the earliest is put in last
     bad = reads & (first[key] >= step)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal
+from typing import get_args
 
 import msgspec
 import numpy as np
@@ -12,7 +12,7 @@ from ...kernels.scenarios import catalogue
 from ...kernels.scenarios.catalogue import Scenario
 from ..model.launch import Array, Launch
 from ..model.plan import launch_of, parse_spec
-from .measurement import Row
+from .measurement import Engine, Row
 
 
 class Case(msgspec.Struct, frozen=True):
@@ -26,7 +26,10 @@ class Case(msgspec.Struct, frozen=True):
     @property
     def needs_device(self) -> bool:
         """Whether it runs on a GPU."""
-        return not self.baseline and catalogue.find(self.scenario).engine == "cuda"
+        scenario = catalogue.find(self.scenario)
+        if self.baseline:
+            return any(b.on_device for b in scenario.baselines if b.name == self.baseline)
+        return scenario.engine == "cuda"
 
 
 def cases_of(specs: Sequence[str]) -> list[Case]:
@@ -79,7 +82,7 @@ def row_of(case: Case) -> Row:
     baseline = next((b for b in scenario.baselines if b.name == case.baseline), None)
     return Row(
         scenario=scenario.name,
-        title=f"{scenario.title}, {baseline.title}" if baseline else scenario.title,
+        title=baseline.title_beside(scenario.title) if baseline else scenario.title,
         baseline=case.baseline,
         engine=_engine(scenario, case.baseline),
         kernel=baseline.function if baseline else _kernel(scenario),
@@ -97,8 +100,9 @@ def _kernel(scenario: Scenario) -> str:
     return f"{scenario.cuda_c.file}:{scenario.cuda_c.function}" if scenario.cuda_c else scenario.kernel
 
 
-def _engine(scenario: Scenario, baseline: str) -> Literal["numba-cuda", "cuda-c", "python", "numba", "numpy"]:
-    for engine in ("python", "numba", "numpy"):
+def _engine(scenario: Scenario, baseline: str) -> Engine:
+    engines: tuple[Engine, ...] = get_args(Engine)
+    for engine in engines:
         if baseline == engine:
             return engine
     if scenario.engine == "python":

@@ -8,7 +8,7 @@ says which of them it is.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -146,12 +146,21 @@ class Cublas:
         return f"{found.value // 10_000}.{found.value // 100 % 100}"
 
     def product(self, matrices: Matrices) -> Multiply:
-        """Return what queues the product. cuBLAS counts column by column, in which C = A B row by row is B A."""
-        real = ctypes.c_float if matrices.real == "float32" else ctypes.c_double
-        one, zero, n = real(1), real(0), matrices.n
-        a, b, c = map(ctypes.c_void_p, matrices.pointers)
-        arguments = (PLAIN, PLAIN, n, n, n, ctypes.byref(one), b, n, a, n, ctypes.byref(zero), c, n)
-        return lambda: self._call(ROUTINES[matrices.real], self._handle, *arguments)
+        """Return what queues the product of square matrices."""
+        n = matrices.n
+        return lambda: self.multiply(matrices.real, (n, n, n), matrices.pointers)
+
+    def multiply(self, dtype: Real, sizes: tuple[int, int, int], pointers: Sequence[int]) -> None:
+        """Queue C = A B, A of M x K and B of K x N, row by row.
+
+        cuBLAS counts column by column, in which that is the product of B and A.
+        """
+        m, k, n = sizes
+        real = ctypes.c_float if dtype == "float32" else ctypes.c_double
+        one, zero = real(1), real(0)
+        a, b, c = map(ctypes.c_void_p, pointers)
+        arguments = (PLAIN, PLAIN, n, m, k, ctypes.byref(one), b, n, a, k, ctypes.byref(zero), c, n)
+        self._call(ROUTINES[dtype], self._handle, *arguments)
 
     def _call(self, name: str, *arguments: Any) -> None:
         status = getattr(self._library, name)(*arguments)

@@ -117,7 +117,7 @@ class MeasureClient:
     def _measurement(self, opened: DeviceOpened, rows: Sequence[Row]) -> Measurement:
         return Measurement(
             date=datetime.now(UTC).isoformat(timespec="seconds"),
-            revision=_revision(),
+            revision=revision(),
             device=opened.device,
             host=Host(_processor(), _cores(), f"{platform.system()} {platform.release()}"),
             versions=versions(),
@@ -151,7 +151,7 @@ def versions() -> dict[str, str]:
     return found
 
 
-def _revision() -> str:
+def revision() -> str:
     """Return the git revision of this checkout, with + where files differ from it; "" outside a checkout."""
     from_environment = os.environ.get("TILESCOPE_REVISION")
     if from_environment is not None:

@@ -40,9 +40,8 @@ class CudaCKernel:
         config = core.LaunchConfig(grid=launch.grid, block=launch.block, shmem_size=shared)
         self._numbers = [ctypes.c_int(int(values[name])) for name in kernel.numbers]
         self._code = code  # keeps the kernel's module loaded
-        self._launch = partial(
-            core.launch, core.Stream.from_handle(stream), config, code.get_kernel(function)
-        )
+        self.kernel = code.get_kernel(function)  # cuda-core's
+        self._launch = partial(core.launch, core.Stream.from_handle(stream), config, self.kernel)
 
     def enqueue(self, pointers: Sequence[int]) -> None:
         """Launch with the addresses of the arrays."""

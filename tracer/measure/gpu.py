@@ -22,6 +22,7 @@ from .measurement import ClockRates, Device, MeasurementError, Real, median
 OLDEST = (7, 0)  # compute capability: nanosleep needs it
 HOLD, LONGEST_HOLD = 50, 20_000  # pauses of 10 us
 Enqueue = Callable[[], None]
+_NOTHING: Enqueue = lambda: None  # noqa: E731
 
 
 def open_gpu() -> Gpu:
@@ -31,13 +32,10 @@ def open_gpu() -> Gpu:
     from numba import cuda
 
     if not cuda.is_available():
-        raise MeasurementError(f"No GPU can be used: {_reason(cuda)}.")
+        raise MeasurementError(f"No GPU can be used: {no_device_reason(cuda)}.")
     device = cuda.get_current_device()
     if tuple(device.compute_capability) < OLDEST:
-        found = ".".join(map(str, device.compute_capability))
-        raise MeasurementError(
-            f"{device.name} is too old: its compute capability is {found}, measuring needs 7.0."
-        )
+        raise MeasurementError(f"{device.name} is {too_old_text(device.compute_capability)}.")
     try:
         return Gpu(cuda)
     except Exception as error:  # missing compilers and libraries show in many types
@@ -47,7 +45,14 @@ def open_gpu() -> Gpu:
         ) from error
 
 
-def _reason(cuda: Any) -> str:
+def too_old_text(capability: Sequence[int]) -> str:
+    """Return what is wrong with a device of a compute capability below OLDEST, as the end of a sentence."""
+    found = ".".join(map(str, capability))
+    return f"too old: its compute capability is {found}, measuring needs {'.'.join(map(str, OLDEST))}"
+
+
+def no_device_reason(cuda: Any) -> str:
+    """Return why numba.cuda finds no device, as the end of a sentence."""
     text = str(cuda.cuda_error() or "")
     if "CUDASIM" in text or cuda.config.ENABLE_CUDASIM:
         return "Numba's simulator is on (NUMBA_ENABLE_CUDASIM)"
@@ -107,18 +112,23 @@ class Gpu:
             return True
         return False
 
-    def kernel_time(self, enqueue: Enqueue, *, flush: bool) -> float:
+    def kernel_time(
+        self, enqueue: Enqueue, *, flush: bool, before: Enqueue = _NOTHING, after: Enqueue = _NOTHING
+    ) -> float:
         """Return the time between two events around what `enqueue` queues on `stream`, less their own.
 
         With `flush` the L2 cache holds clean lines of another array before; else the same work has just run.
-        Raises MeasurementError where the host cannot queue it in time.
+        `before` queues what runs just before the first event, `after` what does just behind the second. Raises
+        MeasurementError where the host cannot queue it in time.
         """
         while self._pauses <= LONGEST_HOLD:
             self._kernels.hold[1, 1, self.stream](self._pauses)
             (self._flush if flush else enqueue)()
+            before()
             self._start.record(self.stream)
             enqueue()
             self._stop.record(self.stream)
+            after()
             late = self._start.query()
             self._stop.synchronize()
             if not late:
@@ -173,7 +183,7 @@ class Gpu:
         """Return the driver's version and the clocks, asked while the device works for half a second."""
         self._multiply_add(1_500_000, "float32")
         names = ("driver_version", "clocks.sm", "clocks.mem")
-        answer = _nvidia_smi(str(self.device.uuid), *names) or _nvidia_smi(str(self.device.id), *names)
+        answer = nvidia_smi(str(self.device.uuid), *names) or nvidia_smi(str(self.device.id), *names)
         self.synchronize()
         if len(answer) != 3:
             return "", None
@@ -216,7 +226,7 @@ def median_of(sampler: Callable[[], float], times: int = 10) -> float:
     return median(tuple(sampler() for _ in range(times)))
 
 
-def _nvidia_smi(device: str, *names: str) -> Sequence[str]:
+def nvidia_smi(device: str, *names: str) -> Sequence[str]:
     """Return what the driver's own tool says of a device, nothing where it is missing."""
     tool = shutil.which("nvidia-smi")
     if tool is None:

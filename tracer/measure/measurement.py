@@ -35,6 +35,7 @@ NEWER: Final[dict[str, int | str]] = {"dtype_b": "same", "padding": 0}
 
 TimingKind = Literal["first-call", "call", "kernel-cold", "kernel-warm", "with-copies", "launch", "cpu"]
 Real = Literal["float32", "float64"]
+Engine = Literal["numba-cuda", "cuda-c", "python", "numba", "numpy", "cublas"]
 TIMING_KINDS: dict[TimingKind, str] = {
     "first-call": "first call, which compiles",
     "call": "later call on device data, host clock",
@@ -81,7 +82,7 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     scenario: str  # the catalogue's name of it
     title: str  # the same for a reader
     baseline: str  # the name of the scenario's baseline, "" for its kernel
-    engine: Literal["numba-cuda", "cuda-c", "python", "numba", "numpy"]  # what ran it
+    engine: Engine  # what ran it
     kernel: str  # `module:function`, or `file.cu:function`
     parameters: dict[str, int | str]  # all of them
     grid: Dim3  # blocks

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,9 +15,10 @@ from ...kernels.scenarios import catalogue
 from ..model.launch import Array, Launch
 from ..recording.kernel_loader import filled, load_kernel, set_constants
 from .cases import Case, launch_of_case
+from .ceilings import Cublas, NoCublas
 from .cuda_c import CudaCKernel
 from .gpu import Gpu
-from .measurement import TimingKind
+from .measurement import MeasurementError, TimingKind
 from .sampling import Sampler
 
 REPEATS = 1000  # launches of a wrong kernel whose result is one number
@@ -47,6 +49,9 @@ def timed_call_of(case: Case, gpu: Gpu | None) -> TimedCall:
     scenario, launch = catalogue.find(case.scenario), launch_of_case(case)
     names = tuple(a.name for a in scenario.plan(case.values).arguments)
     baseline = next((b for b in scenario.baselines if b.name == case.baseline), None)
+    if baseline and baseline.on_device:
+        assert gpu is not None, "a library's product needs a device"
+        return CublasCall(gpu, launch, names, lambda: CublasProduct(gpu, launch))
     if baseline:
         return CpuCall(baseline.function, launch, names)
     if scenario.engine == "python":
@@ -174,11 +179,18 @@ class NumbaCall(DeviceCall):
         self._kernel[launch.grid, launch.block, 0, launch.shared_bytes](*self._host)
 
 
+class TakesPointers(Protocol):
+    """What is launched with the addresses of its arrays."""
+
+    def enqueue(self, pointers: Sequence[int]) -> None:
+        """Queue it on the stream."""
+
+
 class CudaCCall(DeviceCall):
     """A kernel compiled by NVRTC."""
 
     def __init__(
-        self, gpu: Gpu, launch: Launch, names: tuple[str, ...], compiled: Callable[[], CudaCKernel]
+        self, gpu: Gpu, launch: Launch, names: tuple[str, ...], compiled: Callable[[], TakesPointers]
     ) -> None:
         super().__init__(gpu, launch, names)
         self._compiled = compiled
@@ -201,6 +213,34 @@ class CudaCCall(DeviceCall):
         self._kernel.enqueue([_address(copy) for copy in copies])
         for copy, array in zip(copies, arrays, strict=True):
             copy.copy_to_host(array, stream=stream)
+
+
+class CublasCall(CudaCCall):
+    """NVIDIA's library on the arrays of a kernel; there is nothing to compile."""
+
+    compiles = False
+
+
+class CublasProduct:
+    """C = A B of a launch's first three arrays, float32, row by row; raises MeasurementError without cuBLAS."""
+
+    def __init__(self, gpu: Gpu, launch: Launch) -> None:
+        a, b = (array.shape for array in launch.arguments[:2] if isinstance(array, Array))
+        self._sizes = a[0], a[1], b[1]
+        try:
+            self._cublas = _opened(gpu)
+        except NoCublas as error:
+            raise MeasurementError(f"cuBLAS can't be used here ({error}); install nvidia-cublas.") from error
+
+    def enqueue(self, pointers: Sequence[int]) -> None:
+        """Queue the product, TF32 off."""
+        self._cublas.multiply("float32", self._sizes, pointers)
+
+
+@cache
+def _opened(gpu: Gpu) -> Cublas:
+    """Return cuBLAS on a GPU's stream, set up once in a process."""
+    return Cublas(gpu)
 
 
 def _address(array: Any) -> int:

@@ -49,16 +49,17 @@ class Traffic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def traffic_of(row: Row) -> Traffic | None:
     """Return the counted traffic of a row's launch, None where nobody has counted it."""
-    return None if row.baseline else _known().get(_key(row.scenario, row.parameters))
+    return None if row.baseline else _known().get(row_key(row.scenario, row.parameters))
 
 
 @cache
 def _known() -> Mapping[object, Traffic]:
     rows = msgspec.json.decode(files(resources).joinpath(FILE).read_bytes(), type=list[Traffic])
-    return {_key(row.scenario, row.parameters): row for row in rows}
+    return {row_key(row.scenario, row.parameters): row for row in rows}
 
 
-def _key(scenario: str, parameters: Mapping[str, int | str]) -> object:
+def row_key(scenario: str, parameters: Mapping[str, int | str]) -> object:
+    """Return what the accesses of a measured row follow from: equal for rows that differ in their elements alone."""
     told = {n: v for n, v in parameters.items() if n not in APART and NEWER.get(n) != v}
     return scenario, tuple(sorted(told.items()))
 
@@ -132,7 +133,7 @@ def count_all(rows: Iterable[Row]) -> list[Traffic]:
     worker, found = Worker(), {}
     try:
         for row in rows:
-            key = _key(row.scenario, row.parameters)
+            key = row_key(row.scenario, row.parameters)
             if row.flop and row.engine in ("numba-cuda", "cuda-c") and key not in found:
                 found[key] = count(worker, row.scenario, row.parameters)
                 print(found[key], flush=True)

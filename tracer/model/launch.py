@@ -9,7 +9,7 @@ import msgspec
 
 Dim3 = tuple[int, int, int]
 EngineName = Literal["compiled", "simulator"]
-ScheduleKind = Literal["lockstep", "sequential", "random"]
+ScheduleKind = Literal["lockstep", "sequential", "random", "measured"]
 OBJECT_DTYPE = "object"  # of a scalar that is no number
 Fill = Literal["random", "normal", "zeros", "ones", "twos", "threes", "fours", "arange", "empty", "file"]
 
@@ -43,7 +43,11 @@ class Scalar(msgspec.Struct, frozen=True, tag="scalar", omit_defaults=True):
 
 
 class Schedule(msgspec.Struct, frozen=True):
-    """The order in which threads run: `lockstep`, `sequential`, or `random` with its seed."""
+    """The order in which threads run: `lockstep`, `sequential`, `random` with its seed, or as `measured` on a GPU.
+
+    A measured order is never made: it is the one of a recording (`tracer/hardware/accesses`), whose random inputs have
+    the seed.
+    """
 
     kind: ScheduleKind = "lockstep"
     seed: int = 0

@@ -39,6 +39,9 @@ SPEC_OPTIONS = [
     "source",
 ]  # names in a spec, none of them a parameter's
 
+FILE_OPTIONS = ["schedule", "seed", "resident", "blocks", "without"]  # names in the spec of a trace file
+TRACE_SUFFIX = ".npz"
+
 
 class PlanError(CatalogueError):
     """A launch that cannot be planned; the message is one sentence for the user."""
@@ -187,6 +190,26 @@ def parse_spec(text: str) -> tuple[Scenario, dict[str, Value], LaunchKeywords]:
     return scenario, catalogue.settle(scenario, given), options
 
 
+def parse_file_spec(text: str) -> tuple[str, LaunchKeywords]:
+    """Return what `FILE.npz` or `FILE.npz:schedule=random,seed=3,without=12+15` names: a path, and options or {}.
+
+    Raises PlanError.
+    """
+    path, suffix, rest = text.rpartition(f"{TRACE_SUFFIX}:")
+    if not suffix:
+        return text, LaunchKeywords()
+    path += TRACE_SUFFIX
+    given = _pairs(path, rest)
+    for key in given:
+        if key not in FILE_OPTIONS:
+            raise PlanError(f"{path} has no option {key!r}{did_you_mean(key, FILE_OPTIONS)}")
+    lines = given.pop("without", "")
+    options = _options(path, given)
+    if lines:
+        options["without"] = tuple(_number(n, f"a line that {path} is without", 1) for n in lines.split("+"))
+    return path, options
+
+
 def _pairs(name: str, text: str) -> dict[str, str]:
     pairs: dict[str, str] = {}
     for part in text.split(","):
@@ -211,7 +234,7 @@ def _options(name: str, given: dict[str, str]) -> LaunchKeywords:
     options = LaunchKeywords()
     kind, seed = given.pop("schedule", "lockstep"), given.pop("seed", "0")
     if kind not in get_args(ScheduleKind):
-        raise PlanError(f"schedule of {name} must be lockstep, sequential or random, not {kind!r}.")
+        raise PlanError(f"schedule of {name} must be lockstep, sequential, random or measured, not {kind!r}.")
     options["schedule"] = Schedule(cast(ScheduleKind, kind), _number(seed, f"seed of {name}", 0))
     if resident := given.pop("resident", ""):
         options["resident"] = "all" if resident == "all" else _number(resident, f"resident of {name}", 1)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Dim3 = tuple[int, int, int]
+SOUGHT = 12  # kinds of accesses that are looked for one by one
 WARP = 32
 ALIAS_SEPARATOR = "/"  # between the names of arguments that lie in one memory
 SPACES = ("global", "shared", "local", "constant")
@@ -34,6 +35,7 @@ class Op(IntEnum):
     REDUCTION = 3
 
 
+STEPPED = ("random", "measured")  # schedules whose moments follow the steps, not the rounds of lockstep
 FEW_BLOCKS = 1 << 20  # entries that a table by the numbers of blocks may always have
 BARRIER = 4  # stands where an `Op` stands, for the site of a barrier
 
@@ -241,7 +243,7 @@ class Trace:
     buffer: NDArray[np.unsignedinteger]  # index in `buffers`
     site: NDArray[np.unsignedinteger]  # index in `sites`
     index: NDArray[np.unsignedinteger]  # element of the buffer; see `Buffer`
-    step: NDArray[np.unsignedinteger]  # the scheduler's count when it ran
+    steps: NDArray[np.unsignedinteger] | None  # as `step`; None where that is 0 1 2 ...
     value: NDArray[np.generic] | None
     barriers: Barriers  # arrivals at barriers of block or grid
     buffers: tuple[Buffer, ...]
@@ -251,7 +253,7 @@ class Trace:
     kernel: str  # name of the function
     grid: Dim3  # blocks along x, y, z
     block_dim: Dim3  # threads of a block along x, y, z
-    schedule: str  # the kind: "lockstep", "sequential" or "random"
+    schedule: str  # the kind: "lockstep", "sequential", "random", or "measured" on a GPU
     resident: int  # blocks that ran at once
     blocks: NDArray[np.int64]  # linear numbers of those that ran, ascending
     recorded: NDArray[np.int64]  # of those whose accesses are all here; fewer after a cap
@@ -265,9 +267,24 @@ class Trace:
     warp_barriers: Barriers = field(default_factory=no_barriers)  # arrivals at warp operations and fences
     outside: OutOfBounds = field(default_factory=nothing_outside)
     missing: tuple[MissingLanes, ...] = ()
+    apart: bool = False  # whether it is known already that no thread races with another
+    written_first: bool = (
+        False  # whether all that is read of shared and local memory is known to be stored to before
+    )
 
     def __len__(self) -> int:
-        return len(self.step)
+        return len(self.op)
+
+    @cached_property
+    def step(self) -> NDArray[np.unsignedinteger]:
+        """The scheduler's count when each access ran: a column that most analyses do without (`steps_of`)."""
+        if self.steps is not None:
+            return self.steps
+        return np.arange(len(self), dtype=np.min_scalar_type(max(0, len(self) - 1)))
+
+    def steps_of(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+        """Return the scheduler's count when some accesses ran."""
+        return (rows if self.steps is None else self.steps[rows]).astype(np.int64)
 
     @property
     def threads(self) -> int:
@@ -331,18 +348,42 @@ class Trace:
     @cached_property
     def access_counts(self) -> NDArray[np.int64]:
         """How many accesses of each `Op` each buffer has, shape (buffers, 4)."""
-        count, size = np.zeros(len(self.buffers) * len(Op), np.int64), 1 << 18
+        count, size = np.zeros(len(self.buffers) * len(Op), np.int64), 1 << 16
+        kind: type[np.integer[Any]] = np.uint8 if len(count) <= 256 else np.int64
         for low in range(0, len(self), size):
-            buffer, op = self.buffer[low : low + size].astype(np.int64), self.op[low : low + size]
-            count += np.bincount(buffer * len(Op) + op, minlength=len(count))
+            code: NDArray[np.integer[Any]] = self.buffer[low : low + size].astype(kind)
+            code *= len(Op)
+            code += self.op[low : low + size]
+            count += _codes_counted(code, count)
         return count.reshape(-1, len(Op))
+
+    def looked_at(self, *, apart: bool, written_first: bool) -> Trace:
+        """Return the trace with what has been found of it, and with what was counted for that."""
+        made = replace(self, apart=apart, written_first=written_first)
+        if "access_counts" in vars(self):
+            vars(made)["access_counts"] = self.access_counts
+        return made
 
     @property
     def nbytes(self) -> int:
         """Bytes that the columns take in memory."""
         columns = [self.block, self.thread, self.phase, self.op, self.buffer, self.site, self.index]
-        columns.append(self.step)
+        columns += [] if self.steps is None else [self.steps]
         return sum(c.nbytes for c in columns) + (0 if self.value is None else self.value.nbytes)
+
+
+def _codes_counted(code: NDArray[Any], known: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how often each number below len(known) is there; `known` says how often each was before.
+
+    Where few differ it is fastest to look for one after the other.
+    """
+    found, left, often = np.zeros_like(known), len(code), np.flatnonzero(known)
+    for number in often[np.argsort(-known[often])][:SOUGHT].tolist():
+        found[number] = np.count_nonzero(code == number)
+        left -= int(found[number])
+        if not left:
+            return found
+    return np.bincount(code, minlength=len(known))
 
 
 def unravel(number: int, dim: Dim3) -> Dim3:
@@ -361,6 +402,16 @@ def poison(dtype: np.dtype[np.generic]) -> np.generic:
         parts = 1 + (dtype.kind == "c")
         return dtype.type(np.frombuffer(_NAN[dtype.itemsize // parts] * parts, dtype)[0])
     return np.frombuffer(b"\xa5" * dtype.itemsize, dtype)[0] if dtype.kind != "b" else dtype.type(True)
+
+
+def is_poison(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which values are those that uninitialised memory is filled with, any nan among them; records never are."""
+    found: NDArray[np.bool_] = np.zeros(values.shape, bool)
+    if values.dtype.kind in "fc":
+        found = np.isnan(values)
+    elif values.dtype.kind in "iu":
+        found = values == poison(values.dtype)
+    return found
 
 
 def poisoned(shape: int | tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -32,6 +32,8 @@ def races_of(trace: Trace, missed: MissedBarriers) -> list[Race]:
     Accesses of a thread that missed a barrier and ran on (see MissedBarriers) are not held against those of its own
     block: the barrier is what is wrong there.
     """
+    if trace.apart:
+        return []
     written = trace.access_counts[:, Op.STORE :].sum(axis=1)
     found: dict[tuple[int, tuple[int, int]], Race] = {}
     for group in overlapping_buffers(trace, ("global", "shared")):

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..analysis.counters import totals_of_sums
 from ..model import launch as launches
 from ..model.array_types import Columns, narrow
-from ..model.trace import Barriers, Check, Trace, no_barriers
+from ..model.trace import Barriers, Check, Op, Trace, no_barriers
 from .recorder import Recorder
 from .run_record import RunRecord
 
@@ -20,6 +21,9 @@ def finish(record: RunRecord, file: str, made_by: str) -> Trace:
     """Return the trace of a run of the kernel in `file` that has ended, however it ended."""
     recorder = record.recorder
     recorder.close()
+    if not recorder.limit and not recorder.capped:  # nothing was to be kept, and there was nothing
+        recorder.capped = True
+        record.add_totals(totals_of_sums(recorder.buffers, np.zeros((0, len(Op), 3), np.int64)))
     sources = _sources(record, file)
     columns = recorder.columns()
     rows = len(columns["op"])
@@ -86,7 +90,7 @@ def trace_of(record: RunRecord, columns: Columns, blocks: NDArray[np.int64]) -> 
     return Trace(
         **integers,
         value=None if records_only else columns["value"],
-        step=_steps(len(columns["op"])),
+        steps=None,
         barriers=no_barriers(),
         missing=recorder.mask_faults.found(),
         buffers=tuple(recorder.buffers),
@@ -111,8 +115,3 @@ def _of_blocks(barriers: Barriers, blocks: NDArray[np.int64]) -> Barriers:
     """Return the arrivals of these blocks."""
     mine = np.isin(barriers.block, blocks)
     return Barriers(*(getattr(barriers, field.name)[mine] for field in fields(Barriers)))
-
-
-def _steps(rows: int) -> NDArray[np.unsignedinteger]:
-    """Return 0 1 2 ... in the smallest unsigned dtype that holds them."""
-    return np.arange(rows, dtype=np.min_scalar_type(max(0, rows - 1)))

@@ -23,7 +23,7 @@ from ..model.kernel_imports import imported_texts
 from ..model.launch import Array, Launch
 from ..model.notebook_cells import cell_of, tree_of
 from ..model.trace import poison
-from ..storage.column_files import new_column
+from ..storage.column_files import new_column, own_copy
 
 DRAWN_AT_ONCE = 1 << 16  # numbers drawn or counted at a time, which stay in a processor's cache
 DRAWN = ("random", "normal")
@@ -182,7 +182,7 @@ def filled(array: Array) -> NDArray[Any]:
     if array.fill in SAME:
         return _made(array)
     made = content_of(array)
-    return made if made.flags.writeable else made.copy()
+    return made if made.flags.writeable else own_copy(made)
 
 
 def content_of(array: Array) -> NDArray[Any]:

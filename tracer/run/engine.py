@@ -11,6 +11,9 @@ from ..model.launch import Launch, is_python_program
 from ..model.trace import Trace
 from ..races.detect import races_of
 from ..races.missed_barriers import missed_barriers_of
+from ..recording.kernel_loader import LoadError
+from ..storage.recorded_traces import MEASURED, NotRecorded, recorded
+from ..storage.trace_file import TraceFileError
 from .worker_events import EARLY
 
 EARLY_FROM = 1_000_000  # accesses that take turns so long that the trace of before is worth being shown
@@ -20,11 +23,14 @@ Report = Callable[[int, int], None]
 def run(launch: Launch, report: Report, early: Callable[[Trace], None] | None = None) -> Trace:
     """Run a launch by the engine that it names and return its trace; `made_by` says what ran, and why.
 
-    What the compiled engine can't take, the simulator runs. `report(done, of)` is called as blocks end. `early` gets
-    a trace to be shown until the one that counts is there (`in_order`).
+    What a GPU has done is taken from its recording. What the compiled engine can't take, the simulator runs.
+    `report(done, of)` is called as blocks end. `early` gets a trace to be shown until the one that counts is there
+    (`in_order`).
 
     Raises LoadError and UnsupportedSimulator.
     """
+    if launch.schedule.kind == MEASURED:
+        return _recorded(launch)
     if launch.engine == "simulator" or is_python_program(launch):
         return run_simulated(launch, report, "")
     from ..compiled.driver.engine import CompiledLaunch
@@ -35,6 +41,14 @@ def run(launch: Launch, report: Report, early: Callable[[Trace], None] | None = 
         return in_order(compiled.run, launch.schedule.kind, meets=compiled.meets, early=early)
     except NotCompilable as error:
         return run_simulated(launch, report, f"not compiled: {error}")
+
+
+def _recorded(launch: Launch) -> Trace:
+    """Return the trace that a GPU made of a launch; raises LoadError where nobody has recorded it."""
+    try:
+        return recorded(launch)
+    except (NotRecorded, TraceFileError) as error:
+        raise LoadError(str(error)) from error
 
 
 def run_simulated(launch: Launch, report: Report, reason: str) -> Trace:
@@ -83,14 +97,17 @@ def _in_turns(run: Callable[[bool], Trace], reason: str = "") -> Trace:
 
 
 def _in_turns_where_it_matters(run: Callable[[bool], Trace], early: Callable[[Trace], None] | None) -> Trace:
-    from ..compiled.rows.race_free_check import keep_apart
+    from ..compiled.driver.beside import cores
+    from ..compiled.rows.race_free_check import look_at
 
     try:
         trace = run(False)
     except WaitsForOthers:
         return _in_turns(run, "in turns, since a thread waits for another")
-    if trace.error is None and (not len(trace) or keep_apart(trace)):
-        return trace
+    if trace.error is None:
+        look = look_at(trace, cores())
+        if look.apart or not len(trace):
+            return trace.looked_at(apart=True, written_first=look.written_first)
     if trace.accesses > MOST_TURNS:
         return _with_sequential_notice(trace) if has_races(trace) else trace
     if early is not None and trace.accesses >= EARLY_FROM:

@@ -117,6 +117,7 @@ def module_class(base: type, numba: SimulatorInterface) -> type:
     class Module(BitFunctions, base):  # type: ignore[misc]  # known at run time only
         def __init__(self, grid_dim: Any, block_dim: Any, dynshared_size: int) -> None:
             super().__init__(grid_dim, block_dim, dynshared_size)
+            self._fp16.hfloor = lambda x: np.floor(x, dtype=np.float16)  # Numba's takes the ceiling
             self.serve(numba.current())
 
         def serve(self, execution: Execution) -> None:

@@ -20,10 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.launch import Launch, is_python_program
+from ..model.registered_functions import is_registered
 from ..model.trace import Dim3, Trace
+from ..model.vector_types import AXES, VECTOR_TYPES
 from ..recording.finish import finish
 from ..recording.kernel_loader import arrays_of, load_kernel, set_constants
 from ..recording.run_record import RunRecord
+from .arithmetic.conversions import caster
 from .arithmetic.specialisations import SimulatorNames, Specialisations
 from .arithmetic.static_types import type_of
 from .cuda_module import SimulatorInterface, module_class
@@ -47,6 +50,7 @@ _REPLACED = {
         "swapped_cuda_module",
     ),
     "numba.cuda.simulator.cudadrv.devicearray": ("device_array", "FakeCUDAArray"),
+    "numba.cuda.simulator.vector_types": ("SimulatedVectorType",),
 }
 
 
@@ -121,7 +125,9 @@ def _is_cuda(value: Any) -> bool:
 
 
 def _function_in(value: Any) -> FunctionType | None:
-    """Return the function that a device function runs, None for anything else."""
+    """Return the function that a device function runs, or one that Numba was told of; None for anything else."""
+    if isinstance(value, FunctionType):
+        return value if is_registered(value) else None
     return getattr(value, "py_func", None) if isinstance(value, function_classes()) else None
 
 
@@ -233,6 +239,18 @@ def _positional(call: Callable[..., Any]) -> Callable[..., Any]:
     return positional
 
 
+def _begin_vector(vector: Any, *parts: Any) -> None:
+    """Be a vector of CUDA's with components of its type, which are given as numbers and vectors."""
+    lists = (part.as_list() if hasattr(part, "as_list") else [part] for part in parts)
+    given = [value for values in lists for value in values]
+    made = VECTOR_TYPES[type(vector).__name__]
+    if len(given) != made.size:
+        raise TypeError(f"{made.name} takes {made.size} numbers, not {len(given)}")
+    vector._attrs = list(AXES[: made.size])
+    for axis, value in zip(AXES, given, strict=False):
+        setattr(vector, axis, caster(made.kind)(value))
+
+
 _installed = False
 
 
@@ -241,12 +259,13 @@ def install() -> None:
     global _installed
     if _installed:
         return
-    kernel, devicearray = (_module(name) for name in _REPLACED)
+    kernel, devicearray, vectors = (_module(name) for name in _REPLACED)
     kernel.BlockManager, kernel.np = _BlockManager, _NumpyOfKernels()
     kernel.FakeCUDAModule = module_class(
         kernel.FakeCUDAModule, SimulatorInterface(current, as_dtype, array_in)
     )
     kernel.swapped_cuda_module = _swapped
+    vectors.SimulatedVectorType.__init__ = _begin_vector
     kernel.FakeCUDAKernel.__call__ = _positional(kernel.FakeCUDAKernel.__call__)
     install_host(
         Simulator(kernel, devicearray, is_running, is_cuda_thread, _call_in_kernel, module_of_kernel)

@@ -80,12 +80,13 @@ def new_column(count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 class ColumnFile(msgspec.Struct, frozen=True):
-    """A column that lies in a file of another process, from its beginning on, or is known without one."""
+    """A column that lies in a file of another process, or is known without one."""
 
     path: str  # as long as that process has it open; "" for one that lies nowhere
     dtype: str  # of its entries, as NumPy writes it
     count: int  # of its entries
     same: str = ""  # of one that lies nowhere the bytes of all entries, hexadecimal; "" for 0 1 2 ...
+    begin: int = 0  # byte of the file at which it begins
 
 
 def file_of(column: NDArray[Any]) -> ColumnFile | None:
@@ -95,11 +96,12 @@ def file_of(column: NDArray[Any]) -> ColumnFile | None:
     """
     if column.strides == (0,) and column.dtype.kind in "biufc":
         return ColumnFile("", column.dtype.str, len(column), column[:1].tobytes().hex())
-    descriptor = _descriptor(column)
-    if descriptor is None or not Path(f"/proc/self/fd/{descriptor}").exists():
+    found = _place(column)
+    if found is None or not Path(f"/proc/self/fd/{found[0]}").exists():
         return None
-    _named.append(os.dup(descriptor))
-    return ColumnFile(f"/proc/{os.getpid()}/fd/{_named[-1]}", column.dtype.str, len(column))
+    _named.append(os.dup(found[0]))
+    path = f"/proc/{os.getpid()}/fd/{_named[-1]}"
+    return ColumnFile(path, column.dtype.str, len(column), begin=found[1])
 
 
 def close_named() -> None:
@@ -108,9 +110,14 @@ def close_named() -> None:
         os.close(_named.pop())
 
 
-def counted(column: NDArray[Any]) -> ColumnFile:
-    """Return where 0 1 2 ... lie."""
-    return ColumnFile("", column.dtype.str, len(column))
+def counted(count: int) -> ColumnFile:
+    """Return where 0 1 2 ... lie: nowhere."""
+    return ColumnFile("", np.min_scalar_type(max(0, count - 1)).str, count)
+
+
+def is_counted(file: ColumnFile) -> bool:
+    """Return whether a column is 0 1 2 ..."""
+    return not file.path and not file.same
 
 
 def column_in(file: ColumnFile) -> NDArray[Any]:
@@ -118,18 +125,41 @@ def column_in(file: ColumnFile) -> NDArray[Any]:
     dtype = np.dtype(file.dtype)
     if file.same:
         return np.broadcast_to(np.frombuffer(bytes.fromhex(file.same), dtype)[0], file.count)
-    if not file.path:
-        return np.arange(file.count, dtype=dtype)
-    return np.memmap(file.path, dtype, "r", shape=(file.count,))
+    return np.memmap(file.path, dtype, "r", file.begin, (file.count,))
 
 
-def _descriptor(column: NDArray[Any]) -> int | None:
-    """Return the descriptor of the file in which a column lies from its beginning on."""
+def own_copy(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array with the same entries that others do not see change; of one in a file pages that are written to.
+
+    The file may not change any more.
+    """
+    place = _place(array)
+    if place is None or not array.size:
+        return array.copy()
+    mapping = mmap.mmap(place[0], 0, access=mmap.ACCESS_COPY)
+    return np.frombuffer(mapping, array.dtype, array.size, place[1]).reshape(array.shape)
+
+
+def forget_pages(*columns: NDArray[Any]) -> None:
+    """Free the memory that holds parts of mapped columns; they are read from their files again where they are used."""
+    for mapping in filter(None, map(_mapping, columns)):
+        if hasattr(mmap, "MADV_DONTNEED"):  # elsewhere the system takes them back where it needs the memory
+            mapping.madvise(mmap.MADV_DONTNEED)
+
+
+def _mapping(column: NDArray[Any]) -> mmap.mmap | None:
+    """Return what maps the file in which a column lies, None for one that lies in memory."""
     base: Any = column
     while isinstance(base, np.ndarray):
         base = base.base
     mapping = base.obj if isinstance(base, memoryview) else base
-    if not isinstance(mapping, mmap.mmap) or mapping not in _descriptors or not column.flags.c_contiguous:
+    return mapping if isinstance(mapping, mmap.mmap) else None
+
+
+def _place(column: NDArray[Any]) -> tuple[int, int] | None:
+    """Return the descriptor of the file in which a column lies, and the byte at which it begins."""
+    mapping = _mapping(column)
+    if mapping is None or mapping not in _descriptors or not column.flags.c_contiguous:
         return None
     begin = np.frombuffer(mapping, np.uint8).__array_interface__["data"][0]
-    return _descriptors[mapping] if column.__array_interface__["data"][0] == begin else None
+    return _descriptors[mapping], column.__array_interface__["data"][0] - begin

@@ -8,7 +8,7 @@ import struct
 import sys
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import IO, Any
 
@@ -113,6 +113,17 @@ def read(members: zipfile.ZipFile, name: str, mapped: IO[bytes] | None = None) -
         data = members.read(info)
     start = START + int.from_bytes(bytes(data[8:START]), "little")
     return _column(data, start, *_parsed(name, bytes(data[:start])))
+
+
+def pieces(members: zipfile.ZipFile, name: str, rows: int) -> Iterator[NDArray[Any]]:
+    """Yield one column, so many rows at a time; raises ValueError for what is no column of plain numbers."""
+    dtype, count = header(members, name)
+    with members.open(_info(members, name)) as member:
+        start = member.read(START)
+        member.read(int.from_bytes(start[8:], "little"))
+        for low in range(0, count, rows):
+            taken = min(rows, count - low)
+            yield _column(member.read(taken * dtype.itemsize), 0, dtype, taken)
 
 
 def _info(members: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:

@@ -11,6 +11,7 @@ from ... import __version__
 from ..model.launch import Launch
 from ..model.trace import Trace
 from .atomic_write import TEMPORARY
+from .recorded_traces import MEASURED
 from .trace_file import TraceFileError, load, save
 
 LIMIT = 1_000_000_000
@@ -28,6 +29,8 @@ class TraceCache:
 
     def get(self, launch: Launch) -> Trace | None:
         """Return the trace of an equal launch, or None. A damaged one is removed."""
+        if launch.schedule.kind == MEASURED:  # which is in a file of its own, and may be recorded anew
+            return None
         path = self._path(launch)
         if not path.exists():
             return None
@@ -42,7 +45,7 @@ class TraceCache:
 
     def put(self, launch: Launch, trace: Trace) -> None:
         """Keep a trace that ended without error and has all its rows, unless it alone would take the folder's room."""
-        if trace.error is not None or trace.accesses > len(trace):
+        if trace.error is not None or trace.accesses > len(trace) or launch.schedule.kind == MEASURED:
             return
         with contextlib.suppress(OSError, TraceFileError):
             if trace.nbytes <= self._limit:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 import errno
 import json
+import math
 import re
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import IO, Any, Final, Literal
@@ -20,8 +22,10 @@ from numpy.typing import NDArray
 from ..model.array_types import Columns, narrow
 from ..model.trace import Barriers, Buffer, Check, Dim3, KernelError, MissingLanes, OutOfBounds, Site, Trace
 from . import npz
+from .aside import MOST_THREADS, unpacked_aside
 from .atomic_write import atomic_file
-from .column_files import ColumnFile, column_in, counted, file_of
+from .column_files import ColumnFile, column_in, counted, file_of, forget_pages, is_counted
+from .packing import INTEGERS, LATER, OF_TABLES, pack, summed, unpack
 from .validation import (
     ACCESS_COLUMNS,
     BARRIER_COLUMNS,
@@ -40,14 +44,6 @@ VERSION: Final = 2
 FEW = 1 << 14  # bytes of accesses that are not worth the time to compress them
 LARGEST_META = 32_000_000  # bytes of JSON: names, launch, source texts
 
-TABLES = {"barriers": BARRIER_COLUMNS, "warp_barriers": BARRIER_COLUMNS, "outside": OUTSIDE_COLUMNS}
-OF_TABLES = tuple(f"{table}.{name}" for table, names in TABLES.items() for name in names)
-INTEGERS = (*ACCESS_COLUMNS, *OF_TABLES, "blocks", "recorded")
-LATER = tuple(
-    f"{table}.part" for table in ("barriers", "warp_barriers")
-)  # files of earlier versions lack these
-BY_OWNER = ("phase", "op", "buffer", "site")
-BY_SITE = ("index", "value")
 OPTIONAL = re.compile(r"value|outside\.cell|initial\.(?:0|[1-9]\d{0,5})")
 
 ELSEWHERE = "elsewhere"  # where the columns lie that are not in the file, as JSON
@@ -117,27 +113,32 @@ def save(
     compress = trace.nbytes > FEW if compress is None else compress
     try:
         with atomic_file(path, durable) as file:
-            columns = _members(trace, compress)
-            npz.write(file, _without_files(columns) if handed_over else columns, compress)
+            columns = _without_files(trace) if handed_over else _members(trace, compress)
+            npz.write(file, columns, compress)
     except OSError as error:
         raise TraceFileError(f"Can't save {path}: {_why_not_saved(path, error)}.") from error
     except MemoryError as error:
         raise TraceFileError(f"Can't save {path}: the memory is full; close other programs.") from error
 
 
-def load(path: str | Path, mapped: bool = False, *, ours: bool = False) -> Trace:
+def load(path: str | Path, mapped: bool = False, *, ours: bool = False, aside: Path | None = None) -> Trace:
     """Return the trace in a file; its columns are read-only. Raises TraceFileError for anything else.
 
     mapped: large columns are left in the file, which nobody may change any more; it may be removed. ours: a process of
-    ours has handed it over, with the names of other files in which columns lie.
+    ours has handed it over, with the names of other files in which columns lie. aside: a folder for files without
+    names in which the columns of accesses are put where they are not mapped, so that of any number of accesses few are
+    in memory; they last as long as the trace.
     """
     path = Path(path)
     try:
         with path.open("rb") as file:
-            return _read(file, mapped, ours)
+            return _read(file, mapped, ours, aside)
     except _Unfit as error:
         raise TraceFileError(f"Can't open {path}: {error}.") from error
     except OSError as error:
+        if aside is not None and error.errno in _NO_ROOM:
+            why = f"there is no room in {aside} to unpack it; free some space"
+            raise TraceFileError(f"Can't open {path}: {why}.") from error
         raise TraceFileError(f"Can't open {path}: {_why_not_opened(path, error)}.") from error
     except MemoryError as error:
         raise TraceFileError(f"Can't open {path}: the memory is full; close other programs.") from error
@@ -165,8 +166,9 @@ def _why_not_opened(path: Path, error: OSError) -> str:
     return f"{error.strerror or error}; choose another file"
 
 
-def _members(trace: Trace, packed: bool) -> Columns:
-    columns = {name: getattr(trace, name) for name in (*ACCESS_COLUMNS, "blocks", "recorded")}
+def _members(trace: Trace, packed: bool, without: str = "") -> Columns:
+    names = (name for name in (*ACCESS_COLUMNS, "blocks", "recorded") if name != without)
+    columns = {name: getattr(trace, name) for name in names}
     columns |= {name: attrgetter(name)(trace) for name in OF_TABLES}
     columns = {name: narrow(column) for name, column in columns.items()} | {
         "outside.cell": trace.outside.cell
@@ -174,18 +176,15 @@ def _members(trace: Trace, packed: bool) -> Columns:
     if trace.value is not None:
         columns["value"] = trace.value
     initial = {f"initial.{number}": content for number, content in trace.initial.items()}
-    return {"meta": _meta(trace, packed)} | (_pack(columns) if packed else columns) | initial
+    return {"meta": _meta(trace, packed)} | (pack(columns) if packed else columns) | initial
 
 
-def _without_files(columns: Columns) -> Columns:
-    """Return columns without those that lie in files of this process, and one that says where these are.
-
-    The steps of a trace that was recorded here are 0 1 2 ...
-    """
+def _without_files(trace: Trace) -> Columns:
+    """Return columns without those that lie in files of this process, and one that says where these are."""
+    columns = _members(trace, False, without="step" if trace.steps is None else "")
     found = {name: file_of(column) for name, column in columns.items() if column.nbytes >= npz.LARGE}
-    step = columns["step"]
-    if step.nbytes >= npz.LARGE and step[0] == 0 and step[-1] == len(step) - 1:
-        found["step"] = counted(step)
+    if trace.steps is None:
+        found["step"] = counted(len(trace))
     files = {name: file for name, file in found.items() if file is not None}
     said = np.frombuffer(msgspec.json.encode(files), np.uint8)
     return {name: column for name, column in columns.items() if name not in files} | {ELSEWHERE: said}
@@ -200,52 +199,7 @@ def _meta(trace: Trace, packed: bool) -> NDArray[np.uint8]:
     return np.frombuffer(text.encode("utf-8", "replace"), np.uint8)
 
 
-def _pack(columns: Columns) -> Columns:
-    """Make columns that deflate well, under any schedule: integers as differences (which wrap).
-
-    What a thread does next is regular, and what a site of a thread touches next even more so; the order in
-    which threads take turns need not be. So only `block`, `thread` and `step` stay as they are: others
-    are sorted by thread, and index and value by site, then thread.
-    """
-    owner = _by_owner(columns)
-    packed = columns | {name: columns[name][owner] for name in BY_OWNER}
-    by_site = owner[_order(packed["site"])]
-    packed |= {name: columns[name][by_site] for name in BY_SITE if name in columns}
-    return packed | {name: _differences(packed[name]) for name in INTEGERS}
-
-
-def _differences(column: NDArray[Any]) -> NDArray[Any]:
-    found = np.empty_like(column)
-    found[:1] = column[:1]
-    np.subtract(column[1:], column[:-1], out=found[1:])
-    return found
-
-
-def _unpack(packed: Columns) -> Columns:
-    columns = packed | {name: np.cumsum(packed[name], dtype=packed[name].dtype) for name in INTEGERS}
-    owner = _by_owner(columns)
-    by_site = owner[_order(columns["site"])]
-    columns |= {name: _put_back(columns[name], owner) for name in BY_OWNER}
-    return columns | {name: _put_back(columns[name], by_site) for name in BY_SITE if name in columns}
-
-
-def _put_back(column: NDArray[Any], order: NDArray[np.int64]) -> NDArray[Any]:
-    original = np.empty_like(column)
-    original[order] = column
-    return original
-
-
-def _by_owner(columns: Columns) -> NDArray[np.int64]:
-    """Return the order by block, then thread, then time."""
-    by_thread = _order(columns["thread"])
-    return by_thread[_order(columns["block"][by_thread])]
-
-
-def _order(column: NDArray[Any]) -> NDArray[np.int64]:
-    return np.argsort(column, kind="stable")
-
-
-def _read(file: IO[bytes], mapped: bool, ours: bool) -> Trace:
+def _read(file: IO[bytes], mapped: bool, ours: bool, aside: Path | None) -> Trace:
     foreign = not file.read(4).startswith(b"PK\x03\x04")
     try:
         with zipfile.ZipFile(file) as members:
@@ -256,17 +210,35 @@ def _read(file: IO[bytes], mapped: bool, ours: bool) -> Trace:
             announced = {name: (np.dtype(file.dtype), file.count) for name, file in files.items()}
             announced |= {name: npz.header(members, name) for name in names}
             check_announced(meta, _with_later(announced))
-            columns = {name: npz.read(members, name, file if mapped else None) for name in names}
-            columns |= {name: column_in(file) for name, file in files.items()}
+            lean = _is_lean(meta, announced) and aside is not None
+            names = [name for name in names if not (lean and name in (*ACCESS_COLUMNS, "value"))]
+            columns = {name: npz.read(members, name, file if mapped or aside else None) for name in names}
+            columns |= {name: column_in(file) for name, file in files.items() if not is_counted(file)}
+            if aside is not None and lean:
+                columns |= summed(columns)
+                columns |= unpacked_aside(members, aside, columns["blocks"], meta.block_dim, len(meta.sites))
+            elif meta.packed:
+                columns = unpack(columns)
         for name in LATER:
             columns.setdefault(name, np.zeros(len(columns[name.replace("part", "step")]), np.uint8))
-        trace = _trace(meta, _unpack(columns) if meta.packed else columns)
-        check_trace(trace)
+        between = partial(forget_pages, *columns.values()) if aside is not None else _nothing
+        trace = _trace(meta, columns, between, narrowed=files)
+        if not ours:  # else an engine of ours has just made it
+            check_trace(trace, between)
     except TooLargeError as error:
         raise _Unfit(_TOO_LARGE.format(error)) from error
     except _DAMAGE as error:
         raise _Unfit(_FOREIGN if foreign else _DAMAGED.format(str(error)[:200])) from error
     return trace
+
+
+def _is_lean(meta: _Meta, announced: Mapping[str, Announced]) -> bool:
+    """Return whether the columns of accesses can be unpacked with few of them in memory, where they are packed."""
+    return meta.packed and announced["blocks"][1] * math.prod(meta.block_dim) <= MOST_THREADS
+
+
+def _nothing() -> None:
+    """Do nothing between two pieces of columns that stay in memory."""
 
 
 # The type is made ready when it is imported: threads that are the first to use one at once can crash msgspec.
@@ -312,15 +284,20 @@ def _with_later(announced: dict[str, Announced]) -> dict[str, Announced]:
     return {name: (np.dtype(np.uint8), length) for name, length in lengths.items()} | announced
 
 
-def _trace(meta: _Meta, columns: Columns) -> Trace:
+def _trace(
+    meta: _Meta, columns: Columns, between: Callable[[], None], narrowed: Collection[str]
+) -> Trace:  # fmt: skip
     # As narrow as they are written: NumPy makes floats of signed and unsigned numbers of 64 bits together.
-    columns = columns | {name: narrow(columns[name]) for name in INTEGERS}
+    for name in columns.keys() & set(INTEGERS).difference(narrowed):  # no steps that are 0 1 2 ...
+        columns = columns | {name: narrow(columns[name])}
+        between()
     for column in columns.values():
         column.flags.writeable = False
     from_meta: dict[str, Any] = {name: getattr(meta, name) for name in _TRACE_FIELDS}
-    rows: dict[str, Any] = {name: columns[name] for name in ACCESS_COLUMNS}
+    rows: dict[str, Any] = {name: columns[name] for name in ACCESS_COLUMNS if name != "step"}
     return Trace(
         **rows,
+        steps=columns.get("step"),
         value=columns.get("value"),
         barriers=Barriers(*(columns[f"barriers.{name}"] for name in BARRIER_COLUMNS)),
         warp_barriers=Barriers(*(columns[f"warp_barriers.{name}"] for name in BARRIER_COLUMNS)),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Protocol, get_args
 
 import msgspec
@@ -150,16 +150,17 @@ def check_announced(meta: Meta, columns: Mapping[str, Announced]) -> None:
             _check_initial(meta, int(name.removeprefix("initial.")), *announced)
 
 
-def check_trace(trace: Trace) -> None:
+def check_trace(trace: Trace, between: Callable[[], None] = lambda: None) -> None:
     """Raise ValueError, saying what does not fit, unless all numbers of the trace's columns are in range.
 
-    What it says of itself, and the types and lengths of its columns, have been checked.
+    What it says of itself, and the types and lengths of its columns, have been checked. between: called now and then
+    between two pieces of the columns of accesses.
     """
     _check_blocks(trace)
-    _check_accesses(trace)
+    _check_accesses(trace, between)
     _check_barriers(trace, trace.barriers, GRID_SCOPE, 0)
     _check_barriers(trace, trace.warp_barriers, FENCE, COMPARED)
-    _check_phases(trace)
+    _check_phases(trace, between)
     _check_outside(trace)
     for lost in trace.missing:
         _require(_holds(trace.blocks, lost.block), "a warp that did not run")
@@ -338,15 +339,17 @@ def _check_blocks(trace: Trace) -> None:
     _require(_are_among(trace.recorded, trace.blocks), "a recorded block that did not run")
 
 
-def _check_accesses(trace: Trace) -> None:
+def _check_accesses(trace: Trace, between: Callable[[], None]) -> None:
     sizes = np.array([buffer.size for buffer in trace.buffers], np.int64)
     _require(not len(trace) or len(sizes) > 0, "an access to no buffer")
     if len(sizes) and int(sizes.max()) < 2**32:
         sizes = sizes.astype(np.uint32)
     for low in range(0, len(trace), CHUNK):
         _check_some(trace, slice(low, low + CHUNK), sizes)
+        between()
     warps = min(len(trace), len(trace.blocks) * trace.warps)
-    _require(_below(trace.step[-1:], 2**62 // max(1, warps)), "step of an access")
+    if trace.steps is not None:
+        _require(_below(trace.steps[-1:], 2**62 // max(1, warps)), "step of an access")
 
 
 def _check_some(trace: Trace, rows: slice, sizes: NDArray[Any]) -> None:
@@ -358,7 +361,8 @@ def _check_some(trace: Trace, rows: slice, sizes: NDArray[Any]) -> None:
     _require(_below(trace.site[rows], len(trace.sites)), "an access from no site")
     _require(_are_among(trace.block[rows], trace.blocks), "an access of a block that did not run")
     _require(bool((trace.index[rows] < sizes[buffer]).all()), "an access outside its buffer")
-    _require(_rising(trace.step[rows.start : rows.stop + 1]), "order of the accesses")
+    if trace.steps is not None:
+        _require(_rising(trace.steps[rows.start : rows.stop + 1]), "order of the accesses")
 
 
 def _check_barriers(trace: Trace, barriers: Barriers, widest: int, largest_part: int) -> None:
@@ -371,7 +375,7 @@ def _check_barriers(trace: Trace, barriers: Barriers, widest: int, largest_part:
     _require(_are_among(barriers.block, trace.blocks), "a barrier of a block that did not run")
 
 
-def _check_phases(trace: Trace) -> None:
+def _check_phases(trace: Trace, between: Callable[[], None]) -> None:
     """Check that who is in a phase came to the barrier before it, and that there are no more than tables may have."""
     barriers = trace.barriers
     # Who passed p barriers has p rows here, so phases are as many as the tables made from them may have.
@@ -390,6 +394,7 @@ def _check_phases(trace: Trace) -> None:
                 everywhere or np.all(phase <= reached[trace.block_positions(block)]),
                 "a phase that its block did not reach",
             )
+            between()
     if (barriers.reach == GRID_SCOPE).any():  # each is a pass over the phases of all blocks
         _require(phases * phases * len(trace.blocks) <= 8 * LARGEST_TABLE, "too many barriers of the grid")
 

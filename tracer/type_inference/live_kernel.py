@@ -20,6 +20,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..model.registered_functions import is_registered
 from .plain_kernels import is_plain
 from .question import (
     ArrayLike,
@@ -306,7 +307,7 @@ class Describer:
             return library
         if _is_part_of_simulator(value):
             return Missing("a part of the simulator")
-        if _is_registered(value):
+        if is_registered(value):
             return Missing("a function that the program taught Numba")
         if hasattr(value, "fn") and hasattr(value, "_device"):  # of the simulator
             return self.function(value.fn, "device" if value._device else "kernel", value)
@@ -480,7 +481,7 @@ def _opaque(value: Any) -> Value:
     """Return something without a type of Numba's: what it says of others, it says of this."""
     kind = value if isinstance(value, type) else type(value)
     library = kind.__module__.partition(".")[0] in ("numba", "numpy", "cupy", "torch")
-    if library or _is_registered(value) or any(map(_has_type, TYPEOFS, (value, value))):
+    if library or is_registered(value) or any(map(_has_type, TYPEOFS, (value, value))):
         return Missing(f"a value of {kind.__name__}")
     return Opaque(kind.__module__, kind.__qualname__, value is kind)
 
@@ -494,27 +495,3 @@ def _has_type(name: str, value: Any) -> bool:
         return module.typeof_impl(value, module._TypeofContext(module.Purpose.constant)) is not None
     except Exception:  # noqa: BLE001  # another Numba, or whatever an object of the program's raises
         return True
-
-
-def _is_registered(value: Any) -> bool:
-    """Return whether a program told Numba what to make of this: by `overload`, `register_jitable` and their like."""
-    registries = [
-        getattr(sys.modules.get(name), of, None)
-        for name, of in (
-            ("numba.core.typing.templates", "builtin_registry"),
-            ("numba.cuda.typing.templates", "builtin_registry"),
-            ("numba.cuda.cudadecl", "registry"),
-        )
-    ]
-    known = [entry for registry in registries for entry in getattr(registry, "globals", ())]
-    return any(one is value and not _is_of_numba(*kinds) for one, *kinds in known)
-
-
-def _is_of_numba(kind: Any = None, *others: Any) -> bool:
-    """Return whether what a function means was written in Numba, as that of `random.random` on a CPU."""
-    templates = getattr(kind, "templates", ())
-    written = [getattr(t, "_overload_func", None) or t for t in templates]
-    if any(getattr(one, "__qualname__", "").startswith("register_jitable.") for one in written):
-        return False  # which Numba writes for whoever asks
-    modules = [getattr(one, "__module__", "") for one in written]
-    return bool(modules) and all(name.partition(".")[0] in ("numba", "numba_cuda") for name in modules)

@@ -97,9 +97,28 @@ def check_scenarios(specs: Sequence[str]) -> None:
         launch_of(scenario, values, **options)
 
 
+def check_panes(specs: Sequence[str]) -> None:
+    """Raise UsageError, CatalogueError or PlanError for what can't be shown side by side: files, scenarios, or one."""
+    from ....tracer.model.plan import parse_file_spec
+    from ...model.first_bookmark import names_file
+
+    if len(specs) > 2:
+        raise UsageError(f"two are compared, not {len(specs)}.")
+    for spec in specs:
+        if names_file(spec):
+            path = parse_file_spec(spec)[0]
+            if not is_file(path):
+                raise UsageError(f"there is no file {path}; check its name and folder.")
+        else:
+            check_scenarios([spec])
+
+
 def _is_file(specs: Sequence[str]) -> bool:
     """Return whether a trace file is named; raises UsageError where it is missing or not alone."""
-    files = [spec for spec in specs if spec.endswith(".npz") or is_file(spec)]
+    from ....tracer.model.plan import parse_file_spec
+    from ...model.first_bookmark import names_file
+
+    files = [parse_file_spec(spec)[0] for spec in specs if names_file(spec)]
     if files and len(specs) > 1:
         raise UsageError(f"the trace file {files[0]} is opened alone; leave the other words out.")
     if files and not is_file(files[0]):

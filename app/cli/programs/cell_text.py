@@ -15,7 +15,7 @@ INDENT = r"(?P<indent>\s*+)"
 CELL_MAGIC = re.compile(r"%%(?P<name>[\w.]+)(?P<rest>.*)")
 PYTHON_LINE = re.compile(rf"{INDENT}%(?:time|timeit|prun)\b(?P<rest>.*)")
 OPTIONS = re.compile(
-    r"(?:\s+-(?:[nrp]\s*\d+|[lsTD]\s+\S+|[a-zA-Z]+))*+\s*"
+    r"(?:\s+-(?:[nrp]\s*\d+|[lsTD]\s+\S+|[a-zA-Z]+))*\s*"
 )  # of %timeit -n 10 -r 3 and its like
 TARGETS = r"[\w*\[][\w.,\s\[\]*]*+=\s*"
 LINES = (  # the kinds of lines that are no Python, with their name; the first that fits counts
@@ -26,12 +26,13 @@ LINES = (  # the kinds of lines that are no Python, with their name; the first t
     (re.compile(rf"{INDENT}\?{{1,2}}\s*[%\w.*]+(?P<kind>)\s*$"), "line that asks for help"),
     (re.compile(rf"{INDENT}[%\w.*]+(?P<kind>)\?{{1,2}}\s*$"), "line that asks for help"),
 )
+# No possessive quantifier stands behind a group: Python 3.11.2 takes another way there.
 PIECES = re.compile(  # of a line, outside strings that go on over several
-    r"""(?P<rest>\#.*)|(?P<triple>\"{3}|'{3})|"(?:\\.|[^"\\])*+"|'(?:\\.|[^'\\])*+'|"""
+    r"""(?P<rest>\#.*)|(?P<triple>\"{3}|'{3})|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|"""
     r"""(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<lone>["'])"""
 )
 ENDS = {
-    q: re.compile(rf"(?:\\.|(?!{q})[^\\])*+{q}") for q in ('"""', "'''", '"', "'")
+    q: re.compile(rf"(?:\\.|(?!{q})[^\\])*{q}") for q in ('"""', "'''", '"', "'")
 }  # of strings, by their quotes
 CONTINUED = re.compile(r"(?:^|[^\\])(?:\\\\)*\\$")
 

@@ -14,11 +14,11 @@ from ...model.bookmark import Bookmark
 from ...model.pane_moments import pane_moments, playhead_moment
 from ...model.session import Selection, Session
 from ..captions import Caption
-from ..changes import StepChange, merged
+from ..changes import StepChange, look_said, merged
 from ..document import Lecture, Step
 from ..scenes import scenes_of
 from .change_block import with_keys
-from .said import Panes, look_said, read_lines, same_panes, show_text
+from .said import Panes, read_lines, same_panes, show_text
 from .standing import Standing, Trial, place_said
 
 

@@ -11,10 +11,9 @@ from ....kernels.scenarios.catalogue import CatalogueError, find, settle
 from ...model.bookmark import Bookmark, Setup
 from ...model.setup_text import spec_of
 from ...model.visible_text import visible
-from ..changes import PANES, EditedKernel, Pane, ProgramLaunch, StepChange, merged, parse_change
+from ..changes import EditedKernel, Pane, ProgramLaunch, StepChange, look_said, merged, parse_change
 from .source import EditError
 
-COLOUR_WORDS = {"wasted": "waste"}  # of a lecture, for those of a bookmark where they differ
 Panes = tuple[Pane, ...]
 
 
@@ -69,35 +68,6 @@ def _settled(pane: Pane) -> Pane:
     except CatalogueError:
         return pane
     return msgspec.structs.replace(pane, values=values, cut=False)
-
-
-def look_said(shown: Bookmark, wanted: Bookmark) -> dict[str, str]:
-    """Return what has to be said for a look to become another, apart from the spotlight, which each step has anew."""
-    said: dict[str, str] = {}
-    if shown.focus != wanted.focus:
-        said["focus"] = PANES[wanted.focus]
-    if panel_of(shown) != panel_of(wanted):
-        said["panel"] = panel_of(wanted)
-    if shown.colour_by != wanted.colour_by:
-        said["colour"] = COLOUR_WORDS.get(wanted.colour_by, wanted.colour_by)
-    if shown.picture != wanted.picture:
-        said["picture"] = wanted.picture
-    if shown.zoom != wanted.zoom:
-        said["zoom"] = ", ".join(wanted.zoom) or "all"
-    if shown.chart != wanted.chart:
-        said["chart"] = wanted.chart or "none"
-    if shown.link != wanted.link:
-        said["link"] = wanted.link
-    if shown.speed != wanted.speed:
-        said["speed"] = "auto" if wanted.speed is None else f"{wanted.speed:g}"
-    if shown.words != wanted.words:
-        said["words"] = wanted.words
-    return said
-
-
-def panel_of(look: Bookmark) -> str:
-    """Return what stands beside the pictures, "none" where nothing does."""
-    return "none" if look.side == "hidden" else look.tab
 
 
 def same_look(one: Bookmark, other: Bookmark) -> bool:

@@ -14,12 +14,12 @@ from itertools import pairwise
 from pathlib import Path
 
 from ...model.session import Session
-from ..changes import StepChange
+from ..changes import StepChange, look_said
 from ..document import MOST_STEPS, Lecture, Step
 from ..places import PlaceError
 from ..scenes import Scene, moment_of, scenes_of, selection_start
 from .change_block import changed_lines, with_change_lines, with_keys
-from .said import Panes, look_said, same_look, same_panes, show_text, with_said
+from .said import Panes, same_look, same_panes, show_text, with_said
 from .source import EditError, blocks_of, body_of, lecture_of, source_of
 from .standing import Trial, begin_of, place_said
 from .text import check_others

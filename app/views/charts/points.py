@@ -17,8 +17,10 @@ from .bars import Hits
 from .ink import DASHES, Ink
 from .point_labels import draw_labels
 
+RING = 4  # pixels from the middle of a ring
 NEAR = 9  # pixels around a point in which its text is shown
 ROOF_DASHES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DashDotLine)
+MOST_BEYOND = 64  # times as far to the right as all else a ring may be, before an arrow stands for it
 SAMPLE = 26  # pixels of the piece of a line beside its name
 WHERE = (0.5, 0.38, 0.62, 0.28, 0.72)  # shares of a slope at which its name may stand, the best first
 RoofLine = tuple[str, Qt.PenStyle, str]  # a name, how its line is drawn, and in which ink
@@ -42,6 +44,12 @@ def draw_points(ink: Ink, panel: PointPanel, box: QRectF) -> Hits:
     levels = [_draw_level(ink, level, upright, plot) for level in panel.levels]
     signs = [
         _around(ink, _place(p.x, p.y, across, upright)) for series in panel.series for p in series.points
+    ]
+    signs += [
+        _way(_place(p.x, p.y, across, upright), across, p.measured_x)
+        for series in panel.series
+        for p in series.points
+        if p.measured_x is not None
     ]
     name_roofs(
         ink,
@@ -86,7 +94,9 @@ def _width(panel: PointPanel) -> tuple[float, float]:
         beside = 0.04 * (max(xs) - min(xs)) or 1.0
         return min(xs) - beside, max(xs) + beside
     ridges = [roof.gflop_per_s / roof.gb_per_s for roof in panel.roofs]
-    return log_range([*xs, *(4 * ridge for ridge in ridges)], 1.6 if ridges else 1.15)
+    most = MOST_BEYOND * max([*xs, *ridges])
+    rings = [p.measured_x for s in panel.series for p in s.points if p.measured_x and p.measured_x <= most]
+    return log_range([*xs, *rings, *(4 * ridge for ridge in ridges)], 1.6 if ridges else 1.15)
 
 
 def _draw_roof(ink: Ink, roof: Roof, across: Scale, upright: Scale) -> None:
@@ -117,13 +127,46 @@ def _draw_series(ink: Ink, series: Series, joined: float, across: Scale, upright
     ink.painter.setPen(QPen(ink.colour(series.slot), ink.px(2), DASHES[series.style % len(DASHES)]))
     for run in _runs(series, joined):
         ink.painter.drawPolyline(QPolygonF([places[n] for n in run]))
-    for place, point in zip(places, series.points, strict=True):
+    texts = [f"{p.text}\n{p.datum.origin}" for p in series.points]
+    hits: Hits = []
+    for place, point, text in zip(places, series.points, texts, strict=True):
+        if point.measured_x is not None:
+            hits.append((_around(ink, _draw_way(ink, place, across, point.measured_x, series.slot)), text))
         ink.painter.setPen(QPen(ink.theme.colour("text"), ink.px(1.2)))
         ends = [QPointF(place.x(), upright.at(end)) for end in (point.low, point.high)]
         ink.painter.drawLine(*ends)
         ink.sign(place, series.slot, hollow=series.hollow, style=series.style)
-    texts = [f"{p.text}\n{p.datum.origin}" for p in series.points]
-    return list(zip([_around(ink, place) for place in places], texts, strict=True))
+    return hits + list(zip([_around(ink, place) for place in places], texts, strict=True))
+
+
+def _way(place: QPointF, across: Scale, measured_x: float) -> QRectF:
+    """Return what the way of a point covers."""
+    end = QPointF(_end_of_way(across, measured_x), place.y())
+    return QRectF(place, end).normalized().adjusted(0, -1, 0, 1)
+
+
+def _end_of_way(across: Scale, measured_x: float) -> float:
+    return across.at(min(max(measured_x, across.low), across.high))
+
+
+def _draw_way(ink: Ink, place: QPointF, across: Scale, measured_x: float, slot: int) -> QPointF:
+    """Draw how far a point lies from where it would be by what was measured, and return where that ends.
+
+    It is a ring there, an arrow where that is beyond the plot.
+    """
+    inside = across.low <= measured_x <= across.high
+    end = QPointF(_end_of_way(across, measured_x), place.y())
+    forward = 1 if end.x() > place.x() else -1
+    ink.painter.setPen(QPen(ink.colour(slot), ink.px(1.5), Qt.PenStyle.DotLine))
+    ink.painter.drawLine(place, end - QPointF(forward * ink.px(RING if inside else 0), 0))
+    ink.painter.setPen(QPen(ink.colour(slot), ink.px(1.6)))
+    ink.painter.setBrush(Qt.BrushStyle.NoBrush)
+    if inside:
+        ink.painter.drawEllipse(end, ink.px(RING), ink.px(RING))
+    else:
+        back, up = -forward * ink.px(8), ink.px(4)
+        ink.painter.drawPolyline(QPolygonF([end + QPointF(back, -up), end, end + QPointF(back, up)]))
+    return end
 
 
 def _runs(series: Series, joined: float) -> list[list[int]]:

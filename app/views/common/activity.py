@@ -135,9 +135,7 @@ def warp_status(block: BlockActivity, warp: WarpActivity, requests: Requests, mo
 
 def accesses_of(requests: Requests, chosen: Ints) -> Ints:
     """Return the accesses (rows of the trace) of the chosen requests, request by request, lane by lane."""
-    first, count = requests.start[chosen], requests.start[chosen + 1] - requests.start[chosen]
-    before = np.cumsum(count) - count
-    rows: Ints = requests.order[np.repeat(first - before, count) + np.arange(count.sum())]
+    rows: Ints = requests.accesses.of(chosen)
     return rows
 
 

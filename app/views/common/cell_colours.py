@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from ....tracer.model.trace import poison
 
 # Codes of a cell, ordered so that the largest of several is the one to show when they share a pixel.
 OUTSIDE, POISON, UNREAD, FIRST, LAST = 0, 1, 2, 3, 255
@@ -27,16 +24,6 @@ class ValueRange:
 def real(values: NDArray[np.generic]) -> NDArray[np.float64]:
     """Return values as numbers that have an order: the magnitude of complex ones."""
     return np.abs(values).astype(np.float64) if values.dtype.kind == "c" else values.astype(np.float64)
-
-
-def is_poison(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which values are those that uninitialised memory is filled with; records never are."""
-    found: NDArray[np.bool_] = np.zeros(values.shape, bool)
-    if values.dtype.kind in "fc":
-        found = np.isnan(values)
-    elif values.dtype.kind in "iu":
-        found = values == poison(values.dtype)
-    return found
 
 
 def value_codes(
@@ -76,11 +63,16 @@ def shrunk(codes: Codes, factor: int) -> Codes:
     """Return the largest code of each factor x factor square: what is read or written stays visible from afar."""
     if factor <= 1:
         return codes
-    rows, cols = codes.shape
-    padded = np.pad(codes, ((0, -rows % factor), (0, -cols % factor)))
-    squares = padded.reshape(padded.shape[0] // factor, factor, padded.shape[1] // factor, factor)
-    largest: Codes = squares.max(axis=(1, 3))
-    return largest
+    # Of whole rows first: of neighbours in memory a processor takes the larger ones of many at once.
+    return np.ascontiguousarray(_largest(_largest(codes, factor).T, factor).T)
+
+
+def _largest(codes: Codes, factor: int) -> Codes:
+    """Return the largest code of each column in each `factor` rows."""
+    rows, cols = len(codes) // factor, codes.shape[1]
+    largest = codes[: rows * factor].reshape(rows, factor, cols).max(axis=1)
+    rest = codes[rows * factor :]
+    return np.vstack([largest, rest.max(axis=0)]) if len(rest) else largest
 
 
 def pixels(codes: Codes, table: NDArray[np.uint32]) -> NDArray[np.uint32]:

@@ -62,7 +62,7 @@ def _idle_text(session: Session, moment: int, block: int) -> str:
 def _request_texts(session: Session, request: int) -> tuple[str, str]:
     """Return what a request does, with the kind of memory and without."""
     requests = session.requests
-    rows = requests.order[requests.start[request] : requests.start[request + 1]]
+    rows = requests.accesses.of(slice(request, request + 1))
     buffer = session.trace.buffers[int(requests.buffer[request])]
     verb, where = VERBS[REQUEST_KINDS[int(requests.kind[request])].split()[-1]]
     elements = np.unique(session.trace.index[rows])

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QWidget
 
 from ...widgets.patterns import mixed
 from ...widgets.theme import KIND_COLOURS, Theme
+from .drawing import clipped
 
 FAINT, HALF = 0.28, 0.42  # how much is left of shapes that dim
 VEIL = 0.3  # how much a veil hides: small words keep 3 to 1
@@ -97,10 +98,8 @@ def draw_partly(painter: QPainter, lit: QPainterPath, keep: float, draw: Callabl
     """Draw shapes faintly, and as they are inside a path."""
     with faintly(painter, keep):
         draw()
-    painter.save()
-    painter.setClipPath(lit, Qt.ClipOperation.IntersectClip)
-    draw()
-    painter.restore()
+    with clipped(painter, lit):
+        draw()
 
 
 def draw_frame(painter: QPainter, box: QRectF, theme: Theme) -> None:
@@ -133,7 +132,7 @@ class Veil(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the veil."""
-        painter, shade = QPainter(self), self._theme().colour("panel")
+        painter, shade = QPainter(self), QColor(self._theme().colour("panel"))
         shade.setAlphaF(VEIL)
         painter.fillRect(event.rect(), shade)
         painter.end()

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from PySide6.QtCore import QLineF, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPaintEngine, QPainter, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPaintEngine, QPainter, QPainterPath, QPen
 
 from ...widgets.patterns import mixed
 from ...widgets.theme import Theme
+from ...widgets.vector_picture import CLIP_BEGIN, CLIP_END, ClipMark
 from .geometry import Box
 
 LEFT, RIGHT = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
 MIDDLE, CENTRE = Qt.AlignmentFlag.AlignVCenter, Qt.AlignmentFlag.AlignCenter
 WRAP = Qt.TextFlag.TextWordWrap
-VECTORS = (QPaintEngine.Type.Pdf, QPaintEngine.Type.SVG, QPaintEngine.Type.Picture)
+VECTORS = (
+    QPaintEngine.Type.Pdf,
+    QPaintEngine.Type.SVG,
+    QPaintEngine.Type.Picture,
+    QPaintEngine.Type.User,  # what `is_written_down`
+)
 ON_PAPER = 3.0  # pixels a point of the parts of a vector picture that are made of pixels: 288 to the inch
+
+ANYWHERE = QPainterPath()  # a clip that clips nothing
+ANYWHERE.addRect(QRectF(-1e6, -1e6, 2e6, 2e6))
+_clips: list[
+    QPainterPath
+] = []  # of what is drawn into SVG now, each inside the one before, in pixels of the device
 
 
 def rect(box: Box, inset: float = 0.0) -> QRectF:
@@ -27,6 +40,43 @@ def rect(box: Box, inset: float = 0.0) -> QRectF:
 def is_vector(painter: QPainter) -> bool:
     """Return whether a painter draws lines and letters, as into a PDF, where a picture kept as pixels would not do."""
     return painter.paintEngine().type() in VECTORS
+
+
+def is_written_down(painter: QPainter) -> bool:
+    """Return whether what a painter does is drawn again elsewhere, at any size and as sharp as there: see `replay`."""
+    return painter.paintEngine().type() == QPaintEngine.Type.User
+
+
+@contextmanager
+def clipped(painter: QPainter, to: QRectF | QPainterPath) -> Iterator[None]:
+    """Draw meanwhile inside a rectangle or a path alone, and inside what the painter was clipped to before.
+
+    Qt's SVG leaves clips out: there a shape of a colour of its own, which `svg_of` makes a clip of, says where it is.
+    """
+    painter.save()
+    path = to if isinstance(to, QPainterPath) else QPainterPath()
+    if isinstance(to, QRectF):
+        path.addRect(to)
+    is_svg = painter.paintEngine().type() == QPaintEngine.Type.SVG
+    if is_svg:
+        _mark(painter, path, CLIP_BEGIN)
+    elif isinstance(to, QRectF):
+        painter.setClipRect(to, Qt.ClipOperation.IntersectClip)
+    else:
+        painter.setClipPath(to, Qt.ClipOperation.IntersectClip)
+    try:
+        yield
+    finally:
+        painter.restore()
+        if is_svg:
+            _mark(painter, path, CLIP_END)
+
+
+def _mark(painter: QPainter, path: QPainterPath, colour: ClipMark) -> None:
+    painter.save()
+    painter.setOpacity(1)
+    painter.fillPath(path, QColor(*colour))
+    painter.restore()
 
 
 def pen(colour: QColor | str, width: float, alpha: int = 255) -> QPen:
@@ -106,7 +156,7 @@ def box_of(written: Iterable[Words]) -> QRectF:
 
 def draw_veil(painter: QPainter, box: QRectF, theme: Theme) -> None:
     """Draw what words stand on that something may pass behind; with whole pixels, which is much faster."""
-    veil = theme.colour("panel")
+    veil = QColor(theme.colour("panel"))
     veil.setAlpha(225)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
     painter.fillRect(box, veil)
@@ -123,11 +173,9 @@ def draw_badge(painter: QPainter, box: QRectF, theme: Theme) -> None:
 def draw_hatch(painter: QPainter, target: QRectF, theme: Theme) -> None:
     """Fill with the colour of poison and thin diagonals."""
     painter.fillRect(target, theme.colour("cell_poison"))
-    painter.save()
-    painter.setClipRect(target, Qt.ClipOperation.IntersectClip)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(pen(theme.palette.muted, 1.0, 100))
     step, height = float(theme.px(6)), target.height()
     starts = [target.left() - height + i * step for i in range(int((target.width() + height) / step) + 2)]
-    painter.drawLines([QLineF(x, target.bottom(), x + height, target.top()) for x in starts])
-    painter.restore()
+    with clipped(painter, target):
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(pen(theme.palette.muted, 1.0, 100))
+        painter.drawLines([QLineF(x, target.bottom(), x + height, target.top()) for x in starts])

@@ -62,6 +62,9 @@ class View(QWidget):
         if self.lit is not None:
             self._cover()
 
+    def prepare(self, block: int) -> None:
+        """Make ahead what another block's picture takes beyond that of the selected one."""
+
     def set_spotlight(self, lit: Lit | None) -> None:
         """Let this stand out while the rest dims; None dims nothing."""
         if lit != self.lit:

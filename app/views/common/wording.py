@@ -16,11 +16,11 @@ from ....tracer.model.trace import Buffer, Check, Op, Trace
 from ...model.counter_labels import operands
 from ...model.session import Session, buffer_text
 
-EXACT, PART = "exact", "part"
+EXACT, PART, MEASURED = "exact", "part", "measured"
 MARKS = {
     EXACT: "Counted from the trace: every access is there, nothing is estimated.",
     PART: "Counted from the trace, but the trace is only a part of the launch: this is not a total.",
-    "measured": "Read from a clock or a counter of a device.",
+    MEASURED: "Read from a clock or a counter of a device.",
     "modelled": "Computed by a formula, which is named beside it.",
 }
 __all__ = [
@@ -131,6 +131,8 @@ def check_text(trace: Trace) -> tuple[str, bool]:
 def made_text(trace: Trace) -> str:
     """Return which engine made the values of a trace, in a sentence; "" of what no engine has run."""
     made, _, why = trace.made_by.partition("; ")
+    if trace.schedule == MEASURED:
+        return f"The accesses and their values are those of a GPU: {made}."
     if not made.startswith("numba"):
         return ""
     if made.endswith(", compiled"):
@@ -163,18 +165,27 @@ def error_text(error: float) -> str:
 
 
 def mark_of(trace: Trace) -> str:
-    """Return the mark of what is counted from all accesses of a trace."""
-    return PART if trace.is_part or trace.error else EXACT
+    """Return the mark of what is counted from all accesses of a trace; a GPU made those of a measured one."""
+    if trace.is_part or trace.error:
+        return PART
+    return MEASURED if trace.schedule == MEASURED else EXACT
 
 
 def part_text(trace: Trace) -> str:
     """Return one sentence about what a trace doesn't hold, "" when all is there."""
+    if mark_of(trace) == MEASURED:
+        return ""
     if not (trace.is_part or trace.totals) or trace.notice:
         return trace.notice
     blocks = f"{count_text(len(trace.blocks))} of {plural(math.prod(trace.grid), 'block')}"
     if len(trace) < trace.accesses:
         return f"A part: {count_text(len(trace))} of {plural(trace.accesses, 'access')} are here."
     return f"A part of the launch: {blocks} ran."
+
+
+def notice_text(trace: Trace) -> str:
+    """Return one sentence about what a trace doesn't hold, or about how a GPU made it; "" for a whole one of ours."""
+    return trace.notice if mark_of(trace) == MEASURED else part_text(trace)
 
 
 def pitfall_text(scenario: Scenario | None) -> str:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ....tracer.model.trace import Op, Trace
 from ...model.session import Session
-from ..common.wording import bytes_text, count_text, operands, part_text, times_text
+from ..common.wording import bytes_text, count_text, notice_text, operands, times_text
 from .tiles import Amount, Tile, Words
 
 # Room that a number gets even where it stays smaller, so that two panes side by side look alike.
@@ -50,8 +50,8 @@ def totals_of(trace: Trace) -> dict[str, int]:
 
 
 def notice_of(trace: Trace) -> str:
-    """Return one sentence about what the numbers are of, "" where they are of the whole launch by now."""
-    return "Counters of the whole launch, at any moment." if totals_of(trace) else part_text(trace)
+    """Return one sentence about what the numbers are of, "" where they are of a whole launch of ours by now."""
+    return "Counters of the whole launch, at any moment." if totals_of(trace) else notice_text(trace)
 
 
 def _sum(counters: dict[str, int], space: str, measure: str) -> int:

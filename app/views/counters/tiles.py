@@ -8,11 +8,11 @@ from itertools import pairwise
 from math import inf
 
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter, QPolygonF
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPolygonF
 
 from ...widgets.theme import Theme
 from ..common.drawing import draw_badge
-from ..common.wording import EXACT
+from ..common.wording import EXACT, PART
 
 Amount = Callable[[int], float]  # a number at a moment
 Words = Callable[[float], str]
@@ -128,7 +128,7 @@ def draw_changed(
     strength: float, theme: Theme,
 ) -> None:  # fmt: skip
     """Draw under a tile that its number has changed, at this strength of 0 to 1, and beside it what it was."""
-    ground, inside = theme.colour("border"), box.adjusted(2, 2, -1, -2)
+    ground, inside = QColor(theme.colour("border")), box.adjusted(2, 2, -1, -2)
     ground.setAlphaF(strength)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(ground)
@@ -234,5 +234,5 @@ def _draw_mark(painter: QPainter, x: float, line: QRectF, mark: str, theme: Them
     box = QRectF(x, line.center().y() - tall / 2, mark_width(mark, theme), tall)
     draw_badge(painter, box, theme)
     painter.setFont(theme.font(MARK))
-    painter.setPen(theme.colour("muted" if mark == EXACT else "bad"))
+    painter.setPen(theme.colour("bad" if mark == PART else "muted"))
     painter.drawText(box, Qt.AlignmentFlag.AlignCenter, mark)

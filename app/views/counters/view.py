@@ -15,7 +15,7 @@ from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
 from ..common.dimming import dimmed, draw_frame
 from ..common.view import View
-from ..common.wording import EXACT, MARKS, PART
+from ..common.wording import EXACT, MARKS, MEASURED, PART, mark_of
 from .numbers import notice_of, tiles_of, totals_of
 from .tiles import (
     COMPACT,
@@ -92,7 +92,8 @@ class CountersView(View):
         self._all = tiles_of(session, wavefronts=True) if session else []
         self._number()
         self.notice = notice_of(session.trace) if session else ""
-        self.mark = PART if session and self.notice and not totals_of(session.trace) else EXACT
+        partial = session is not None and self.notice != "" and not totals_of(session.trace)
+        self.mark = MEASURED if session and mark_of(session.trace) == MEASURED else PART if partial else EXACT
         self._measured = None
         self.updateGeometry()
         self._tell()

@@ -11,9 +11,8 @@ import numpy as np
 from ....tracer.analysis.atomic_additions import Additions
 from ....tracer.analysis.histogram_launch import HistogramLaunch
 from ....tracer.model.array_types import Ints, Mask
-from ....tracer.model.trace import WARP, Op
+from ....tracer.model.trace import WARP, Op, is_poison
 from ...model.session import Selection, Session
-from ..common import cell_colours
 from ..common.descriptions import warp_caption
 from ..common.wording import block_text, buffer_text, count_text, listed, plural
 
@@ -79,7 +78,7 @@ class HistogramViewData:
         if apart:
             adding = chosen_of(adding, adding.block == selection.block)
         content = self.session.memory.values(additions.buffer, moment, selection.block)
-        values = np.where(cell_colours.is_poison(content), -1, content.astype(np.int64))
+        values = np.where(is_poison(content), -1, content.astype(np.int64))
         most = additions.contention.most_lanes(moment, low, low + additions.size)
         title = f"{buffer_text(buffer)}, {where}"
         return BinArray(title, values, self._top(additions), most, adding)

@@ -14,8 +14,9 @@ from ....tracer.analysis.histogram_launch import HistogramLaunch
 from ....tracer.measure.measurement import median
 from ....tracer.measure.recorded_outcomes import RecordedOutcomes, Spread
 from ....tracer.model.array_types import Ints
+from ....tracer.storage.recorded_traces import device_of
 from ...model.session import Session
-from ..common.wording import buffer_text, count_text, plural
+from ..common.wording import MEASURED, buffer_text, count_text, plural
 
 HARDWARE = (
     "Why so regular: all threads start within less time than a load from global memory takes, so all have loaded "
@@ -93,6 +94,13 @@ class CounterViewData:
         lost, schedule = self.counting.result.lost(self.session.end), self.session.launch.schedule
         if not self.counting.races:
             return "An atomic addition loads, adds and stores as one act: nobody comes between, in any order."
+        if schedule.kind == MEASURED:
+            return (
+                f"What {device_of(self.session.trace)} did, in the order of its clocks: between the load of a thread "
+                "and its store others store, and its store overwrites theirs."
+                if lost
+                else "Nothing was lost in this launch on the GPU; in another one additions may be."
+            )
         if schedule.kind == "lockstep":
             return (
                 "Lockstep: every thread loads before any of them stores. All load the same number and store the "

@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 from ....tracer.measure.recorded_outcomes import Spread
 from ...widgets.theme import Theme
 from ..common.drawing import CENTRE, MIDDLE, RIGHT, on_panel, pen, width_of, write
-from ..common.wording import EXACT, PART, count_text
+from ..common.wording import count_text, mark_of
 from .counter import CounterViewData
 from .seed_spread_paint import SMALL, draw_spread, spread_height, text_line, write_bold, write_wrapped
 
@@ -64,7 +64,7 @@ class CounterPicture:
         write(painter, row, value, big, theme.colour("text" if right else "bad"), MIDDLE)
         aside = row.adjusted(wide, 0, 0, 0)
         write_bold(painter, aside, f"{data.name}, expected {count_text(data.expected)}", theme)
-        mark = PART if data.session.trace.is_part else EXACT
+        mark = mark_of(data.session.trace)
         made, lower = f"{data.made_text(moment)} ({mark})", aside.adjusted(0, line, 0, 0)
         write(painter, lower, made, theme.font(12), theme.colour("muted"), MIDDLE)
         bar = QRectF(box.left(), row.bottom() + theme.px(4), box.width(), theme.px(12))

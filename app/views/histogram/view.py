@@ -15,9 +15,9 @@ from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
 from ..common.descriptions import selection_at
 from ..common.dimming import dimmed, draw_frame
-from ..common.drawing import MIDDLE, RIGHT, rect, width_of, write
+from ..common.drawing import MIDDLE, RIGHT, clipped, rect, width_of, write
 from ..common.view import View
-from ..common.wording import EXACT, PART, block_text
+from ..common.wording import block_text, mark_of
 from . import paint as paint
 from .bins import BinArray, CurrentAdditions, HistogramViewData
 from .counter import CounterViewData
@@ -148,11 +148,9 @@ class HistogramView(View):
         self._paint_bins(painter, data, dimmed(self.theme, self.keep))
         places, bars = self.places(), self.bars()
         for box in lit_boxes(data, self.lit, self.selection, places, bars):
-            painter.save()
-            painter.setClipRect(box)
-            painter.fillRect(box, self.theme.colour("panel"))
-            self._paint_bins(painter, data, self.theme)
-            painter.restore()
+            with clipped(painter, box):
+                painter.fillRect(box, self.theme.colour("panel"))
+                self._paint_bins(painter, data, self.theme)
             draw_frame(painter, box.adjusted(-2, -2, 2, 2), self.theme)
 
     def _paint_bins(self, painter: QPainter, data: HistogramViewData, theme: Theme) -> None:
@@ -246,7 +244,7 @@ class HistogramView(View):
             row = QRectF(box.left(), box.top() + i * line, box.width(), line)
             write(painter, row, self.say(text), theme.font(12), theme.colour("text"), MIDDLE)
         row = QRectF(box.left(), box.top() + 2 * line, box.width(), line)
-        mark = PART if data.session.trace.is_part else EXACT
+        mark = mark_of(data.session.trace)
         numpy = data.counting.expected is not None
         paint.draw_legend(painter, row, data.warmest, look, numpy, mark, theme)
 

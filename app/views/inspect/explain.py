@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
@@ -18,11 +18,13 @@ from ..common.activity import BlockActivity, accesses_of, block_activity
 from ..common.view import View
 from ..common.wording import (
     EXACT,
+    MEASURED,
     PART,
     block_text,
     buffer_text,
     count_text,
     listed,
+    mark_of,
     outside_text,
     part_text,
     phase_text,
@@ -50,6 +52,15 @@ class Fact:
     sectors: int  # of 32 bytes, 0 outside global memory
 
 
+@dataclass(frozen=True)
+class HardwareFact:
+    """What is known of a launch on a GPU."""
+
+    text: str  # a sentence or two
+    mark: str  # of its numbers
+    basis: str  # what they follow from, in a sentence
+
+
 class ExplainView(View):
     """One or two large sentences about what is happening, with numbers that are counted."""
 
@@ -75,13 +86,15 @@ class ExplainView(View):
         layout.addWidget(self._area)
         self._block: BlockActivity | None = None
         self._shown: tuple[int, int] | None = None
+        self._on_a_gpu: list[HardwareFact] | None = None  # None until somebody looks
         self.set_theme(theme)
 
     def load(self, session: Session | None) -> None:
         """Take a session."""
         super().load(session)
         self._block = self._shown = None
-        self.label.clear()
+        self._on_a_gpu = None
+        self._say_all("")
         self.render_moment(self.moment, self.selection)
 
     def render_moment(self, moment: float, selection: Selection) -> None:
@@ -94,7 +107,12 @@ class ExplainView(View):
         phase = self._block.phase_at(moment)
         if self._shown != (selection.block, phase):
             self._shown = selection.block, phase
-            self.label.setText(self._page(self._block, phase))
+            self._say_all(self._page(self._block, phase))
+
+    def _say_all(self, page: str) -> None:
+        self.label.setText(page)
+        # Whether it is scrolled follows from the text at once, not from what was shown before it.
+        QCoreApplication.sendEvent(self._area, QEvent(QEvent.Type.LayoutRequest))
 
     def set_theme(self, theme: Theme) -> None:
         """Take other colours or another text size."""
@@ -113,10 +131,16 @@ class ExplainView(View):
         assert self.session
         session, colours, px = self.session, self.theme.palette, self.theme.px
         text = phase_text(session.scenario, phase, block.phases)
-        mark = PART if session.trace.is_part and not _whole(session, block.block) else EXACT
+        whole = not session.trace.is_part or _whole(session, block.block)
+        mark = mark_of(session.trace) if session.trace.schedule == MEASURED else EXACT if whole else PART
         ink = f"color:{colours.text}"
         look = f"background:{colours.badge}; color:{colours.muted}; font-size:{px(11)}px"
-        badge = f"<span style='{look}'>&nbsp;{mark}&nbsp;</span>"
+
+        def badge(mark: str) -> str:
+            return f"<span style='{look}'>&nbsp;{mark}&nbsp;</span>"
+
+        if self._on_a_gpu is None:
+            self._on_a_gpu = hardware_facts(session)
         missed, pitfall = missed_text(session, block, phase), pitfall_text(session.scenario)
         lesson = session.scenario.lesson if session.scenario else f"Kernel {session.trace.kernel}."
 
@@ -131,10 +155,33 @@ class ExplainView(View):
             f"<p style='color:{colours.bad}'><b>Pitfall.</b> {markup(own(pitfall))}</p>" if pitfall else "",
             f"<p style='{ink}; font-size:{px(18)}px'><b>{said(capital(text.label))}</b></p>",
             f"<p style='{ink}'>{said(text.sentence)}</p>" if text.sentence else "",
-            f"<p style='{ink}'>{said(facts_text(session, block, phase))} {badge}</p>",
+            f"<p style='{ink}'>{said(facts_text(session, block, phase))} {badge(mark)}</p>",
             f"<p style='color:{colours.bad}'>{said(missed)}</p>" if missed else "",
+            f"<p style='{ink}; font-size:{px(18)}px'><b>On a GPU</b></p>" if self._on_a_gpu else "",
+            *(
+                f"<p style='{ink}'>{said(fact.text).replace(' %', '&nbsp;%')} {badge(fact.mark)}</p>"
+                f"<p style='color:{colours.muted}; font-size:{px(12)}px'>{said(fact.basis)}</p>"
+                for fact in self._on_a_gpu
+            ),
         ]
         return "".join(parts)
+
+
+def hardware_facts(session: Session) -> list[HardwareFact]:
+    """Return what a GPU has room for of a launch, and what was counted there."""
+    # The window starts without these.
+    from ....tracer.hardware.profiling import wording
+    from ....tracer.hardware.profiling.compiled_kernels import occupancy_of
+    from ....tracer.hardware.profiling.profiles import profile_of_launch, recorded_profiles
+
+    room, record, facts = occupancy_of(session.launch), recorded_profiles(), []
+    if room:
+        text = wording.occupancy_text(room, session.launch)
+        facts.append(HardwareFact(text, wording.MODELLED, wording.basis_text(room)))
+    if record and (profile := profile_of_launch(session.launch, "warm")):
+        text = wording.profile_text(profile)
+        facts.append(HardwareFact(text, wording.MEASURED, wording.origin_text(profile, record)))
+    return facts
 
 
 def capital(text: str) -> str:

@@ -48,6 +48,7 @@ class Needs(NamedTuple):
     left: float  # pixels, the width of the names left of the matrices
     right: float  # pixels, the width of those right of them
     tiles: bool  # whether a corner is kept for shared memory
+    strip: bool  # whether a strip below is kept for local arrays, where this stands beside another
 
 
 class ViewState(NamedTuple):
@@ -189,7 +190,8 @@ class MemoryArrangement:
         shapes = tuple(buffers[roles[r]].shape for r in ("left", "above", "result")) if roles else ()
         right = max((w for n, w in named.items() if n != roles["left"]), default=0.0)
         tiles = any(buffers[n].space == "shared" for n in shown)
-        return Needs(shapes, named[roles["left"]] if roles else 0.0, right, tiles)
+        strip = any(buffers[n].space == "local" for n in shown)
+        return Needs(shapes, named[roles["left"]] if roles else 0.0, right, tiles, strip)
 
     def _roles(self, shown: Collection[int]) -> dict[str, int]:
         """Return the roles of a product of which all is shown."""
@@ -200,7 +202,8 @@ class MemoryArrangement:
         buffers, needs = self.data.session.trace.buffers, self.needs(state.only, state.large)
         shown = self.data.shown_buffers(state.only)
         roles = self._roles(shown)
-        if state.beside and state.beside.shapes == needs.shapes:
+        paired = state.beside is not None and state.beside.shapes == needs.shapes
+        if state.beside and paired:
             needs = state.beside
         above = [buffers[n] for n in shown if n not in roles.values()]
         bold = self.theme.font(words.NAME, bold=True)
@@ -208,7 +211,16 @@ class MemoryArrangement:
         line = words.line_of(self.theme)
         lanes = LANES if len(self.data.session.requests.exchanges) else 0.0
         large = state.large or len(shown) < len(buffers)
-        metrics = Metrics(line, needs.left, needs.right, min(name, 8 * line), needs.tiles, lanes, large)
+        metrics = Metrics(
+            line,
+            needs.left,
+            needs.right,
+            min(name, 8 * line),
+            needs.tiles,
+            lanes,
+            large,
+            paired and needs.strip,
+        )
         return arrange(buffers, roles, self.room(state), metrics, self.data.stored, shown)
 
     def tops(self, colour_by: str, selection: Selection) -> dict[tuple[str, str], int]:

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....tracer.model.trace import WARP
+from ....tracer.model.trace import WARP, is_poison
 from ...model.session import Selection, Session
-from ..common import cell_colours
 from ..common.descriptions import index_of
 from ..common.heat import HEATS, element_heat
 from ..common.wording import block_text, coordinates_text, count_text, element_text, plural, value_text
@@ -38,7 +37,7 @@ def hover_text(
     values = memory.values(buffer, moment, *copy).ravel()
     value = values[element]
     lines = [element_text(trace.buffers[buffer], index_of(trace.buffers[buffer], element))]
-    if row is None and cell_colours.is_poison(np.atleast_1d(value))[0]:
+    if row is None and is_poison(np.atleast_1d(value))[0]:
         lines[0] += ": not written yet"
     elif trace.value is not None and value.dtype.kind != "V":
         lines[0] += f" = {value_text(value)}"
@@ -71,7 +70,7 @@ def usual_values(session: Session, buffer: int, copy: tuple[int, int]) -> NDArra
     ends = [session.memory.some_values(buffer, moment, *copy) for moment in (0, session.end)]
     if ends[0].dtype.kind == "V":
         return ends[0][:0]
-    known = np.concatenate([values[~cell_colours.is_poison(values)] for values in ends])
+    known = np.concatenate([values[~is_poison(values)] for values in ends])
     order = np.argsort(known)
     evenly = np.linspace(0, len(known) - 1, min(SAMPLE, len(known))).astype(int)
     found: NDArray[Any] = known[order[np.unique(evenly)]]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ....tracer.analysis.buffer_contents import BufferContents
 from ....tracer.analysis.requests import Requests
@@ -55,41 +56,77 @@ def footprints_of(
     trace: Trace, memory: BufferContents, rows: Ints, sheets: Mapping[int, Sheet]
 ) -> Footprints:
     """Return the footprints of a block on the sheets of some buffers; rows: its accesses."""
-    buffers = trace.buffer[rows]
+    part = together(rows)
+    buffers, index, phases = trace.buffer[part], trace.index[part], trace.phase[part]
+    if (phases[1:] < phases[:-1]).any():
+        order = np.argsort(phases, kind="stable")
+        buffers, index, phases = buffers[order], index[order], phases[order]
     whole, by_phase = {}, {}
     for number, sheet in sheets.items():
-        mine = rows[np.flatnonzero(buffers == number)]
-        elements = memory.element_numbers(number, trace.index[mine])
-        if len(inside := np.flatnonzero(elements >= 0)):
-            row, col = sheet.cells(elements[inside])
-            by_phase[number] = _by_phase(trace.phase[mine[inside]].astype(np.int64), row, col)
-            alone = len(by_phase[number]) == 1
-            whole[number] = by_phase[number][0][1] if alone else footprint_of(row, col)
+        mine = np.flatnonzero(buffers == number)
+        elements = memory.element_numbers(number, index[mine])
+        there = elements >= 0
+        if there.any():
+            phase = phases[mine][there]
+            cells = Cells(*sheet.cells(elements[there]), group_starts(phase))
+            found = tuple(zip(phase[cells.first].tolist(), cells.footprints(), strict=True))
+            by_phase[number] = found
+            whole[number] = found[0][1] if len(found) == 1 else cells.together().footprints()[0]
     return Footprints(whole, by_phase)
 
 
-def _by_phase(phases: Ints, row: Ints, col: Ints) -> tuple[tuple[int, Footprint], ...]:
-    """Return the footprint in each phase."""
-    if (phases[1:] < phases[:-1]).any():
-        order = np.argsort(phases, kind="stable")
-        phases, row, col = phases[order], row[order], col[order]
-    first = group_starts(phases)
-    pieces = zip(np.split(row, first[1:]), np.split(col, first[1:]), strict=True)
-    return tuple((n, footprint_of(*piece)) for n, piece in zip(phases[first].tolist(), pieces, strict=True))
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Cells in groups that follow one another, each perhaps more than once in its group."""
+
+    row: Ints
+    col: Ints
+    first: Ints  # where each group begins
+
+    def together(self) -> Cells:
+        """Return all of them as one group."""
+        return Cells(self.row, self.col, self.first[:1])
+
+    def footprints(self) -> list[Footprint]:
+        """Return the footprint of each group: all at once, since a block may have hundreds of phases."""
+        row0, col0 = (np.minimum.reduceat(axis, self.first) for axis in (self.row, self.col))
+        row1, col1 = (np.maximum.reduceat(axis, self.first) + 1 for axis in (self.row, self.col))
+        size = np.diff(np.append(self.first, len(self.row)))
+        area, width = (row1 - row0) * (col1 - col0), col1 - col0
+        dense = area <= SPARSE * size + MOST_EDGES
+        start = np.append(0, np.cumsum(np.where(dense, area, 0)))
+        there = np.repeat(dense, size)
+        group = np.repeat(np.arange(len(size)), size)[there]
+        mask = np.zeros(start[-1], bool)
+        mask[
+            start[group] + (self.row[there] - row0[group]) * width[group] + self.col[there] - col0[group]
+        ] = True
+        distinct = np.diff(np.append(0, np.cumsum(mask))[start])
+        outlined = dense & (distinct < area) & (area <= SPARSE * distinct + MOST_EDGES)
+        boxes = map(CellRect, row0.tolist(), col0.tolist(), row1.tolist(), col1.tolist())
+        return [
+            Footprint(part, _outline(mask[start[i] : start[i + 1]], part) if outlined[i] else None)
+            for i, part in enumerate(boxes)
+        ]
+
+
+def _outline(mask: NDArray[np.bool_], part: CellRect) -> outlines.CellPath | None:
+    """Return the outline of what is touched in a box, None where it has too many lines."""
+    shape = part.row1 - part.row0, part.col1 - part.col0
+    outline = outlines.outline_of(mask.reshape(shape), part.row0, part.col0)
+    return outline if len(outline.x) <= 2 * MOST_EDGES else None
+
+
+def together(rows: Ints) -> Ints | slice:
+    """Return ascending rows of a trace, as a slice where they follow one another: its columns need no copies then."""
+    if len(rows) and rows[-1] - rows[0] + 1 == len(rows):
+        return slice(int(rows[0]), int(rows[-1]) + 1)
+    return rows
 
 
 def footprint_of(row: Ints, col: Ints) -> Footprint:
     """Return the footprint of these cells, of which there is one at least, each perhaps more than once."""
-    part = CellRect(int(row.min()), int(col.min()), int(row.max()) + 1, int(col.max()) + 1)
-    height, width = part.row1 - part.row0, part.col1 - part.col0
-    if height * width > SPARSE * len(row) + MOST_EDGES:
-        return Footprint(part)
-    mask = np.zeros(height * width, bool)
-    mask[(row - part.row0) * width + (col - part.col0)] = True
-    if mask.all():
-        return Footprint(part)
-    outline = outlines.outline_of(mask.reshape(height, width), part.row0, part.col0)
-    return Footprint(part, outline if len(outline.x) <= 2 * MOST_EDGES else None)
+    return Cells(row, col, np.zeros(1, np.int64)).footprints()[0]
 
 
 def phase_at(requests: Requests, trace: Trace, block: int, moment: int) -> int:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from ....tracer.model.array_types import Ints, Mask
 from ....tracer.model.grouping import group_numbers, group_starts
-from ..common.cell_colours import ValueRange, is_poison
+from ....tracer.model.trace import is_poison
+from ..common.cell_colours import ValueRange
 
 Pixels = NDArray[np.uint32]  # 0xAARRGGBB
 

@@ -17,6 +17,7 @@ from .view_data import LoadsInFlight
 
 BEND = 0.14  # how far an arc leaves the straight line, as a share of its length
 MOST_ARCS = 12
+LOOKS = ((False, 2.0, 0.3), (True, 4.0, 0.6))  # of others and of the selected warp: size, opacity
 
 
 class Arcs(NamedTuple):
@@ -101,7 +102,7 @@ class MovingLoads(NamedTuple):
         """Draw where the loads are."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         colour, strength = on_panel(self.kind, theme), painter.opacity()
-        for own, size, opacity in ((False, 2.0, 0.3), (True, 4.0, 0.6)):
+        for own, size, opacity in LOOKS:
             # of all of them together: where many pass, what is below stays in sight
             painter.setOpacity(opacity * strength)
             points = self.points[self.own == own]
@@ -115,7 +116,7 @@ class Ways:
     """The ways of loads of one kind; what is drawn of them is kept while it is the same."""
 
     def __init__(self, loads: LoadsInFlight) -> None:
-        self._loads = loads
+        self.loads = loads
         self._arcs: Arcs | None = None
         self._still: DrawnLoads | None = None
         self._moving: tuple[object, MovingLoads] | None = None
@@ -123,7 +124,7 @@ class Ways:
     def still(self) -> DrawnLoads:
         """Return what is drawn while time stands."""
         if self._still is None:
-            loads = self._loads
+            loads = self.loads
             wanted = (loads.own & ~loads.chosen, loads.own & loads.chosen)
             self._still = DrawnLoads(
                 loads.kind, *(_curves(*merged(loads.start[some], loads.end[some])) for some in wanted)
@@ -132,7 +133,7 @@ class Ways:
 
     def moving(self, fraction: float, theme: Theme) -> MovingLoads:
         """Return what is drawn at a fraction of the moment, 0 to 1."""
-        loads = self._loads
+        loads = self.loads
         if self._arcs is None:
             self._arcs = arcs(loads.start, loads.end)
         if self._moving is None or self._moving[0] != fraction:

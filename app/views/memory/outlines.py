@@ -25,12 +25,6 @@ class CellPath(NamedTuple):
     joined: NDArray[np.int32]
 
 
-def distinct(rows: Ints, cols: Ints) -> tuple[Ints, Ints]:
-    """Return every cell once, by row and then column."""
-    wide = int(cols.max(initial=0)) + 1
-    return np.divmod(np.unique(rows * wide + cols), wide)
-
-
 def outline(rows: Ints, cols: Ints) -> CellPath:
     """Return the outline of a set of distinct cells: the edges that only one cell has, joined to long lines."""
     if len(rows) and (full := _rectangle(rows, cols)):

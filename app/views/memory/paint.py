@@ -19,7 +19,7 @@ from ...widgets.theme import Theme, contrasting
 from ..common import cell_colours
 from ..common.colour_scales import HEAT, READS, VALUES
 from ..common.dimming import draw_partly, faintly
-from ..common.drawing import draw_hatch, is_vector, pen
+from ..common.drawing import clipped, draw_hatch, is_vector, is_written_down, pen
 from ..common.geometry import Box
 from . import outlines
 from .footprints import CellRect, Footprint
@@ -139,10 +139,8 @@ def draw_cells(
     if dots.step == 1:
         _draw_dots(painter, shown, dots.pixels)
     else:  # the last dots may stand for fewer cells than the others
-        painter.save()
-        painter.setClipRect(target, Qt.ClipOperation.IntersectClip)
-        _draw_dots(painter, shown, dots.pixels)
-        painter.restore()
+        with clipped(painter, target):
+            _draw_dots(painter, shown, dots.pixels)
     fine = GRID_FROM if dots.codes.size else IMAGE_GRID_FROM
     if min(place.cell, place.row) >= fine:  # on a sharper screen too, so that all show the same picture
         _draw_grid(painter, place, dots.part, theme)
@@ -169,7 +167,7 @@ def _draw_dots(painter: QPainter, box: QRectF, pixels: NDArray[np.uint32]) -> No
     """Draw the pixels of cells over a box; on paper as rectangles, and many as an image that no reader blurs."""
     height, width = pixels.shape
     image = QImage(pixels.data, width, height, 4 * width, QImage.Format.Format_ARGB32_Premultiplied)
-    if not is_vector(painter):
+    if not is_vector(painter) or is_written_down(painter):
         painter.drawImage(box, image)
     elif pixels.size > MOST_RECTANGLES:
         times = max(1, SHARP // max(width, height))
@@ -357,17 +355,15 @@ def draw_lit_frame(painter: QPainter, place: BufferPlace, shape: Footprint, them
         part_rect(place, CellRect(0, 0, place.sheet.rows, place.sheet.cols)).adjusted(-9, -9, 9, 9)
     )
     around.addPath(edge)  # odd and even: all but the cells
-    painter.save()
-    painter.setClipPath(around, Qt.ClipOperation.IntersectClip)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.strokePath(edge, pen(theme.palette.panel, 2 * wide + 4))  # of which half is seen
-    painter.strokePath(edge, pen(theme.palette.text, 2 * wide))
-    painter.restore()
+    with clipped(painter, around):
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.strokePath(edge, pen(theme.palette.panel, 2 * wide + 4))  # of which half is seen
+        painter.strokePath(edge, pen(theme.palette.text, 2 * wide))
 
 
 def edge_of(place: BufferPlace, elements: NDArray[np.int64]) -> QPainterPath:
     """Return the outline of some elements."""
-    return path_of(place, outlines.outline(*outlines.distinct(*place.sheet.cells(elements))))
+    return path_of(place, outlines.outline(*place.sheet.distinct_cells(elements)))
 
 
 def draw_written(painter: QPainter, edge: QPainterPath, theme: Theme) -> None:

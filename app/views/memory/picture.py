@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QPointF, QRect, QRectF, Qt
+from PySide6.QtCore import QPointF, QRect, QRectF
 from PySide6.QtGui import QPainter, QPainterPath, QPixmap
 
 from ...model.session import Selection, Session
@@ -18,17 +18,17 @@ from ..common import cell_colours
 from ..common.canvas import Canvas
 from ..common.descriptions import warp_captions
 from ..common.dimming import VEIL, dimmed, faintly
-from ..common.drawing import Words, box_of, draw_words, is_vector, rect, width_of
+from ..common.drawing import Words, box_of, clipped, draw_words, is_vector, rect, width_of
 from ..common.exchange_paint import LANES, draw_exchange
 from ..common.geometry import Box
 from ..common.pieces import Piece, Pieces, Same, draw_pieces
-from ..common.wording import block_text
+from ..common.wording import block_text, coordinates_text
 from . import descriptions
 from . import legend as legend
 from . import paint as paint
 from . import text as words
 from .arrangement import MemoryArrangement, ViewState
-from .footprints import CellRect, Footprint, phase_at
+from .footprints import CellRect, Footprint, Footprints, phase_at
 from .layout.buffer_place import BufferPlace, MemoryLayout
 from .layout.sheet import Sheet
 from .lit_cells import parted, parted_loads, standing_out
@@ -56,15 +56,13 @@ class MemoryPicture(MemoryArrangement):
         """Draw everything, or what is to be seen in a rectangle; pieces: as `pieces` returned them for this painter."""
         ratio, ground = painter.deviceTransform().m11(), self.theme.colour("panel")
         look, cells, above = pieces or self.pieces(state, ratio)
-        painter.save()
         if not is_vector(painter):
             canvas = self._canvas.picture(look, (state.width, state.height), ratio, ground, cells)
             painter.drawPixmap(0, 0, canvas)
-        painter.setClipRect(rect(self.clip(state)), Qt.ClipOperation.IntersectClip)
-        if is_vector(painter):
-            draw_pieces(painter, cells, None)
-        draw_pieces(painter, above, seen)
-        painter.restore()
+        with clipped(painter, rect(self.clip(state))):
+            if is_vector(painter):
+                draw_pieces(painter, cells, None)
+            draw_pieces(painter, above, seen)
         if seen is None or seen.bottom() >= self.clip(state).bottom:
             lit = self._lit(state)
             with faintly(painter, 1.0 if lit is None or lit else 1.0 - VEIL):  # it speaks of the cells
@@ -304,10 +302,8 @@ class MemoryPicture(MemoryArrangement):
     def _footprints(self, state: ViewState, layout: MemoryLayout) -> list[Piece]:
         """Return what the selected block touches, in all and in its phase, and what the selected thread writes."""
         session, (moment, selection) = self.data.session, state.now
-        block, sheets, found = selection.block, {n: p.sheet for n, p in layout.places.items()}, []
-        footprints = self._once(
-            f"footprints {block}", lambda: self.data.footprints(block, sheets), self.layout(state)
-        )
+        block, found = selection.block, []
+        footprints = self.footprints(state, block)
         phase = phase_at(session.requests, session.trace, block, moment)
         for number, whole in footprints.whole.items():
             now = footprints.at(number, phase)
@@ -316,6 +312,13 @@ class MemoryPicture(MemoryArrangement):
             if now:
                 found.append(self._footprint(state, layout, number, now, strong=True))
         return [*found, *self._written_elements(state, layout)]
+
+    def footprints(self, state: ViewState, block: int) -> Footprints:
+        """Return what a block touches, found once for each."""
+        sheets = {n: place.sheet for n, place in self.zoomed(state).places.items()}
+        return self._once(
+            f"footprints {block}", lambda: self.data.footprints(block, sheets), tuple(sheets.items())
+        )
 
     def _footprint(
         self, state: ViewState, layout: MemoryLayout, number: int, footprint: Footprint, *, strong: bool
@@ -367,8 +370,7 @@ class MemoryPicture(MemoryArrangement):
         """Return loads on their way while time passes, and the ways of the selected warp's while it stands."""
         fraction = state.moment - math.floor(state.moment)
         moving = fraction > 0 and not self.theme.reduced_motion
-        key = (state.now, layout, Same(self._lit(state)))
-        ways = self._once("loads in flight", lambda: self._new_loads(state, layout), key)
+        ways = self.ways(state)
         found = []
         for i, (loads, strength) in enumerate(ways):
             drawn = loads.moving(fraction, self.theme) if moving else loads.still()
@@ -381,6 +383,12 @@ class MemoryPicture(MemoryArrangement):
 
             found.append(Piece(("loads", i), Same(drawn), drawn.box, draw))
         return found
+
+    def ways(self, state: ViewState) -> list[tuple[Ways, float]]:
+        """Return the ways of the loads of a moment, and how strongly each kind of them is drawn."""
+        layout = self.zoomed(state)
+        key = (state.now, layout, Same(self._lit(state)))
+        return self._once("loads in flight", lambda: self._new_loads(state, layout), key)
 
     def _new_loads(self, state: ViewState, layout: MemoryLayout) -> list[tuple[Ways, float]]:
         found = self.data.loads_in_flight(*state.now, layout.places)
@@ -403,9 +411,22 @@ class MemoryPicture(MemoryArrangement):
             return [title, doing, brief]
         if not layout.tiles:
             return [title, doing, block, brief]
-        note = self._say("note", f"shared memory of {block_text(session.trace, selection.block)}")
-        fits = width_of(note[1], self.theme.font(words.SMALL)) <= layout.caption.width
-        return [note if fits else block, title, doing, brief]
+        shared, small = (
+            f"shared memory of {block_text(session.trace, selection.block)}",
+            self.theme.font(words.SMALL),
+        )
+        notes = [self._say("note", text) for text in (*self._with_locals(state, shared), shared)]
+        fitting = [note for note in notes if width_of(note[1], small) <= layout.caption.width]
+        return [*(fitting or [block])[:1], title, doing, brief]
+
+    def _with_locals(self, state: ViewState, shared: str) -> list[str]:
+        """Return what is said of shared memory with whose local arrays stand there, if there are some."""
+        trace, shown = self.data.session.trace, self.layout(state).places
+        if not any(trace.buffers[number].space == "local" for number in shown):
+            return []
+        return [
+            f"{shared}, local arrays of thread {coordinates_text(state.selection.thread, trace.block_dim)}"
+        ]
 
     def _doing(self, state: ViewState) -> tuple[str, str]:
         return self._once("doing", lambda: warp_captions(self.data.session, *state.now), state.now)

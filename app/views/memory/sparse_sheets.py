@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....tracer.model.array_types import Ints
-from ..common.cell_colours import OUTSIDE, POISON, UNREAD, Codes, shrunk
+from ..common.cell_colours import OUTSIDE, POISON, Codes, shrunk
 from .footprints import CellRect
 from .layout.sheet import Sheet
 
@@ -38,14 +38,23 @@ def unchanging_dots(codes: Codes, sheet: Sheet, elements: Ints, part: CellRect, 
     seen = codes[part.row0 : part.row1, part.col0 : part.col1]
     changing = (row >= part.row0) & (row < part.row1) & (col >= part.col0) & (col < part.col1)
     row, col = row[changing] - part.row0, col[changing] - part.col0
-    dots, hatched = _alike(seen, step) if not any(codes.strides) else _without(seen, row, col, step)
-    return UnchangingDots(dots, hatched, changing, row // step * dots.shape[1] + col // step)
+    place = row // step * -(-seen.shape[1] // step) + col // step
+    alike = not any(codes.strides)
+    dots, hatched = _alike(seen, place, step) if alike else _without(seen, row, col, step)
+    return UnchangingDots(dots, hatched, changing, place)
 
 
-def _alike(codes: Codes, step: int) -> tuple[Codes, bool]:
-    """Return the dots of cells that are all unread; what changes has a code that stands above theirs."""
+def _alike(codes: Codes, place: Ints, step: int) -> tuple[Codes, bool]:
+    """Return the dots of cells that are all the same, but for those that change: `place` has the dot of each."""
     rows, cols = codes.shape
-    return np.full((-(-rows // step), -(-cols // step)), UNREAD, np.uint8), False
+    tall, wide = (np.minimum(step, size - np.arange(0, size, step)) for size in (rows, cols))
+    code = codes[0, 0] if codes.size else np.uint8(OUTSIDE)
+    dots = np.full((len(tall), len(wide)), code, np.uint8)
+    found, changing = np.unique(place, return_counts=True)
+    row, col = np.divmod(found, len(wide))
+    whole = changing >= tall[row] * wide[col]
+    dots[row[whole], col[whole]] = OUTSIDE
+    return dots, bool(code == POISON and (dots == POISON).any())
 
 
 def _without(codes: Codes, row: Ints, col: Ints, step: int) -> tuple[Codes, bool]:

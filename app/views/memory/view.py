@@ -220,6 +220,11 @@ class MemoryView(View):
         else:
             self.update(area)
 
+    def prepare(self, block: int) -> None:
+        """Find ahead what another block touches."""
+        if self._picture is not None:
+            self._picture.footprints(self._state(), block)
+
     def _pieces(self, ratio: float) -> Pieces | None:
         """Return what is drawn now, made once for a frame."""
         if self._picture is None:

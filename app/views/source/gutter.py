@@ -49,14 +49,16 @@ class Gutter(QWidget):
         painter.fillRect(event.rect(), theme.colour("panel"))
         painter.setFont(editor.gutter_font())
         numbers, counts, _ = editor.columns()
-        seen, handle, spacing = event.rect(), editor.handle(), editor.fontMetrics().lineSpacing()
+        seen, region = event.rect(), event.region()
+        handle, spacing = editor.handle(), editor.fontMetrics().lineSpacing()
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         for line, top, height in editor.lines_in_sight():
-            if top > seen.bottom() + 1 or top + height < seen.top():
+            row = QRectF(0, top, self.width(), height)
+            if not region.intersects(row.toAlignedRect()):
                 continue
             marked, bright = line == editor.line, not editor.lit or line in editor.lit
             ink = theme if bright else dimmed(theme)
-            self._draw_ground(painter, line, QRectF(0, top, self.width(), height), bright)
+            self._draw_ground(painter, line, row, bright)
             first = min(height, spacing)  # of the rows that a long line takes
             if seen.left() <= numbers:
                 painter.setPen(ink.colour("text" if marked or editor.lit else "muted"))

@@ -13,7 +13,8 @@ from ...model.session import Session
 from ..common.activity import BlockActivity, block_activity, warp_activity, warp_status
 from ..common.descriptions import exchange_text
 from ..common.wording import block_text, buffer_text, phase_text, plural
-from .paint import TimelineLayout, TimelineViewData
+from .paint import TimelineViewData, cycles_text
+from .places import TimelineLayout
 
 TimelinePart = Literal["strip", "bands", "rows", "axis", "names"]
 
@@ -25,7 +26,7 @@ def text_at(part: TimelinePart, data: TimelineViewData, at: TimelineLayout, posi
         block = block_at(session, data.lane, at.strip, position)
         return block_moments_text(session, block_activity(session, block))
     if part == "bands" and data.block.present:
-        return phase_moments_text(session, data.block, moment)
+        return phase_moments_text(data, moment)
     if part == "names":
         return warp_name_text(data, at, position.y())
     return warp_text(data, moment, warp_at(data, at, position.y())) if part == "rows" else ""
@@ -92,9 +93,10 @@ def block_moments_text(session: Session, block: BlockActivity) -> str:
     return f"{name}, moments {first:,} to {last:,}: click to select"
 
 
-def phase_moments_text(session: Session, block: BlockActivity, moment: float) -> str:
-    """Return a phase's name and moments, in words."""
-    phase = block.phase_at(moment)
-    label = phase_text(session.scenario, phase, block.phases).label
+def phase_moments_text(data: TimelineViewData, moment: float) -> str:
+    """Return a phase's name, moments and measured cycles, in words."""
+    block, phase = data.block, data.block.phase_at(moment)
+    label = phase_text(data.session.scenario, phase, block.phases).label
     ended = ", ended by a barrier" if block.arrived[:, phase].any() else ""
-    return f"phase {phase}: {label}, moments {block.start[phase] + 1:,} to {block.end[phase]:,}{ended}"
+    timed = f"; {cycles_text(data.cycles[phase])} on {data.measured}" if phase in data.cycles else ""
+    return f"phase {phase}: {label}, moments {block.start[phase] + 1:,} to {block.end[phase]:,}{ended}{timed}"

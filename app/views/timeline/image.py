@@ -8,11 +8,12 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+from PySide6.QtGui import QImage
 
 from ....tracer.analysis.requests import Requests
 from ....tracer.model.array_types import Ints
 from ...model.session import Session
-from ...widgets.patterns import EXCHANGE, LOOKS, WAITING, Pixels, cell, hatch, mixed
+from ...widgets.patterns import EXCHANGE, LOOKS, WAITING, Pixels, cell, hatch, image, mixed
 from ...widgets.theme import Theme
 from ..common.activity import BlockActivity
 
@@ -71,24 +72,36 @@ def rows_pixels(
     pixel holds many moments, its rows of pixels show them in turn, so that no colour is ever mixed.
     Rows too low for a pattern share one with their neighbours, where these do the same.
     """
-    width, height = size
-    warps, tall = len(what), size[1] // len(what)
+    (width, height), warps = size, len(what)
+    tall = height // warps
     per_pixel = (x_range[1] - x_range[0]) / width
-    y, x = np.arange(height)[:, None], np.arange(width)[None, :]
-    inner = (y % tall + 0.5) / tall if per_pixel > 1 else 0.5
+    x = np.arange(width)
+    inner = (np.arange(tall)[:, None] + 0.5) / tall if per_pixel > 1 else np.full((1, 1), 0.5)
+    # All warps alike, these are (tall or 1, width).
     moment = np.floor(x_range[0] + (x + inner) * per_pixel).astype(np.int64)
     inside = (moment >= first) & (moment < first + what.shape[1])
-    row, column = np.minimum(y // tall, warps - 1), np.clip(moment - first, 0, what.shape[1] - 1)
-    code = np.where(inside, what[row, column], 0)
-    left = np.ceil((moment - x_range[0]) / per_pixel - 0.5).astype(np.int64)
+    column = np.clip(moment - first, 0, what.shape[1] - 1)
+    code = np.where(inside, what[:, column], np.uint8(0))  # (warps, tall or 1, width)
+    u = x - np.ceil((moment - x_range[0]) / per_pixel - 0.5).astype(np.int64)
     gap = max(1, round(ratio)) if tall >= GAP * ratio else 0
-    pixels = _painted(code, x - left, y % tall, (1 / per_pixel, tall), gap, theme, ratio)
+    pixels = _painted(code, u, np.arange(tall), (1 / per_pixel, tall), gap, theme, ratio)
     many = 1 if tall >= PATTERN * ratio else math.ceil(GROUP * ratio / tall)
-    if many > 1 and 1 / per_pixel >= PATTERN * ratio:
-        shared = inside & _alike(what, many)[row, column] & (y % tall < tall - gap)
-        high = tall * many
-        pixels[shared] = _painted(code, x - left, y % high, (1 / per_pixel, high), 0, theme, ratio)[shared]
+    if many > 1 and 1 / per_pixel >= PATTERN * ratio:  # a moment has pixels of its own
+        y = np.arange(height)
+        shared = np.repeat((inside & _alike(what, many)[:, column])[:, 0], tall, axis=0)
+        shared &= (y % tall < tall - gap)[:, None]
+        rows, high = np.repeat(code[:, 0], tall, axis=0)[None], tall * many
+        pixels[shared] = _painted(rows, u, y % high, (1 / per_pixel, high), 0, theme, ratio)[shared]
     return pixels
+
+
+@lru_cache(maxsize=8)  # many blocks of a launch do the same
+def rows_image(
+    what: bytes, warps: int, begin: float, moments: float, size: tuple[int, int], theme: Theme, ratio: float
+) -> QImage:
+    """Return `rows_pixels` as an image: the bytes of `what`, from so far after its first moment on, so many moments."""
+    rows = np.frombuffer(what, np.uint8).reshape(warps, -1)
+    return image(rows_pixels(rows, 0, (begin, begin + moments), size, theme, ratio))
 
 
 def _alike(what: Codes, many: int) -> NDArray[np.bool_]:
@@ -104,23 +117,32 @@ def _alike(what: Codes, many: int) -> NDArray[np.bool_]:
 def _painted(
     code: Codes, u: Ints, v: Ints, cell_size: tuple[float, int], gap: int, theme: Theme, ratio: float
 ) -> Pixels:
-    """Return the pixels of cells, given for every pixel what it shows and its place (u, v) in the cell.
+    """Return the pixels of cells, from what each shows and its place (u, v) in its cell.
 
-    cell_size: width and height; gap: the height of what is empty at the foot of a cell.
+    They are (rows x tall, width); code: (rows, tall or 1, width); u: (tall or 1, width); v: (tall,). cell_size:
+    width and height; gap: the height of what is empty at the foot of a cell.
     """
     wide, tall = (int(np.ceil(cell_size[0])) + 1 if cell_size[0] >= GAP * ratio else 1), cell_size[1]
-    atlas = _atlas(wide, tall, gap, min(cell_size) >= PATTERN * ratio, theme, ratio)
-    place = code * np.int32(tall * wide) + (v * wide + np.clip(u, 0, wide - 1)).astype(np.int32)
-    out: Pixels = atlas.ravel()[place]  # one index is looked up in half the time of three
+    cells = atlas(wide, tall, gap, min(cell_size) >= PATTERN * ratio, theme, ratio)
+    corner = code * np.int32(tall * wide) + np.clip(u, 0, wide - 1).astype(np.int32)
+    place = corner + (v * wide).astype(np.int32)[:, None]
+    out: Pixels = np.take(cells.ravel(), place)  # one index is looked up in half the time of three
     waits = code == WAIT
     if waits.any():
-        lines = hatch(code.shape[1], code.shape[0], round(6 * ratio)) & (v < tall - 1)
-        out[waits & lines] = theme.colour(WAITING).rgb()
-    return out
+        lines = waiting_lines(code.shape[2], len(code) * len(v), round(6 * ratio)).reshape(out.shape)
+        waits = waits & lines & (v < tall - 1)[:, None]
+        np.copyto(out, np.uint32(theme.colour(WAITING).rgb()), where=waits)
+    return out.reshape(-1, code.shape[2])
+
+
+@lru_cache(maxsize=4)
+def waiting_lines(width: int, height: int, pitch: int) -> NDArray[np.bool_]:
+    """Return where the diagonal lines of waiting run, shape (height, width)."""
+    return hatch(width, height, pitch)
 
 
 @lru_cache(maxsize=8)  # made for a block, it serves the others
-def _atlas(wide: int, tall: int, gap: int, patterned: bool, theme: Theme, ratio: float) -> Pixels:
+def atlas(wide: int, tall: int, gap: int, patterned: bool, theme: Theme, ratio: float) -> Pixels:
     """Return a cell of each look, shape (looks, tall, wide), with a gap at its left and one, so high, at its foot."""
     across = max(1, round(ratio)) if wide > 1 else 0
     out = np.full((len(LOOKS), tall, wide), theme.colour("grid").rgb(), np.uint32)
@@ -168,7 +190,8 @@ def strip_pixels(
     a = np.clip(start * width // moments, 0, width - 1)
     b = np.clip(-(-end * width // moments), a + 1, width)
     gap = max(1, round(ratio))
-    b = np.where(b - a >= 4 * gap, b - gap, b)
+    # The next block's bar begins where this one's last moment ends, rounded down: the gap is before that.
+    b = np.where(b - a >= 4 * gap, end * width // moments - gap, b)
     density = np.zeros((drawn, width + 1), np.int64)
     np.add.at(density, (row, a), 1)
     np.add.at(density, (row, b), -1)

@@ -6,7 +6,7 @@ from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QPainter, QPolygonF
 
 from ...widgets.theme import Theme
-from .paint import TimelineLayout
+from .places import TimelineLayout
 
 HANDLE = 6  # half the handle's width at the normal text size
 COLUMN = 4  # pixels from which a moment's column is wide enough to be bracketed
@@ -29,7 +29,7 @@ def draw_playhead(painter: QPainter, at: TimelineLayout, moment: float, end: int
 
 def playhead_area(at: TimelineLayout, moment: float, end: int, theme: Theme) -> QRect:
     """Return a rectangle around all that `draw_playhead` draws."""
-    x, column, side = at.x(moment), at.x(1) - at.x(0), theme.px(HANDLE) + 2
+    x, column, side = at.x(moment), at.column(moment), theme.px(HANDLE) + 2
     strip = QRectF(_strip_x(at, moment, end) - 3, 0, 6, at.handle.bottom())
     left = max(x - column - side, at.rows.left() - side)
     right = min(x + column + side, at.rows.right() + side)

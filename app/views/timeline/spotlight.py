@@ -9,8 +9,9 @@ from ....tracer.model.trace import WARP
 from ...model.spotlight import Lit
 from ...widgets.theme import Theme
 from ..common.dimming import dimmed
-from ..common.drawing import pen
-from .paint import TimelineLayout, TimelineViewData, bar_of, draw_still
+from ..common.drawing import clipped, pen
+from .paint import TimelineViewData, bar_of, draw_still
+from .places import TimelineLayout
 
 FRAME = 2.0  # pixels
 
@@ -27,10 +28,8 @@ def draw_lit(
     """Draw the still part of a timeline with this in the spotlight; keep: how much is left of all other shapes."""
     draw_still(painter, data, at, dimmed(theme, keep), ratio)
     for rows in _together([row_of(at, warp, len(data.codes)) for warp in lit_warps(data, lit)]):
-        painter.save()
-        painter.setClipRect(rows)
-        draw_still(painter, data, at, theme, ratio)
-        painter.restore()
+        with clipped(painter, rows):
+            draw_still(painter, data, at, theme, ratio)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(pen(theme.palette.text, FRAME))
         painter.drawRect(rows.adjusted(-FRAME / 2, -FRAME / 2, FRAME / 2, FRAME / 2))

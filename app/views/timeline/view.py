@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable
+from typing import Any
 
+import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
     QHelpEvent,
@@ -16,10 +18,11 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
+from ....tracer.hardware.moment_clock import MomentClock, moment_clock, phase_cycles, segments_of
+from ....tracer.hardware.timeline import Timeline
 from ....tracer.model.trace import WARP
 from ...model.session import Selection, Session
 from ...model.spotlight import Lit
-from ...widgets.patterns import Pixels
 from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
 from ..common.activity import BlockActivity, block_activity
@@ -30,15 +33,16 @@ from .hit_test import TimelinePart, block_at, phase_start, text_at, warp_at
 from .image import Codes, codes, lanes
 from .paint import (
     ROW,
-    MomentRange,
-    TimelineLayout,
     TimelineViewData,
     beside_rows,
+    draw_block,
+    draw_shared,
     draw_still,
     rows_height,
     still_picture,
     timeline_layout,
 )
+from .places import MomentRange, TimelineLayout
 from .playhead import draw_playhead, grips, playhead_area
 from .spotlight import draw_lit
 
@@ -64,8 +68,11 @@ class TimelineView(View):
         self.setAccessibleName("Timeline")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.apart, self.slim = "", False
+        self._timeline: Timeline | None = None  # measured on a GPU, of this launch
+        self._is_stretched, self._why_not = False, ""
+        self._clocks: dict[int, MomentClock | None] = {}  # by block
         self._data: TimelineViewData | None = None
-        self._strips: dict[Hashable, Pixels] = {}
+        self._shared: tuple[Hashable, QPixmap] | None = None  # what the pictures of all blocks begin with
         self._codes: dict[int, Codes] = {}  # by block, of those that were looked at last
         self._pixmaps: OrderedDict[tuple[object, ...], QPixmap] = OrderedDict()  # the latest of each block
         self._zoom: MomentRange | None = (
@@ -105,7 +112,8 @@ class TimelineView(View):
     def load(self, session: Session | None) -> None:
         """Take a session and show the selected block from its start to its end."""
         super().load(session)
-        self._zoom, self._data, self._strips, self._codes = None, None, {}, {}
+        self._zoom, self._data, self._shared, self._codes = None, None, None, {}
+        self._timeline, self._clocks = None, {}
         self._lane = (
             lanes(session.requests.span_start.min(1), session.requests.span_end.max(1)) if session else None
         )
@@ -121,6 +129,37 @@ class TimelineView(View):
             self._pixmaps.clear()
             self._choose()
             self.update()
+
+    def set_timeline(self, timeline: Timeline | None, stretched: bool, why_not: str = "") -> None:
+        """Take what a GPU's clocks said of this launch, and whether moments are as long as it took for them.
+
+        why_not: one sentence where the launch was not recorded.
+        """
+        if (timeline, stretched, why_not) == (self._timeline, self._is_stretched, self._why_not):
+            return
+        self._timeline, self._is_stretched, self._why_not = timeline, stretched, why_not
+        self._clocks, self._data = {}, None
+        self._pixmaps.clear()
+        self._choose()
+        self.update()
+
+    def _clock(self, data: TimelineViewData | None) -> MomentClock | None:
+        """Return when a block's moments were, None where they are not to be stretched or not known."""
+        if not (self._is_stretched and self._timeline and data):
+            return None
+        block = data.block
+        if block.block not in self._clocks:
+            of = data.session.trace, data.session.requests, block.block, block.span
+            self._clocks[block.block] = moment_clock(self._timeline, *of)
+        return self._clocks[block.block]
+
+    def _measured(self, block: int) -> str:
+        """Return what is said beside the axis: on which GPU and when its cycles were, or why there are none."""
+        if self._timeline is None:
+            return self._why_not if self._is_stretched else ""
+        if self._is_stretched and not len(segments_of(self._timeline.segments, block)):
+            return "by moments: the clocks of this block's warps were not recorded"
+        return self._timeline.head.origin
 
     def render_moment(self, moment: float, selection: Selection) -> None:
         """Move the playhead, and take another block's picture where the selection moved there."""
@@ -143,13 +182,20 @@ class TimelineView(View):
 
     def x_range(self) -> MomentRange:
         """Return the moments at the left and the right edge; a moment m stands at m <= x < m + 1."""
-        if not self._data:
+        return self._range_of(self._data)
+
+    def _range_of(self, data: TimelineViewData | None) -> MomentRange:
+        if not data:
             return 0.0, 1.0
+        whole = whole_range(data.block, data.session.end)
         if not self._zoom:
-            return self._whole()
-        start = self._data.block.span[0]
-        end = self.session.end if self.session else 0
-        return fitted(start + self._zoom[0], start + self._zoom[1], self._whole(), end)
+            return whole
+        start = data.block.span[0]
+        return fitted(start + self._zoom[0], start + self._zoom[1], whole, data.session.end)
+
+    def chosen_range(self) -> MomentRange | None:
+        """Return the moments at the edges where somebody chose them, None for those of the whole block."""
+        return self.x_range() if self._zoom else None
 
     def set_x_range(self, first: float, last: float) -> None:
         """Show these moments, first < last, but at least four, and as much of the block as can be among them."""
@@ -168,31 +214,44 @@ class TimelineView(View):
         assert self._data and self.session
         return whole_range(self._data.block, self.session.end)
 
-    def _choose(self) -> None:
-        """Make the selected block's picture; its warps' codes are kept while only the thread changes."""
-        if not self.session or self._lane is None:
-            return
-        trace, warp = self.session.trace, self.selection.thread // WARP
-        old = self._data
-        if old and old.block.block == self.selection.block:
-            block, what = old.block, old.codes
-        else:
-            block = block_activity(self.session, self.selection.block)
-            if block.block not in self._codes:
-                self._codes = dict([*self._codes.items()][1 - KEPT :])
-                self._codes[block.block] = codes(self.session, block)
-            what = self._codes[block.block]
-        name = (self.session.title or trace.kernel).replace(" · ", ", ", 1)  # of a program, then of which
-        title = ", ".join(filter(None, (name, self.apart)))
-        self._data = TimelineViewData(self.session, block, what, self._lane, warp, title, self._strips)
+    def prepare(self, block: int) -> None:
+        """Draw another block's picture ahead."""
+        if self._data and self.lit is None:
+            self._still(self._data_of(block))
 
-    def _still(self) -> QPixmap:
+    def _choose(self) -> None:
+        """Make the selected block's picture."""
+        self._data = self._data_of(self.selection.block) if self.session else None
+
+    def _data_of(self, block: int) -> TimelineViewData:
+        """Return what a block's picture shows; its warps' codes are kept while only the thread changes."""
+        assert self.session and self._lane is not None
+        trace, activity = self.session.trace, block_activity(self.session, block)
+        if block not in self._codes:
+            self._codes = dict([*self._codes.items()][1 - KEPT :])
+            self._codes[block] = codes(self.session, activity)
+        name = (self.session.title or trace.kernel).replace(
+            " \u00b7 ", ", ", 1
+        )  # of a program, then of which
+        title = ", ".join(filter(None, (name, self.apart)))
+        return TimelineViewData(
+            self.session, activity, self._codes[block], self._lane, self.selection.thread // WARP, title,
+            phase_cycles(self._timeline, block) if self._timeline else {}, self._measured(block),
+        )  # fmt: skip
+
+    def _still(self, data: TimelineViewData) -> QPixmap:
         """Return the picture of what stands still, made once for each block and range, since scrubs come back."""
-        assert self._data
-        ratio, block = self.devicePixelRatioF(), self._data.block.block
-        key = (block, self._data.warp, self.x_range(), self.width(), self.height(), ratio, self.lit)
+        ratio, block = self.devicePixelRatioF(), data.block.block
+        at = self.places if data is self._data else self._places_of(data)
+        key = (block, data.warp, at.x_range, self.width(), self.height(), ratio, self.lit)
         if key not in self._pixmaps:
-            self._pixmaps[key] = still_picture(self._draw_still, self.size(), self.theme, ratio)
+            below = self._shared_picture(ratio, data, at) if self.lit is None else None
+            draw = self._draw_still if below is None else draw_block
+
+            def painted(painter: QPainter, ratio: float) -> None:
+                draw(painter, data, at, self.theme, ratio)
+
+            self._pixmaps[key] = still_picture(painted, self.size(), self.theme, ratio, below)
         self._pixmaps.move_to_end(key)
         shown = self._pixmaps[key]
         each = max(1, shown.width() * shown.height() * shown.depth() // 8)
@@ -200,13 +259,31 @@ class TimelineView(View):
             self._pixmaps.popitem(last=False)
         return shown
 
+    def _shared_picture(self, ratio: float, data: TimelineViewData, at: TimelineLayout) -> QPixmap:
+        """Return what the pictures of all blocks begin with."""
+        size = self.size()
+        key = data.title, data.warp, size, ratio, self.slim, self.theme
+        if self._shared is None or self._shared[0] != key:
+
+            def draw(painter: QPainter, ratio: float) -> None:
+                draw_shared(painter, data, at, self.theme, ratio)
+
+            self._shared = key, still_picture(draw, size, self.theme, ratio)
+        return self._shared[1]
+
     @property
     def places(self) -> TimelineLayout:
         """Where things stand now, in logical pixels."""
-        key = self.size(), self._warps(), self.x_range(), self.theme, self.devicePixelRatioF(), self.slim
-        if self._places is None or self._places[0] != key:
-            self._places = key, timeline_layout(*key)
+        if self._places is None or self._places[0] != self._places_key(self._data):
+            self._places = self._places_key(self._data), self._places_of(self._data)
         return self._places[1]
+
+    def _places_of(self, data: TimelineViewData | None) -> TimelineLayout:
+        return timeline_layout(*self._places_key(data))
+
+    def _places_key(self, data: TimelineViewData | None) -> tuple[Any, ...]:
+        ratio, x_range = self.devicePixelRatioF(), self._range_of(data)
+        return self.size(), self._warps(), x_range, self.theme, ratio, self.slim, self._clock(data)
 
     # Painting: a still picture, and the playhead over it.
 
@@ -217,20 +294,21 @@ class TimelineView(View):
             painter.fillRect(event.rect(), self.theme.colour("panel"))
             return
         if is_vector(painter):
-            self._draw_still(painter, ON_PAPER)
+            self._draw_still(painter, self._data, self.places, self.theme, ON_PAPER)
         else:
-            painter.drawPixmap(0, 0, self._still())
+            painter.drawPixmap(0, 0, self._still(self._data))
         end = self.session.end if self.session else 0
         ink = self.theme if self.lit is None or self.lit.of_threads else dimmed(self.theme, self.keep)
         draw_playhead(painter, self.places, self.moment, end, ink)
 
-    def _draw_still(self, painter: QPainter, ratio: float) -> None:
+    def _draw_still(
+        self, painter: QPainter, data: TimelineViewData, at: TimelineLayout, theme: Theme, ratio: float
+    ) -> None:
         """Draw what stands still, sharp at so many device pixels to a logical one."""
-        assert self._data
         if self.lit is None:
-            draw_still(painter, self._data, self.places, self.theme, ratio)
+            draw_still(painter, data, at, theme, ratio)
         else:
-            draw_lit(painter, self._data, self.places, self.theme, ratio, self.lit, self.keep)
+            draw_lit(painter, data, at, theme, ratio, self.lit, self.keep)
 
     def is_part_of(self, lit: Lit) -> bool:
         """Return whether warps or blocks stand out."""
@@ -342,8 +420,12 @@ class TimelineView(View):
         self.moment_asked.emit(min(max(self.places.moment(x), 0.0), float(self.session.end)))
 
     def _pan(self, x_range: MomentRange, pixels: float) -> None:
-        moments = pixels / self.places.rows.width() * (x_range[1] - x_range[0])
-        self.set_x_range(x_range[0] + moments, x_range[1] + moments)
+        share, clock = pixels / self.places.rows.width(), self._clock(self._data)
+        first, last = x_range if clock is None else clock.cycles(np.array(x_range)).tolist()
+        first, last = first + share * (last - first), last + share * (last - first)
+        self.set_x_range(
+            *((first, last) if clock is None else clock.moment(np.array((first, last))).tolist())
+        )
         self.x_range_changed.emit(*self.x_range())
 
     def _zoom_at(self, moment: float, factor: float) -> None:

@@ -113,7 +113,7 @@ class Lanes:
 def lanes_of(session: Session, request: int) -> Lanes:
     """Return a request lane by lane."""
     trace, requests = session.trace, session.requests
-    rows = requests.order[requests.start[request] : requests.start[request + 1]]
+    rows = requests.accesses.of(slice(request, request + 1))
     buffer = trace.buffers[int(requests.buffer[request])]
     row, address = np.full(WARP, -1, np.int64), np.full(WARP, -1, np.int64)
     lane = trace.thread[rows].astype(np.int64) % WARP

@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
 from ...widgets.theme import Theme
 from ..common.dimming import dimmed
-from ..common.drawing import MIDDLE
+from ..common.drawing import MIDDLE, clipped
 from ..common.geometry import Box
 from .lanes import Lanes
 from .lanes_text import address_text, index_text
@@ -147,13 +147,11 @@ def write(
 
 def stripes(painter: QPainter, box: QRectF, colour: QColor, step: float) -> None:
     """Draw thin diagonals into a box, `step` pixels apart."""
-    painter.save()
-    painter.setClipRect(box, Qt.ClipOperation.IntersectClip)
-    painter.setPen(QPen(colour, max(1.0, step / 5)))
     tall = box.height()
     # Lines follow a common grid, so that the pattern of a box does not depend on where its neighbours end.
     begin = math.floor((box.left() - tall) / step) * step + (box.bottom() % step)
     count = int((box.width() + 2 * tall) / step) + 2
     starts = [begin + i * step for i in range(count)]
-    painter.drawLines([QLineF(x, box.bottom(), x + tall, box.top()) for x in starts])
-    painter.restore()
+    with clipped(painter, box):
+        painter.setPen(QPen(colour, max(1.0, step / 5)))
+        painter.drawLines([QLineF(x, box.bottom(), x + tall, box.top()) for x in starts])

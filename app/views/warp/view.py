@@ -28,7 +28,7 @@ from ..common.descriptions import exchange_text
 from ..common.exchange_paint import exchange_data, part_text
 from ..common.heat import waste_of
 from ..common.view import View
-from ..common.wording import EXACT, block_text
+from ..common.wording import EXACT, MEASURED, block_text
 from . import lanes_text as words
 from .lanes import Lanes, idle_lanes, lanes_of
 from .picture import WarpPicture
@@ -277,7 +277,8 @@ class WarpView(View):
         colours, px = self.theme.palette, self.theme.px
         parts = [f"<b>{markup(number)}</b> {markup(self.say(text))}" for number, text in figures]
         look = f"background:{colours.badge}; color:{colours.muted}; font-size:{px(11)}px"
-        return f"{' · '.join(parts)} <span style='{look}'>&nbsp;{EXACT}&nbsp;</span>"
+        mark = MEASURED if self.session and self.session.trace.schedule == MEASURED else EXACT
+        return f"{' · '.join(parts)} <span style='{look}'>&nbsp;{mark}&nbsp;</span>"
 
     def _ask(self, lane: int) -> None:
         """Ask for the thread of a lane."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from ...control.stage import Stage
+from ...lecture.captions import masked
 from ...lecture.document import Lecture, read_lecture
 from ...lecture.problems import LectureError, Problem
 from ...lecture.questions import Question
@@ -237,10 +237,20 @@ class Lectures(QObject):
 
     def _foot(self, origins: str) -> str:
         """Return where the numbers come from, and where and when we are."""
-        assert self.player.lecture
-        place = f"step {self.player.number + 1} of {len(self.player.lecture.steps)}"
         minutes = f"{math.floor(self.player.seconds_gone() / 60)} min · {time.strftime('%H:%M')}"
-        return "   ".join(filter(None, (origins, place, minutes if self.has_clock else "")))
+        return "   ".join(filter(None, (origins, self._place(), minutes if self.has_clock else "")))
+
+    def _place(self) -> str:
+        assert self.player.lecture
+        return f"step {self.player.number + 1} of {len(self.player.lecture.steps)}"
+
+    def caption(self) -> tuple[str, str, str]:
+        """Return title, HTML and foot of what the step says, without the clock; nothing while it asks."""
+        player = self.player
+        filled = player.caption() if player.lecture and not self.is_asking() else None
+        if filled is None or player.step is None:
+            return "", "", ""
+        return player.step.title, filled.html, "   ".join(filter(None, (filled.foot, self._place())))
 
     def _show_card(self) -> None:
         player, old = self.player, self.card
@@ -280,8 +290,3 @@ class Lectures(QObject):
         for part in (self.note, self.cover, self.card):
             if part is not None:
                 part.set_theme(theme)
-
-
-def masked(html: str) -> str:
-    """Return the caption of a question as it is before the answer: as long, and telling nothing of it."""
-    return re.sub(r"(<[^>]*>)|&[^;]*;|[^\s<]", lambda found: found[1] or "n", html)

@@ -16,15 +16,16 @@ from ....tracer.model.trace import Trace
 from ...control.measured_job import MeasuredTimes
 from ...control.seed_jobs import SeedJobs
 from ...control.session_jobs import SessionJobs
+from ...control.stage import Stage
 from ...control.start_moment import StartMoment
 from ...control.type_inference_job import TypeInferenceJob
-from ...lecture.captions import FilledCaption, fill
+from ...lecture.captions import FilledCaption, fill, masked
 from ...lecture.changes import Pane
 from ...lecture.check import environment_of
 from ...lecture.document import Lecture
 from ...lecture.expressions import ExpressionError
 from ...lecture.questions import Answer, answer_of
-from ...lecture.scenes import Scene, bookmark_of, moment_of
+from ...lecture.scenes import Moment, Scene, bookmark_of, moment_of
 from ...model.bookmark import Bookmark, Setup
 from ...model.session import Session
 from ...widgets.notice import Notice
@@ -137,6 +138,8 @@ class PictureParts(Protocol):
     def types(self) -> TypeInferenceJob: ...
     @property
     def measured(self) -> MeasuredTimes: ...
+    def keep_verdicts(self, keep: bool) -> None: ...
+    def show_pictures_alone(self, alone: bool) -> None: ...
 
 
 class PictureWindow(Protocol):
@@ -144,8 +147,25 @@ class PictureWindow(Protocol):
 
     @property
     def central(self) -> PictureParts: ...
+    @property
+    def stage(self) -> Stage: ...
     def show_bookmark(self, mark: Bookmark, start: StartMoment | None = None) -> bool: ...
     def draw(self) -> None: ...
+
+
+def show_step_text(
+    bar: CaptionBar, standing: StandingStep, *, is_open: bool = False, chosen: int | None = None
+) -> None:
+    """Show what a step says: caption, question, and the answer unless it is open. chosen: of the question's choices."""
+    caption, question, answer = standing.caption(), standing.step.change.question, standing.answer()
+    is_open = is_open and question is not None
+    html, foot = (masked(caption.html), "") if is_open else (caption.html, caption.foot)
+    bar.show_caption(standing.step.title, html, f"{foot}   {standing.place}".strip(), held=is_open)
+    if question is None or answer is None:
+        bar.set_card(None)
+    else:
+        found = None if is_open else (answer.quantity, answer.text, answer.right)
+        bar.set_card(QuestionCard(bar.theme, asked_of(question.ask, answer.choices, chosen, found)))
 
 
 class StepPictures:
@@ -166,13 +186,30 @@ class StepPictures:
     def _window(self) -> PictureWindow:
         return cast(PictureWindow, self._made)
 
-    def show(self, standing: StandingStep, look: Bookmark, size: QSize, *, with_text: bool = True) -> None:
-        """Show a step in the window, with its caption or without, in the look's theme and text size."""
-        for _ in self.show_in_parts(standing, look, size, with_text=with_text):
+    def show(
+        self,
+        standing: StandingStep,
+        look: Bookmark,
+        size: QSize,
+        *,
+        with_text: bool = True,
+        answered: bool = True,
+    ) -> None:
+        """Show a step in the window, with its caption or without, in the look's theme and text size.
+
+        answered: with the answer to its question, and the caption that gives it away.
+        """
+        for _ in self.show_in_parts(standing, look, size, with_text=with_text, answered=answered):
             pass
 
     def show_in_parts(
-        self, standing: StandingStep, look: Bookmark, size: QSize, *, with_text: bool = True
+        self,
+        standing: StandingStep,
+        look: Bookmark,
+        size: QSize,
+        *,
+        with_text: bool = True,
+        answered: bool = True,
     ) -> Iterator[None]:
         """Do what `show` does, with a `yield` wherever something else may be done."""
         window, central = self._window, self._window.central
@@ -186,19 +223,24 @@ class StepPictures:
         self._shows = window.show_bookmark(standing.bookmark(look))
         yield
         central.notice.clear()
-        self._show_text(standing) if with_text else central.caption.show_caption("", "", "")
+        central.keep_verdicts(not answered)
+        if with_text:
+            show_step_text(central.caption, standing, is_open=not answered)
+        else:
+            central.caption.show_caption("", "", "")
         self._settle()
 
-    def _show_text(self, standing: StandingStep) -> None:
-        """Show caption, question and answer."""
-        bar, caption = self._window.central.caption, standing.caption()
-        bar.show_caption(standing.step.title, caption.html, f"{caption.foot}   {standing.place}".strip())
-        question, answer = standing.step.change.question, standing.answer()
-        if question is None or answer is None:
-            bar.set_card(None)
-        else:
-            found = answer.quantity, answer.text, answer.right
-            bar.set_card(QuestionCard(bar.theme, asked_of(question.ask, answer.choices, None, found)))
+    def seek(self, position: float, moment: Moment, *, stands: bool) -> None:
+        """Go to a moment of the playhead on the way of the step that is shown, or where it stands at the end."""
+        stage = self._window.stage
+        selections = moment.selections if stands else moment.first_selections
+        stage.selections[: len(selections)] = selections
+        stage.playhead.seek(position)
+        self._window.draw()
+
+    def show_pictures_alone(self) -> None:
+        """Leave out all but the pictures and the caption, from now on."""
+        self._window.central.show_pictures_alone(True)
 
     def _settle(self) -> None:
         """Have everything where it belongs, as Qt would before it paints."""

@@ -67,6 +67,7 @@ class Pane(QFrame):
         self.picture: PictureChoice = "auto"
         self.layout_choice: LayoutChoice = "ordinary"
         self.enlarged = 1.0
+        self.is_alone = False  # whether heading and counters are left out
         self.conflicts = False  # of the session's requests in banks of shared memory
         self.heading = PaneHeading(theme)
         self.veil = Veil(self.heading, lambda: self.theme)
@@ -147,9 +148,16 @@ class Pane(QFrame):
             self.set_theme(self.theme)
         self._leave_out()
 
+    def show_picture_alone(self, alone: bool) -> None:
+        """Leave out heading and counters, or show them again."""
+        if alone != self.is_alone:
+            self.is_alone = alone
+            self.heading.setVisible(not alone)
+            self._leave_out()
+
     def set_focused(self, focused: bool) -> None:
         """Show whether the right column follows this pane, by an edge over it: what is in it stays where it is."""
-        self.focus_border.setVisible(focused)
+        self.focus_border.setVisible(focused and not self.is_alone)
 
     def _leave_out(self) -> None:
         """Leave out what there is no room for."""
@@ -157,7 +165,7 @@ class Pane(QFrame):
         detail = LECTURE if self.layout_choice == "lecture" else detail_of(width, height)
         self.heading.set_lines(detail.lesson, time=detail is LECTURE or height >= TIMED)
         self.memory.legend = detail.legend
-        self.counters.stand(detail.counters)
+        self.counters.stand("none" if self.is_alone else detail.counters)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the overlay over everything, and leave out what there is no room for."""

@@ -9,8 +9,9 @@ from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from ....tracer.model.trace import Trace
+from ....tracer.storage.recorded_traces import device_of
 from ...model.session import Session
-from ...views.common.wording import check_text, compared_text, made_text, pitfall_text
+from ...views.common.wording import MEASURED, check_text, compared_text, made_text, pitfall_text
 from ...widgets.controls import mark
 from ...widgets.icons import icon
 from ...widgets.plain_text import PlainLabel, plain_tip
@@ -21,6 +22,7 @@ from .measured_line import MeasuredLine
 if TYPE_CHECKING:
     from ...charts.nearest_measured import MeasuredTime
 
+DRAG = "Drag it into a slide: it becomes a picture of this pane."
 BESIDE = 800  # pixels at the normal text size, from which on the measured time stands beside the title
 
 
@@ -215,6 +217,7 @@ class PaneHeading(QWidget):
         room -= self._time_width(room - minimum - self.line.spacing())
         lesson = f"{self.lesson_text}\n" if not self.lines and self.lesson_text else ""
         tip = f"{lesson}{name}" if metrics.horizontalAdvance(name) > room else lesson.strip()
+        tip = "\n".join(filter(None, (tip, DRAG)))
         self.title.setToolTip(plain_tip(tip))
         self.title.setText(metrics.elidedText(name, Qt.TextElideMode.ElideRight, max(room, 0)))
         self.title.setMaximumWidth(metrics.horizontalAdvance(self.title.text()) + 4)
@@ -281,7 +284,9 @@ def _verdicts(trace: Trace | None) -> tuple[str, str, str]:
 
 
 def _parts(trace: Trace | None) -> tuple[str, str, str]:
-    """Return how much of the launch is there, in words and in one, "" where all is."""
+    """Return how much of the launch is there, or who made it, in words and in one; "" where all is ours."""
+    if trace is not None and trace.schedule == MEASURED:
+        return f"{device_of(trace)} · {MEASURED}", MEASURED, MEASURED
     if trace is None or not trace.is_part:
         return "", "", ""
     blocks = trace.grid[0] * trace.grid[1] * trace.grid[2]

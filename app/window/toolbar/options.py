@@ -7,11 +7,11 @@ from collections.abc import Callable
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QCheckBox, QFormLayout, QFrame, QWidget
 
+from ...model.setup_launch import SCHEDULES
 from ...widgets.plain_text import PlainLabel
 from ...widgets.theme import Theme, boxes_palette, boxes_sheet
 from .fields import ChoiceField, NumberField
 
-SCHEDULES = ("lockstep", "sequential", "random")
 NUMBERS = (("seed", "Seed", 6), ("resident", "Resident blocks", 6), ("blocks", "Blocks to run", 16))
 
 
@@ -25,7 +25,8 @@ class LaunchOptions(QFrame):
         self.setObjectName("panel")
         self.setWindowFlag(self.windowType().Popup)
         self.schedule = ChoiceField("Schedule")
-        self.schedule.offer([(kind, kind) for kind in SCHEDULES], "lockstep")
+        self._offered = [(kind, kind) for kind in SCHEDULES]
+        self.schedule.offer(self._offered, SCHEDULES[0])
         self.schedule.picked.connect(lambda _: touched("schedule", True))
         self.form = QFormLayout(self)
         self.form.addRow(PlainLabel("Schedule"), self.schedule)
@@ -42,6 +43,12 @@ class LaunchOptions(QFrame):
         """Take colours and text size for the check box, which the style sheet of the application leaves alone."""
         self.same.setPalette(boxes_palette(theme))
         self.same.setStyleSheet(boxes_sheet("QCheckBox", theme))
+
+    def offer_schedules(self, choices: list[tuple[str, str]]) -> None:
+        """Offer these schedules, (text, kind) each, unless they stand there already; what is chosen stays."""
+        if choices != self._offered:
+            self._offered = choices
+            self.schedule.offer(choices, self.schedule.text())
 
     def show_shared(self, shared: bool, several: bool) -> None:
         """Show whether both panes are changed alike, and whether there are two, without telling anybody."""

@@ -22,7 +22,7 @@ from ...model.setup_edits import (
     with_scenario,
     with_texts,
 )
-from ...model.setup_launch import other_kernels
+from ...model.setup_launch import other_kernels, schedule_choices
 from ...model.setup_text import option_texts, options_summary
 from ...widgets.controls import HEADING, Chip, Combo, button, paint_icon
 from ...widgets.flow_layout import FlowLayout
@@ -264,6 +264,7 @@ class Toolbar(QFrame):
     def _fill(self) -> None:
         """Show the setup of the pane in focus, but for the fields in which the user is typing."""
         setup = self.setups[self.focus]
+        self.panel.offer_schedules(schedule_choices([setup]))
         values = self._values()
         texts = {**values[1 - self.focus], **values[self.focus]} if len(values) > 1 else values[0]
         for name, text in {**texts, **option_texts(setup)}.items():

@@ -9,14 +9,26 @@ from dataclasses import replace
 import msgspec
 import pytest
 
+from measured import case
 from recorded_charts import FILE, H200, RAW, SIDES, of, raw, samples
 from tilescope.app.charts.build import build
 from tilescope.app.charts.cases import cases_to_measure
-from tilescope.app.charts.choice import CHARTS, LADDER, ChartSubject, Choice, problems, subjects_of, turned_to
+from tilescope.app.charts.choice import (
+    CHARTS,
+    LADDER,
+    TO_CUBLAS,
+    ChartSubject,
+    Choice,
+    problems,
+    subjects_of,
+    turned_to,
+    usual_choice,
+)
 from tilescope.app.charts.sources import Source, own_folder, sources
 from tilescope.app.charts.vocabulary import in_words, words_of
 from tilescope.app.charts.wording import problem_of, shape_of
-from tilescope.tracer.measure.measurement import load, recorded, save
+from tilescope.tracer.measure.cases import row_of
+from tilescope.tracer.measure.measurement import Timing, load, recorded, save
 
 # --- what is drawn
 
@@ -203,6 +215,42 @@ def test_a_ladder_goes_from_the_slowest_to_the_fastest_and_has_one_when_none_was
     assert {bar.datum.kind for bar in bars} == {"cpu", "kernel-warm"}
     mine = of("vector-increment", "vector-increment/numpy")
     assert turned_to(mine, "ladder").subjects == mine.subjects
+
+
+def with_ladder(microseconds, cublas):
+    """Return the recorded measurement with rungs that it lacks, at 4096, and cuBLAS if that has a time."""
+    names = [key.partition("/") for key in TO_CUBLAS if key.startswith(("matmul-two", "matmul-wide"))]
+    rows = []
+    for name, _, baseline in names:
+        row = row_of(case(name, baseline, m=4096, k=4096, n=4096, tile=128, side=8))
+        time = cublas if baseline else microseconds
+        timings = (Timing("kernel-warm", (time,) * 25, True),) if time else ()
+        rows.append(msgspec.structs.replace(row, timings=timings))
+    kept = [row for row in H200.measurement.rows if row.scenario in ("matmul-tiled", "matmul-naive-col-on-x")]
+    return replace(H200, measurement=msgspec.structs.replace(H200.measurement, rows=(*kept, *rows)))
+
+
+def test_the_ladder_to_cublas_is_in_per_cent_of_it_in_the_same_run():
+    figure = build([with_ladder(3600.0, 2700.0)], usual_choice("cublas"))
+    (panel,) = figure.panels
+    shares = {bar.datum.subject: bar.value for bar in panel.bars}
+    assert shares["matmul-two-buffers"] == pytest.approx(75) and shares["matmul-two-buffers/cublas"] == 100
+    assert [bar.value for bar in panel.bars] == sorted(shares.values())
+    assert panel.bars[-2].text == "75.0 %" and panel.reference == 100
+    assert {bar.datum.parameters["m"] for bar in panel.bars} == {4096}
+    assert not panel.axis.log
+    assert "100 %: 50,903 GFLOP/s, cuBLAS in the same run." in figure.notes
+
+
+def test_where_cublas_was_not_measured_the_ladder_stands_against_the_ceiling_of_the_run():
+    figure = build([with_ladder(3600.0, 0)], usual_choice("cublas"))
+    (ceiling,) = (p for p in H200.measurement.ceilings.peaks if (p.dtype, p.by) == ("float32", "cublas"))
+    share = {bar.datum.subject: bar.value for bar in figure.panels[0].bars}["matmul-two-buffers"]
+    assert share == pytest.approx(100 * 2 * 4096**3 / 3600 / 1000 / ceiling.gflop_per_s)
+    assert any(ceiling.told in note for note in figure.notes)
+    bare = msgspec.structs.replace(H200.measurement, ceilings=None)
+    nothing = build([replace(H200, measurement=bare)], usual_choice("cublas"))
+    assert nothing.is_empty and any("cuBLAS was not measured" in note for note in nothing.notes)
 
 
 def test_every_measured_row_can_be_drawn():

@@ -75,7 +75,7 @@ def test_a_choice_comes_back_from_its_words(choice):
     ("line", "sentence"),
     [
         ("", "no chart is named; there are bars"),
-        ("bras matmul-tiled", "no chart is called 'bras'; did you mean bars?"),
+        ("brs matmul-tiled", "no chart is called 'brs'; did you mean bars?"),
         ("bars matmul-tilde", "did you mean matmul-tiled"),
         ("bars matmul-tiled/nump", "matmul-tiled has no baseline 'nump'; it has none."),
         ("bars matmul-tiled:width=3", "'width' after matmul-tiled: is no parameter; there are m, k"),

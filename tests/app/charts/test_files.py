@@ -261,9 +261,12 @@ def test_the_command_refuses_in_one_sentence(words, part, tmp_path, monkeypatch,
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_can_be_exported_is_said(capsys):
+def test_help_of_the_shorter_command_names_the_longer(capsys):
     assert main(["export"]) == 2
-    assert "tilescope export timings" in capsys.readouterr().err
+    assert "tilescope export --help" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["export", "--help"])
+    assert "tilescope export timings" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ def test_the_json_holds_every_sample():
     assert len(number["samples"]) >= 20
     roofline = json.loads(json_text(build([H200], Choice("roofline"))))
     assert roofline["roofs"][0]["marks"] == ["measured"]
-    assert {number["quantity"] for number in roofline["numbers"]} == {"rate", "operational intensity"}
+    assert {number["quantity"] for number in roofline["numbers"]} >= {"rate", "operational intensity"}
 
 
 # --- words, colours, ticks

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from folders import DATA
+from made_profiles import made_profile, made_record, recorded_as
 from sessions import matmul
 from tilescope.app.cli.counters import GROUPINGS, counters_table, groups_of, readings_text, table_by
 from tilescope.app.model.session import build_session
@@ -101,3 +103,42 @@ def test_what_differs_is_shown_beside_what_was_measured_with_the_reason(read):
 @pytest.mark.parametrize("values", [{"m": 48}, {"dtype": "float64"}, {"tile": 8}])
 def test_of_other_launches_nothing_was_read(values):
     assert readings_text(matmul(**values)) == []
+
+
+# --- on a GPU
+
+
+def cells(text, name):
+    """Return what stands in a row of a table."""
+    (line,) = (line for line in text.splitlines() if line.startswith(f"{name} "))
+    return line.removeprefix(name).split("  ")[-1].strip()
+
+
+def test_the_table_has_the_occupancy_and_what_it_is_modelled_from():
+    text = counters_table([matmul("matmul-tiled")])
+    assert cells(text, "occupancy") == "100 % modelled"
+    assert cells(text, "limited by") == "registers and threads"
+    assert (
+        "Tiled, shared memory: Modelled from 32 registers a thread and 2,048 bytes of shared memory" in text
+    )
+
+
+def test_the_table_has_what_was_counted_on_a_gpu_where_that_is_recorded(monkeypatch):
+    session = matmul("matmul-tiled")
+    recorded_as(monkeypatch, None)
+    monkeypatch.setattr("tilescope.app.cli.counters.recorded_profiles", lambda: None)
+    assert "measured" not in counters_table([session]).split("result")[0]
+    record = made_record(made_profile("matmul-tiled", m=64, k=64, n=64, tile=16, dtype="float32"))
+    recorded_as(monkeypatch, record)
+    monkeypatch.setattr("tilescope.app.cli.counters.recorded_profiles", lambda: record)
+    text = counters_table([session])
+    assert cells(text, "DRAM bytes read") == "33,024 measured"
+    assert cells(text, "L2 hits") == "98.8 % measured"
+    assert cells(text, "warps active") == "12.4 % measured"
+    assert "Read with Nsight Compute: NVIDIA H200, 2026-11-23, caches warm." in text
+
+
+def test_a_program_of_a_users_has_no_row_of_a_gpu():
+    session = matmul("matmul-tiled")
+    session = build_session(msgspec.structs.replace(session.launch, scenario=""), session.trace, None)
+    assert "occupancy" not in counters_table([session])

@@ -10,8 +10,8 @@ import pytest
 from PySide6.QtGui import QImage
 
 from pdf_text import text_of
-from tilescope.app.cli.handout import picture_name
 from tilescope.app.cli.main import main
+from tilescope.app.cli.pictures.handout import picture_name
 from tilescope.app.window.lecture.step_picture import StepPictures
 
 LECTURE = """\

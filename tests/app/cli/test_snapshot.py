@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtGui import QImage
 
 from tilescope.app.cli.main import main
-from tilescope.app.cli.snapshot import snapshot
+from tilescope.app.cli.pictures.snapshot import snapshot
 from tilescope.app.widgets.widget_picture import PictureError, write_png
 from tilescope.kernels.scenarios.catalogue import CatalogueError
 from windows import PAIR, opened
@@ -96,7 +96,10 @@ def test_the_windows_own_picture_has_twice_its_size(tmp_path):
 
 def test_it_needs_no_display(tmp_path):
     hidden = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
-    code = "import sys; from tilescope.app.cli.snapshot import snapshot; snapshot(sys.argv[2:], sys.argv[1], scale=2.0)"
+    code = (
+        "import sys; from tilescope.app.cli.pictures.snapshot import snapshot; "
+        "snapshot(sys.argv[2:], sys.argv[1], scale=2.0)"
+    )
     environment = {name: value for name, value in os.environ.items() if name not in hidden}
     path = tmp_path / "a.png"
     done = subprocess.run(
@@ -105,3 +108,10 @@ def test_it_needs_no_display(tmp_path):
     assert done.returncode == 0, done.stderr
     image = QImage(str(path))
     assert (image.width(), image.height()) == (3200, 1800)
+
+
+def test_a_picture_that_is_too_large_is_one_sentence(tmp_path, capsys):
+    words = ["snapshot", PAIR[1], "-o", str(tmp_path / "a.png"), "--size", "8192x8192", "--scale", "4"]
+    assert main(words) == 2
+    assert "32768 x 32768 pixels is too large" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())

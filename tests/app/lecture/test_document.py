@@ -65,6 +65,8 @@ def test_line_ends_of_other_systems_are_read_alike(ending):
         ("zoom: D", "no buffer D to zoom to"),
         ("chart: pie matmul-tiled", "'pie'"),
         ("chart: bars matmul-tyled", "matmul-tiled"),
+        ("chart: gpu blok=3", "'blok=3'"),
+        ("chart: gpu range=2:1", "first before the last"),
         ("at: start\nat: end", "said twice"),
     ],
 )
@@ -164,6 +166,11 @@ def test_a_place_that_is_not_there_is_told_once_and_hides_no_other_mistake():
 def test_a_chart_before_anything_else_is_shown_stands_nowhere():
     block = "```tilescope\nchart: scaling matmul-tiled\nat: end\nblock: 1\nelement: C[0, 0]\n```"
     assert problems(f"# One\n\n## Step\n\n{block}\n") == {}
+
+
+def test_the_chart_of_a_gpu_is_of_what_is_shown():
+    assert problems(with_block("chart: gpu block=3 range=0:1.5")) == {}
+    assert "Nothing is shown yet" in problems("# One\n\n## Step\n\n`chart: gpu`\n")[3]
 
 
 def test_what_is_no_text_is_refused_in_a_sentence(tmp_path):

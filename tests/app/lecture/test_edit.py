@@ -227,7 +227,8 @@ CHANGES = st.lists(
             "at: start", "at: end", "at: next phase", "at: end of this phase", "at: phase 1", "at: +3 moments",
             "at: moment 7", "at: next block", "block: 1", "block: 3", "thread: 5", "element: C[5, 2]", "colour: reads",
             "zoom: A", "zoom: all", "panel: source", "panel: none", "play: to end over 2 s", "play: to next phase",
-            "spotlight: warp 0", "link: moment", "focus: left", "chart: none", "words: cuda", "picture: memory",
+            "spotlight: warp 0", "link: moment", "time: measured", "focus: left", "chart: none", "words: cuda",
+            "picture: memory",
         ]
     ),
     max_size=3,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 
 import msgspec
@@ -26,8 +27,9 @@ from tilescope.app.widgets.theme import Theme
 from tilescope.app.window.start import application
 from tilescope.tracer.measure import client
 from tilescope.tracer.measure.client import MeasureClient
+from tilescope.tracer.measure.devices import DeviceList, DeviceListing, ListedDevice
 from tilescope.tracer.measure.events import DeviceOpened
-from tilescope.tracer.measure.measurement import load, save
+from tilescope.tracer.measure.measurement import MeasurementError, load, save
 from windows import opened, press, until
 
 LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
@@ -351,3 +353,46 @@ def test_a_spoilt_measurement_is_named_and_the_others_are_drawn(timings):
     finally:
         path.unlink()
         path.with_name("other.json").unlink(missing_ok=True)
+
+
+# --- the GPUs of this computer
+
+
+def test_the_gpus_are_listed_in_a_dialog_that_comes_at_once(timings, monkeypatch):
+    answer = threading.Event()
+
+    def run(_):
+        answer.wait(10)
+        return DeviceList((ListedDevice(0, "NVIDIA <b>H200", (9, 0), (0, 29, 0), 150_109_880_320, 132, ""),))
+
+    monkeypatch.setattr(DeviceListing, "run", run)
+    QTest.mouseClick(timings.devices_button, LEFT)
+    shown = timings.devices
+    assert shown.dialog.isVisible()
+    assert "Asking" in shown.text.text()
+    answer.set()
+    until(lambda: not timings.devices_job.is_running)
+    assert "NVIDIA &lt;b&gt;H200" in shown.text.text()
+    assert "0000:1d:00.0" in shown.text.text()
+    assert "1 of 1 GPUs can be used" in shown.text.text()
+
+
+def test_a_dialog_that_was_closed_before_the_answer_is_left_alone(timings, monkeypatch):
+    answer = threading.Event()
+    monkeypatch.setattr(DeviceListing, "run", lambda _: (answer.wait(10), DeviceList((), reason="None."))[1])
+    QTest.mouseClick(timings.devices_button, LEFT)
+    timings.devices.dialog.close()
+    QApplication.processEvents()
+    answer.set()
+    until(lambda: not timings.devices_job.is_running)
+    QTest.mouseClick(timings.devices_button, LEFT)
+    until(lambda: "None." in timings.devices.text.text())
+
+
+def test_why_there_is_no_gpu_is_said_in_the_dialog(timings, monkeypatch):
+    def run(_):
+        raise MeasurementError("The GPU's driver has not answered for 60 seconds.")
+
+    monkeypatch.setattr(DeviceListing, "run", run)
+    QTest.mouseClick(timings.devices_button, LEFT)
+    until(lambda: "has not answered" in timings.devices.text.text())

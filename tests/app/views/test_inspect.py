@@ -11,6 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtTest import QTest
 
+from made_profiles import made_profile, made_record, recorded_as
 from sessions import matmul, picture, uneven
 from tilescope.app.model.session import Selection, build_session
 from tilescope.app.views.counters.tiles import NAME, grid_of, mark_width
@@ -253,6 +254,22 @@ def test_a_phase_is_explained_with_what_it_costs(tiled):
     assert "store 64 elements of C" in words(view) and scenario.last.sentence in words(view)
 
 
+def test_a_launch_is_explained_by_what_a_gpu_has_room_for_and_what_was_counted_there(monkeypatch):
+    session = matmul("matmul-tiled")
+    recorded_as(monkeypatch, None)
+    view = show_panel(ExplainView, session, 1)
+    text = view.label.text()
+    assert "On a GPU" in text
+    assert "room for 8 blocks of it at once" in text
+    assert "modelled" in text and "measured" not in text
+    made = made_profile("matmul-tiled", m=64, k=64, n=64, tile=16, dtype="float32")
+    recorded_as(monkeypatch, made_record(made))
+    view.load(session)
+    text = view.label.text().replace("&nbsp;", " ")
+    assert "33.0 kB read from DRAM, 0 B written; L1 had 12.5 %" in text
+    assert "measured" in text and "NVIDIA H200, 2026-11-23" in text
+
+
 def test_other_kernels_are_explained_from_the_trace_alone(tmp_path):
     session = uneven(tmp_path)
     view = show_panel(ExplainView, session, 1)
@@ -271,7 +288,7 @@ def test_a_block_outside_the_trace_is_not_explained():
 
 def test_an_empty_launch_can_be_shown(tiled):
     none = np.zeros(0, np.uint8)
-    columns = dict.fromkeys(("block", "thread", "phase", "op", "buffer", "site", "index", "step"), none)
+    columns = dict.fromkeys(("block", "thread", "phase", "op", "buffer", "site", "index", "steps"), none)
     barriers = dataclasses.replace(
         tiled.trace.barriers, block=none, thread=none, phase=none, site=none, step=none
     )

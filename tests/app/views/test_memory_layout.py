@@ -95,6 +95,39 @@ def test_tiles_are_enlarged_in_the_corner(size):
     assert layout.caption.y >= one.box.bottom
 
 
+def test_local_arrays_stand_below_the_tiles_where_that_leaves_more_room():
+    matrices = [buffer((64, 32)), buffer((32, 64)), buffer((64, 64))]
+    tiles = [buffer((8, 36), "shared", "tile_a"), buffer((8, 32), "shared", "tile_b")]
+    locals_ = [
+        buffer((4, 4), "local", "sums"),
+        buffer((4,), "local", "part_a"),
+        buffer((4,), "local", "part_b"),
+    ]
+    roles, room = {"left": 0, "above": 1, "result": 2}, Box(12, 6, 1130, 720)
+    layout = arrange([*matrices, *tiles, *locals_], roles, room, Metrics())
+    without = arrange([*matrices, *tiles], roles, room, Metrics())
+    assert layout.places[2].cell == without.places[2].cell  # the matrices lose nothing
+    for n in (5, 6, 7):
+        box = layout.places[n].box
+        assert box.right < layout.places[0].x and box.y > layout.caption.y
+    assert layout.places[5].box.height > 2 * layout.places[6].box.height  # what a thread computes is larger
+    low = arrange([*matrices, *tiles, *locals_], roles, Box(12, 6, 500, 300), Metrics())
+    assert low.places[5].y > low.places[2].box.bottom  # no room beside: a strip below
+
+
+@given(
+    st.lists(st.lists(st.integers(1, 40), min_size=1, max_size=3), min_size=1, max_size=5), SIZES, SIZES, SIZES, ROOMS,
+    METRICS,
+)  # fmt: skip
+@settings(deadline=None)
+def test_a_product_with_local_arrays_of_any_shape_fits(shapes, m, k, n, room, metrics):
+    locals_ = [buffer(shape, "local", f"own_{i}") for i, shape in enumerate(shapes)]
+    buffers = [buffer((m, k)), buffer((k, n)), buffer((m, n)), buffer((16, 17), "shared"), *locals_]
+    layout = arrange(buffers, {"left": 0, "above": 1, "result": 2}, room, metrics)
+    assert set(layout.places) == set(range(len(buffers)))
+    assert_apart_and_inside(layout, room)
+
+
 def test_in_a_lecture_cells_are_no_smaller_and_some_buffers_alone_have_larger_ones():
     room, usual, large = Box(4, 3, 940, 700), Metrics(), Metrics(large=True)
     matrices = [buffer((64, 64), name=name) for name in ("a", "out")] + [buffer((32, 33), "shared", "cells")]

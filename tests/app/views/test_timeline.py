@@ -21,7 +21,7 @@ from tilescope.app.views.timeline.paint import band_label
 from tilescope.app.widgets.patterns import LOOKS, cell, swatch
 from tilescope.app.widgets.theme import KIND_COLOURS, Theme
 from tilescope.tracer.analysis.requests import REQUEST_KINDS
-from views import LEFT, NO_KEYS, colours_of_cell, heard, rows_point, show_timeline, turned
+from views import LEFT, LIGHT, NO_KEYS, colours_of_cell, heard, rows_point, show_timeline, turned
 
 
 @pytest.fixture(scope="module")
@@ -267,3 +267,16 @@ def test_a_timeline_is_as_high_as_its_warps_need():
     assert heights[2] - heights[1] >= 40
     view.set_slim(True)
     assert view.sizeHint().height() < heights[-1]
+
+
+@pytest.mark.parametrize("ratio", [1.0, 1.5, 2.0])
+@given(st.integers(2, 40), st.integers(200, 1900))
+def test_blocks_that_follow_one_another_have_a_gap_between_them(ratio, blocks, width):
+    start = np.arange(blocks) * 153
+    end = start + 153
+    row = strip_pixels(start, end, np.zeros(blocks, np.int64), 153 * blocks, (width, 8), LIGHT, ratio)[4]
+    gap = max(1, round(ratio))
+    if width // blocks >= 4 * gap + 1:
+        ground = row == LIGHT.colour("panel").rgb()
+        gaps = [len(list(run)) for is_ground, run in itertools.groupby(ground) if is_ground]
+        assert gaps == [gap] * blocks  # one after each, the last at the edge

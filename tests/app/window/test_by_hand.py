@@ -25,7 +25,7 @@ LEFT, NONE, SHIFT = (
 @pytest.fixture(scope="module")
 def shared():
     """Return a window on one copy, whose stride no kernel has to be compiled anew for."""
-    with opened((SPEC,)) as made:
+    with opened((SPEC,), worker=Worker()) as made:
         yield made
 
 

@@ -16,45 +16,45 @@ def window(shared):
     reset(shared)
     yield shared
     shared.central.show_layout("ordinary")
-    shared.central.show_chart("")
+    shared.central.charts.show("")
 
 
 def test_a_chart_takes_the_place_of_panes_and_timelines_until_escape(window):
     central = window.central
-    central.show_chart(SCALING)
-    assert central.chart_panel.isVisible()
+    central.charts.show(SCALING)
+    assert central.charts.times_panel.isVisible()
     assert not central.panes[0].isVisible()
     assert not central.timelines[0].isVisible()
-    assert "Tiled, shared memory, N 1,024: 297 µs" in number_texts(central.chart_panel.figure)
-    assert "NVIDIA H200, recorded on" in central.chart_panel.figure.origins[0]
+    assert "Tiled, shared memory, N 1,024: 297 µs" in number_texts(central.charts.times_panel.figure)
+    assert "NVIDIA H200, recorded on" in central.charts.times_panel.figure.origins[0]
     press(window, "Escape")
     assert central.panes[0].isVisible()
-    assert not central.chart_panel.isVisible()
-    assert central.chart == ""
+    assert not central.charts.times_panel.isVisible()
+    assert central.charts.text == ""
 
 
 def test_a_bookmark_holds_the_chart(window):
-    window.central.show_chart(SCALING)
+    window.central.charts.show(SCALING)
     mark = window.bookmark()
     assert mark.chart == SCALING
     window.show_bookmark(msgspec.structs.replace(mark, chart=""))
     assert window.central.panes[0].isVisible()
     window.show_bookmark(mark)
-    assert window.central.chart_panel.isVisible()
+    assert window.central.charts.times_panel.isVisible()
     assert window.bookmark() == mark
 
 
 def test_another_kernel_brings_the_panes_back(window):
-    window.central.show_chart(SCALING)
+    window.central.charts.show(SCALING)
     setups = window.stage.setups
     window.change_setups((setups[1], setups[0]))
     assert window.central.panes[0].isVisible()
     window.travel(-1)
-    assert window.central.chart == SCALING
+    assert window.central.charts.text == SCALING
 
 
 def test_what_names_no_chart_is_said_and_the_panes_stay(window):
-    window.central.show_chart("scaling matmul-tilde")
+    window.central.charts.show("scaling matmul-tilde")
     assert "did you mean matmul-tiled" in window.notice.sentence.text()
     assert window.central.panes[0].isVisible()
     assert window.bookmark().chart == ""
@@ -62,9 +62,9 @@ def test_what_names_no_chart_is_said_and_the_panes_stay(window):
 
 def test_a_lecture_has_letters_of_a_45th_of_its_height_and_all_of_the_chart_in_sight(window):
     central = window.central
-    central.show_chart(SCALING)
-    assert central.chart_panel.view.theme.scale == window.theme.scale
+    central.charts.show(SCALING)
+    assert central.charts.times_panel.view.theme.scale == window.theme.scale
     central.show_layout("lecture")
-    assert central.chart_panel.view.theme.scale * 13 == pytest.approx(central.height() / 45, rel=0.01)
-    central.show_chart("ladder")
-    assert central.chart_panel.view.height() <= central.chart_panel.area.viewport().height()
+    assert central.charts.times_panel.view.theme.scale * 13 == pytest.approx(central.height() / 45, rel=0.01)
+    central.charts.show("ladder")
+    assert central.charts.times_panel.view.height() <= central.charts.times_panel.area.viewport().height()

@@ -8,6 +8,7 @@ from PySide6.QtTest import QTest
 from tilescope.app.model.bookmark import Setup
 from tilescope.app.model.setup_launch import launch_of_setup
 from tilescope.kernels.scenarios.catalogue import scenarios
+from tilescope.tracer.run.worker_client import Worker
 from windows import SMALL, enter, field, opened, press, settle, until
 
 
@@ -103,7 +104,7 @@ def test_escape_cancels_and_goes_back_to_what_is_shown():
 
 
 def test_a_worker_that_dies_is_told_and_the_next_run_works():
-    with opened() as fresh:
+    with opened(worker=Worker()) as fresh:
         long = tuple(
             msgspec.structs.replace(s, values=s.values | {"m": 2048, "k": 2048})
             for s in fresh.stage.setups[:1]
@@ -120,7 +121,7 @@ def test_a_worker_that_dies_is_told_and_the_next_run_works():
 
 
 def test_closing_while_tracing_is_quick_and_remembers_what_was_shown(tmp_path):
-    with opened(settings=tmp_path / "window.json") as fresh:
+    with opened(settings=tmp_path / "window.json", worker=Worker()) as fresh:
         before = fresh.stage.setups
         worker = fresh.stage.jobs.worker
         fresh.change_setups((Setup("matmul-tiled", {"m": 2048, "k": 2048, "n": 2048}),))

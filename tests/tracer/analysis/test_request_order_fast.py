@@ -8,6 +8,7 @@ import pytest
 from engines import assert_ordered_alike, assert_same, nothing
 from tilescope.kernels.scenarios.catalogue import find, scenarios
 from tilescope.tracer.analysis.request_order_fast import access_matrices
+from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.compiled.driver import engine as compiled
 from tilescope.tracer.model.launch import Schedule
 from tilescope.tracer.model.plan import launch_of
@@ -23,10 +24,29 @@ def test_both_ways_order_requests_alike(name):
     )
 
 
-@pytest.mark.parametrize(("size", "regular"), [(16, True), (20, False)])
-def test_lanes_that_did_different_things_are_not_regular(size, regular):
+@pytest.mark.parametrize("size", [15, 16, 20])
+def test_the_accesses_of_some_requests_are_those_that_all_of_them_have(size):
     made = launch_of(find("matmul-tiled"), {"m": size, "k": size, "n": size, "tile": 8})
-    assert (access_matrices(compiled.run_compiled(made, nothing)) is not None) == regular
+    requests = requests_of(compiled.run_compiled(made, nothing))
+    each = np.split(requests.order, requests.start[1:-1])
+    assert requests.accesses.heads().tolist() == [rows[0] for rows in each]
+    generator = np.random.default_rng(size)
+    for count in (0, 1, 50):
+        some = generator.choice(len(requests), count)
+        expected = [row for number in some.tolist() for row in each[number].tolist()]
+        assert requests.accesses.of(some).tolist() == expected
+    low, high = len(requests) // 3, len(requests) // 2
+    assert requests.accesses.of(slice(low, high)).tolist() == np.concatenate(each[low:high]).tolist()
+
+
+@pytest.mark.parametrize(("size", "left"), [(16, 0.0), (20, 0.5), (15, 0.9)])
+def test_what_lanes_did_not_alike_is_left_to_the_long_way(size, left):
+    made = launch_of(find("matmul-tiled"), {"m": size, "k": size, "n": size, "tile": 8})
+    trace = compiled.run_compiled(made, nothing)
+    found = access_matrices(trace)
+    others = len(found[1]) / len(trace) if found else 1.0
+    assert (others == 0) == (left == 0) and others <= left
+    assert_ordered_alike(trace)
 
 
 def test_a_mapped_trace_is_the_same_and_outlives_its_file(tmp_path):

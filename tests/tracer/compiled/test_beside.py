@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 import os
 import re
+import sys
 import tempfile
 import threading
 from dataclasses import fields, is_dataclass
@@ -30,6 +31,7 @@ from tilescope.tracer.compiled.state import ROW, SITE_BITS
 from tilescope.tracer.model.launch import Launch
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Buffer, Op, Trace
+from tilescope.tracer.storage import column_files
 
 ALL = 1 << 24
 APART = "i = cuda.grid(1)\nif i < out.size:\n    out[i] = 2 * a[i]"
@@ -151,6 +153,42 @@ if b == 11:
         alike(limited(made, limit))
     assert noted.shared
     assert not noted.undone
+
+
+def test_an_error_of_ours_is_told_and_loses_nothing(tmp_path, monkeypatch):
+    longs = (Array((640,), "int64", "arange"), Array((640,), "int64"))
+    made = launch(tmp_path, kernel(APART), longs, grid=(10, 1, 1), block=(64, 1, 1))
+    monkeypatch.setattr(Touched, "add", lambda *given: 1 // 0)
+    with pytest.warns(UserWarning, match="on one core after an error of its own: ZeroDivisionError"):
+        trace = of_cores(limited(made, ALL), 2)
+    assert_identical(trace, of_cores(limited(made, ALL), 1))
+
+
+def test_what_a_kernel_raises_is_no_error_of_ours(tmp_path, noted):
+    longs = (Array((640,), "int64", "arange"), Array((640,), "int64"))
+    body = APART + "\nif i == 500:\n    raise ValueError('no')"
+    made = launch(tmp_path, kernel(body), longs, grid=(10, 1, 1), block=(64, 1, 1))
+    assert alike(limited(made, ALL)).error is not None
+    assert noted.undone
+
+
+@pytest.mark.parametrize("more", ["b < 5", "b >= 5"])
+def test_blocks_may_make_other_numbers_of_accesses_than_the_first_ones(more, tmp_path, noted):
+    longs = (Array((640,), "int64", "arange"), Array((640,), "int64"))
+    body = f"b = cuda.blockIdx.x\n{APART}\nif {more}:\n    out[i] += 1"
+    made = launch(tmp_path, kernel(body), longs, grid=(10, 1, 1), block=(64, 1, 1))
+    assert alike(limited(made, ALL)).accesses == 640 * 3
+    assert bool(noted.undone) == (more == "b >= 5")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="columns are shared by their files")
+def test_columns_in_files_are_written_by_all_cores(tmp_path, noted, monkeypatch):
+    monkeypatch.setattr(column_files, "_shares", True)
+    monkeypatch.setattr(column_files, "SMALL", 1000)
+    longs = (Array((640,), "int64", "arange"), Array((640,), "int64"))
+    made = launch(tmp_path, kernel(APART), longs, grid=(11, 1, 1), block=(64, 1, 1))
+    assert alike(limited(made, ALL)).accesses == 1280
+    assert noted.shared and not noted.undone
 
 
 def test_chosen_blocks_are_shared_too(tmp_path, noted):

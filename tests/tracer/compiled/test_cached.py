@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ def misses_and_hits(path: Path) -> tuple[int, int]:
     spec = importlib.util.spec_from_file_location("doubles", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules["doubles"] = module  # where numba looks for it when it reads what it has kept
     spec.loader.exec_module(module)
     made = stage.cached(module.double)
     assert made(21) == 42
@@ -32,6 +34,7 @@ def test_what_another_version_of_the_engine_left_is_compiled_anew(
 ):
     path = tmp_path / "doubles.py"
     path.write_text(SOURCE)
+    monkeypatch.setitem(sys.modules, "doubles", None)  # as it is again afterwards
     assert [misses_and_hits(path) for _ in range(2)] == [(1, 0), (0, 1)]
     monkeypatch.setattr(stage, "version", lambda others: "of another engine")
     assert [misses_and_hits(path) for _ in range(2)] == [(1, 0), (0, 1)]

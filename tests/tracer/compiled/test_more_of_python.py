@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from engines import LONGS, same
+from engines import LONGS, kernel, same
 from launching import Array, launch
 from tilescope.tracer.compiled.driver import engine as compiled
 from tilescope.tracer.compiled.not_compilable import NotCompilable
+from tilescope.tracer.model.trace import Op
 from tilescope.tracer.simulator.numba_patch import run as run_simulator
 
 FLOATS = (Array((64,), "float32", "arange"), Array((64,), "float32"))
@@ -277,3 +278,309 @@ def test_the_parts_of_a_float(tmp_path):
     arguments = (Array((64,), "float64", "arange"), Array((64,), "float64"))
     same(launch(tmp_path, source, arguments, block=(64, 1, 1)))
     same(launch(tmp_path, source, FLOATS, block=(64, 1, 1)))
+
+
+DIVISIONS = """
+@cuda.jit(debug=True, opt=False)
+def kernel(a, out):
+    i = cuda.grid(1)
+    out[i] = a[i] / (a[i] + 1) + a[i] // 3 + a[i] % 7
+    out[i] += 1 / (a[i] - DIVISOR)
+"""
+
+
+@pytest.mark.parametrize("arguments", [FLOATS, LONGS], ids=["floats", "longs"])
+def test_a_kernel_to_be_debugged(arguments, tmp_path):
+    same(launch(tmp_path, DIVISIONS.replace("DIVISOR", "64"), arguments, block=(64, 1, 1)))
+
+
+DIVIDING = """
+@cuda.jit(device=True)
+def divided(x, y):
+    x += 0
+    x /= 1 + 0 * x
+    return (x * 2 +
+            OPERATION)
+
+@cuda.jit(debug=True, opt=False)
+def kernel(a, out):
+    i = cuda.grid(1)
+    out[i] = a[i] / (a[i] + 1) if a[i] > 2 else 8
+    out[i] += divided(a[i], a[40] - a[i])
+    out[0] = 1
+"""
+
+
+@pytest.mark.parametrize("operation", ["x / y", "x // y", "x % y", "divmod(x, y)[0]"])
+@pytest.mark.parametrize("dtype", ["int64", "uint8", "int32", "float32", "float64"])
+def test_a_division_by_zero_in_a_kernel_to_be_debugged(dtype, operation, tmp_path):
+    arguments = Array((64,), dtype, "arange"), Array((64,), "float64")
+    made = launch(tmp_path, DIVIDING.replace("OPERATION", operation), arguments, block=(64, 1, 1))
+    error = same(made).error
+    assert (error.type, error.message, error.thread) == ("ZeroDivisionError", "division by zero", (40, 0, 0))
+    assert DIVIDING.splitlines()[error.line - 4].strip() == "OPERATION)"
+
+
+def test_vectors(tmp_path):
+    source = """
+    @cuda.jit(device=True)
+    def turned(v):
+        return cuda.float32x2(-v.y, v.x)
+
+    @cuda.jit
+    def kernel(a, out):
+        i = cuda.grid(1)
+        one = cuda.float32x4(a[i], 2, 0.1, True)
+        two = turned(cuda.float2(one.x, one.z))
+        three = cuda.double3(two, 1 / 3)
+        small = cuda.uchar4(a[i] * 7, -1, i + 250, 3)
+        for v in (cuda.int2(1, 2), cuda.int32x2(i, 2.9)):
+            out[i] += v.x * v.y
+        out[i] += one.z + one.w + two.x * two.y + three.x - three.z + small.x + small.y + small.z
+    """
+    same(launch(tmp_path, source, FLOATS, block=(64, 1, 1)))
+    same(launch(tmp_path, source, LONGS, block=(64, 1, 1)))
+
+
+def test_too_few_components(tmp_path):
+    source = """
+    @cuda.jit
+    def kernel(a, out):
+        out[0] = cuda.float32x4(1, 2, 3).x
+    """
+    made = launch(tmp_path, source, FLOATS)
+    with pytest.raises(NotCompilable):
+        compiled.run_compiled(made, lambda done, of: None)
+    trace = run_simulator(made, lambda done, of: None)
+    assert trace.error is not None and trace.error.message == "float32x4 takes 4 numbers, not 3"
+
+
+@pytest.mark.parametrize("arguments", [FLOATS, LONGS], ids=["floats", "longs"])
+def test_remainders_to_the_nearest(arguments, tmp_path):
+    source = """
+    @cuda.jit
+    def kernel(a, out):
+        i = cuda.grid(1)
+        out[i] = math.remainder(a[i], 5) + math.remainder(a[i] - 7.5, -3.25)
+        if i == 3:
+            out[i] = 0 if math.isnan(math.remainder(a[i], a[0])) else 1
+    """
+    same(launch(tmp_path, source, arguments, block=(64, 1, 1)))
+
+
+@pytest.mark.parametrize("kind", ["uint8", "int32", "int64", "uint64"])
+def test_bits_that_are_set(kind, tmp_path):
+    source = """
+    @cuda.jit
+    def kernel(a, out):
+        i = cuda.grid(1)
+        out[i] = a[i].bit_count() + 100 * (a[i] - 40).bit_count()
+    """
+    arrays = Array((64,), kind, "arange"), Array((64,), "int64")
+    same(launch(tmp_path, source, arrays, block=(64, 1, 1)))
+
+
+def test_a_complex_number_of_a_tuple(tmp_path):
+    source = """
+    @cuda.jit
+    def kernel(a, out):
+        i = cuda.grid(1)
+        t = (a[i], a[i] + 1)
+        z = complex(*t) * complex(*t)
+        out[i] = z.real + z.imag
+    """
+    same(launch(tmp_path, source, FLOATS, block=(64, 1, 1)))
+
+
+DTYPES = (
+    "bool",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float16",
+    "float32",
+    "float64",
+)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_numbers_rounded_to_digits(dtype, tmp_path):
+    source = """
+    @cuda.jit
+    def kernel(a, b, out):
+        i = cuda.threadIdx.x
+        out[i, 0] = round(a[i] * b[i], i - 8)
+        out[i, 1] = round(a[i], i - 8)
+        out[i, 2] = round(a[i] / b[i], (i - 8) * 20)
+    """
+    given = (Array((32,), dtype, "arange"), Array((32,), "float64", "random"), Array((32, 3), "float64"))
+    same(launch(tmp_path, source, given, block=(32, 1, 1)))
+
+
+def test_what_is_rounded_as_on_a_gpu_and_not_as_python_does(tmp_path):
+    source = kernel("out[0] = round(a[1] * 0.075, 2)\nout[1] = round(a[1] * 1e300, 1)")
+    trace = same(launch(tmp_path, source, (Array((4,), "float64", "arange"), Array((2,), "float64"))))
+    assert trace.value[trace.op == Op.STORE].tolist() == [0.08, 2.0**63 / 10]
+    assert [round(0.075, 2), round(1e300, 1)] == [0.07, 1e300]
+
+
+def test_members_of_enums_by_their_names(tmp_path):
+    source = """
+    import enum
+
+    class Colour(enum.Enum):
+        RED = 1
+        BLUE = 2
+
+    class Level(enum.IntEnum):
+        LOW = 3
+
+    @cuda.jit
+    def kernel(a, out):
+        mine = Colour["RED"] if cuda.threadIdx.x else Colour.BLUE
+        out[0] = mine == Colour["BLUE"]
+        out[1] = Level["LOW"] + Colour["BLUE"].value
+    """
+    trace = same(launch(tmp_path, source, LONGS))
+    assert trace.value.tolist() == [1, 5]
+
+
+def test_a_tuple_made_of_a_tuple(tmp_path):
+    source = """
+    @cuda.jit
+    def kernel(a, out):
+        one, two = cuda.float32x2(1, a[2]), cuda.float32x2(a[3], 4)
+        for place, v in enumerate(tuple((one, two, two))):
+            out[2 * place] = v.x
+            out[2 * place + 1] = v.y
+    """
+    same(launch(tmp_path, source, LONGS))
+
+
+MADE = """
+@cuda.jit(device=True)
+def some(x, n):
+    return x[n:]
+
+@cuda.jit
+def kernel(a, out):
+    t = cuda.threadIdx.x
+    x = np.zeros((4, 2), np.int64)
+    x[t, 1] = a[t] + 1
+    x[2:] = t
+    x[3, 0] += 5
+    out[t] = some(x, 1)[2, 0] + x[t, 1] + INDEX
+    for row in x:
+        out[t] += row[1]
+"""
+
+
+def test_arrays_that_a_kernel_makes(tmp_path):
+    trace = same(launch(tmp_path, MADE.replace("INDEX", "x[-1, -2]"), LONGS, block=(2, 1, 1)))
+    assert [b.name for b in trace.buffers] == ["a", "out"]  # nobody else sees what is in one
+
+
+@pytest.mark.parametrize("index", ["x[4, 0]", "some(x, 2)[t + 2, 0]"])
+def test_an_index_outside_an_array_that_a_kernel_makes_is_left_to_the_simulator(index, tmp_path):
+    with pytest.raises(NotCompilable, match="outside an array of NumPy's"):
+        compiled.run_compiled(launch(tmp_path, MADE.replace("INDEX", index), LONGS), lambda done, of: None)
+
+
+REGISTERED = """
+from numba.extending import overload, register_jitable
+
+@register_jitable
+def ratio(x, y=int32(3)):
+    return x / y + twice(x)
+
+@register_jitable
+def twice(x):
+    return x + x
+
+def applied(function, *values):
+    if len(values) == 1:
+        return function(*values)
+    return function(function(values[0]) + values[1])
+
+@overload(applied)
+def of_types(function, *values):
+    if len(values) == 1:
+        return lambda function, *values: function(*values)
+    return lambda function, *values: function(function(values[0]) + values[1])
+
+@cuda.jit
+def kernel(a, out):
+    i = cuda.threadIdx.x
+
+    def ten_times(x):
+        return 10 * x
+
+    out[i] = ratio(a[i]) + ratio(a[i], y=a[i] * 0)
+    out[i] += applied(ten_times, a[i]) + applied(twice, a[i], 3)
+"""
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint8", "float32"])
+def test_functions_that_numba_was_told_of(dtype, tmp_path):
+    same(
+        launch(tmp_path, REGISTERED, (Array((8,), dtype, "arange"), Array((8,), "float64")), block=(8, 1, 1))
+    )
+
+
+def test_a_function_that_numba_was_not_told_of_is_refused(tmp_path):
+    source = "def f(x):\n    return x\n\n@cuda.jit\ndef kernel(a, out):\n    out[0] = f(a[0])\n"
+    with pytest.raises(NotCompilable, match="line 9: f, a function of Python"):
+        compiled.run_compiled(launch(tmp_path, source, LONGS), lambda done, of: None)
+
+
+OTHER_DIVISIONS = """
+import operator
+
+@cuda.jit(debug=True, opt=False)
+def kernel(a, out):
+    i = cuda.grid(1)
+    x, y = a[i], a[2] - a[i]
+    LINE
+    out[i] += x
+"""
+
+
+@pytest.mark.parametrize("line", ["x /= y", "x //= y", "out[i] /= y", "out[i] %= y"])
+def test_assignments_that_divide_by_zero_in_a_kernel_to_be_debugged(line, tmp_path):
+    arguments = Array((64,), "float64", "arange"), Array((64,), "float64", "ones")
+    made = launch(tmp_path, OTHER_DIVISIONS.replace("LINE", line), arguments, block=(4, 1, 1))
+    error = same(made).error
+    assert (error.type, error.thread) == ("ZeroDivisionError", (2, 0, 0))
+
+
+@pytest.mark.parametrize("line", ["x = y ** -1", "x = operator.truediv(x, y)"])
+def test_a_division_whose_line_numba_does_not_say_is_left_to_the_simulator(line, tmp_path):
+    made = launch(tmp_path, OTHER_DIVISIONS.replace("LINE", line), LONGS, block=(4, 1, 1))
+    with pytest.raises(NotCompilable, match="ZeroDivisionError of Numba's"):
+        compiled.run_compiled(made, lambda done, of: None)
+
+
+def test_a_function_that_only_numba_can_run_ends_both_engines_alike(tmp_path):
+    source = """
+    from numba.extending import overload
+
+    def missing(x):
+        raise NotImplementedError("only in a kernel")
+
+    @overload(missing)
+    def of_type(x):
+        return lambda x: x
+
+    @cuda.jit
+    def kernel(a, out):
+        if a[1]:
+            missing(a[1])
+        out[0] = 1
+    """
+    error = same(launch(tmp_path, source, LONGS)).error
+    assert (error.type, error.message) == ("NotImplementedError", "only in a kernel")

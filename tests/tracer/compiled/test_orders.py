@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from engines import assert_same, both, kernel, nothing, same
+from engines import LONGS, assert_same, both, kernel, nothing, same
 from launching import Array, Launch, Limits, contents, launch
 from tilescope.tracer.compiled.driver import engine as compiled
 from tilescope.tracer.compiled.driver import row_recorder
@@ -322,3 +322,11 @@ def test_past_the_cap_too_a_wait_for_others_is_found_in_sequence(tmp_path):
     made = in_turns(made_of(tmp_path, body, grid=1, block=4), Schedule("sequential"))
     with pytest.raises(NotCompilable, match="wait for another"):
         compiled.run_compiled(msgspec.structs.replace(made, limits=Limits(accesses=0)), nothing)
+
+
+@pytest.mark.parametrize("accesses", [0, 100])
+def test_a_launch_without_an_access(accesses, tmp_path):
+    source = "@cuda.jit\ndef kernel(a, out):\n    if cuda.grid(1) > 9:\n        cuda.syncthreads()\n"
+    made = launch(tmp_path, source, LONGS, grid=(2, 1, 1), block=(8, 1, 1), limits=Limits(accesses=accesses))
+    trace = same(made)
+    assert (trace.accesses, bool(trace.totals)) == (0, not accesses)

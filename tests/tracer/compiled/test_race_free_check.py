@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -9,11 +10,15 @@ import pytest
 from engines import nothing, racing
 from launching import Array, launch
 from tilescope.kernels.scenarios.catalogue import find
+from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.compiled.driver import engine as compiled
-from tilescope.tracer.compiled.rows.race_free_check import keep_apart
+from tilescope.tracer.compiled.rows import race_free_check
+from tilescope.tracer.compiled.rows.race_free_check import keep_apart, look_at
+from tilescope.tracer.findings.all_findings import findings_of
+from tilescope.tracer.findings.uninitialised import uninitialised_findings
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Trace
-from tilescope.tracer.run.engine import has_races
+from tilescope.tracer.run.engine import has_races, run
 
 ALONE = {
     "each its own": "out[cuda.grid(1)] = a[cuda.grid(1)]",
@@ -43,6 +48,15 @@ def kernel(a, out):
     return compiled.run_compiled(launch(folder, source, arrays, grid=(2, 1, 1), block=(64, 1, 1)), nothing)
 
 
+def test_what_is_known_to_keep_apart_is_not_looked_through_for_races():
+    trace = run(launch_of(find("matmul-tiled"), {}), nothing)
+    assert trace.apart
+    known, unknown = (
+        findings_of(made, requests_of(made)) for made in (trace, dataclasses.replace(trace, apart=False))
+    )
+    assert list(map(repr, known)) == list(map(repr, unknown))
+
+
 @pytest.mark.parametrize("line", ALONE.values(), ids=ALONE)
 def test_threads_that_keep_apart(tmp_path, line):
     trace = traced(tmp_path, line)
@@ -54,6 +68,14 @@ def test_threads_that_meet(tmp_path, line):
     trace = traced(tmp_path, line)
     assert not keep_apart(trace)
     assert has_races(trace) == racing(trace)
+
+
+@pytest.mark.parametrize("line", (ALONE | TOGETHER).values(), ids=ALONE | TOGETHER)
+def test_of_large_arrays_those_that_are_only_read_are_left_out(tmp_path, line, monkeypatch):
+    trace = traced(tmp_path, line)
+    expected = keep_apart(trace)
+    monkeypatch.setattr(race_free_check, "FEW", 0)
+    assert keep_apart(trace) == expected
 
 
 def test_views_of_the_same_bytes_are_left_to_the_search(tmp_path):
@@ -73,3 +95,48 @@ def kernel(out):
 def test_the_lessons_are_spared_the_search(name):
     values = {"m": 32, "k": 32, "n": 32} if name.startswith("matmul") else {}
     assert keep_apart(compiled.run_compiled(launch_of(find(name), values), nothing))
+
+
+@pytest.mark.parametrize("line", (ALONE | TOGETHER).values(), ids=ALONE | TOGETHER)
+def test_several_cores_see_what_one_sees(tmp_path, line, monkeypatch):
+    trace = traced(tmp_path, line)
+    expected = look_at(trace)
+    monkeypatch.setattr(race_free_check, "SHARED_OUT", 0)
+    assert [look_at(trace, cores) for cores in (2, 3)] == [expected, expected]
+
+
+FILLED = {
+    "stored by itself": "line[t] = 1; out[cuda.grid(1)] = line[t]",
+    "stored before a barrier": "line[t] = 1; cuda.syncthreads(); out[cuda.grid(1)] = line[63 - t]",
+    "local": "own = cuda.local.array(2, float32); own[1] = t; out[cuda.grid(1)] = own[1]",
+    "local, by another number in the other block": (
+        "own = cuda.local.array(2, float32); own[cuda.blockIdx.x] = t; out[cuda.grid(1)] = own[cuda.blockIdx.x]"
+    ),
+}
+UNFILLED = {
+    "nobody stores": "out[cuda.grid(1)] = line[t]",
+    "stored too late": "out[cuda.grid(1)] = line[t]; line[t] = 1",
+    "by the first block alone": "if cuda.blockIdx.x == 0: line[t] = 1\n    out[cuda.grid(1)] = line[t]",
+    "an atomic begins with it": "cuda.atomic.add(line, t, 1)",
+    "local": "own = cuda.local.array(2, float32); own[0] = t; out[cuda.grid(1)] = own[1]",
+    "local, by other threads alone": (
+        "own = cuda.local.array(2, float32)\n    if t: own[0] = t\n    out[cuda.grid(1)] = own[0]"
+    ),
+}
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+@pytest.mark.parametrize("line", (FILLED | UNFILLED).values(), ids=(FILLED | UNFILLED).keys())
+def test_what_was_stored_to_first_is_not_looked_through_for_reads_of_nothing(
+    tmp_path, line, cores, monkeypatch
+):
+    monkeypatch.setattr(race_free_check, "SHARED_OUT", 0)
+    trace = traced(tmp_path, line)
+    look = look_at(trace, cores)
+    found = uninitialised_findings(dataclasses.replace(trace, written_first=False), requests_of(trace))
+    known = uninitialised_findings(
+        trace.looked_at(apart=True, written_first=look.written_first), requests_of(trace)
+    )
+    assert look.written_first == (line in FILLED.values())
+    assert bool(found) == (line in UNFILLED.values())
+    assert list(map(repr, known)) == list(map(repr, found))

@@ -17,6 +17,9 @@ from tilescope.tracer.model.plan import launch_of
 LESSONS = {
     "matmul-naive-row-on-x": {"uncoalesced", "reloaded"},
     "matmul-naive-col-on-x": {"reloaded"},
+    "matmul-square": {"uncoalesced", "bank conflict"},
+    "matmul-wide": {"uncoalesced"},
+    "matmul-two-buffers": {"uncoalesced"},
     "matmul-add-into-global": {"uncoalesced", "reloaded"},
     "workitem-naive": {"uncoalesced", "reloaded"},
     "cuda-c-naive": {"reloaded"},

@@ -7,9 +7,14 @@ import ctypes
 import numpy as np
 import pytest
 
+from measured import case
 from tilescope.tracer.measure import ceilings
+from tilescope.tracer.measure.cases import launch_of_case, row_of
 from tilescope.tracer.measure.ceilings import Cublas, Matrices, NoCublas, ceilings_of
 from tilescope.tracer.measure.cuda_c import source_of
+from tilescope.tracer.measure.measurement import MeasurementError
+from tilescope.tracer.measure.timed_calls import timed_call_of
+from tilescope.tracer.recording.reference_check import checked
 
 SMALL = (128, 256, 512)
 
@@ -135,10 +140,13 @@ class Library:
         return call
 
     def multiply(self, real, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc):
-        assert (m, n, k, lda, ldb, ldc) == (m,) * 6
-        a, b, c = (np.ctypeslib.as_array((real * (m * m)).from_address(p.value)) for p in (a, b, c))
-        columns = [matrix.reshape(m, m).T for matrix in (a, b)]
-        c[:] = (alpha._obj.value * (columns[0] @ columns[1])).T.ravel()
+        assert (lda, ldb, ldc) == (m, k, m)
+        sizes = (m * k, k * n, m * n)
+        a, b, c = (
+            np.ctypeslib.as_array((real * size).from_address(p.value))
+            for size, p in zip(sizes, (a, b, c), strict=True)
+        )
+        c[:] = (alpha._obj.value * (a.reshape(k, m).T @ b.reshape(n, k).T)).T.ravel()
 
 
 def test_cublas_is_taken_where_it_is_and_named(numpy_multiplies, monkeypatch):
@@ -171,6 +179,27 @@ def test_cublas_multiplies_row_by_row(monkeypatch):
     assert matrices.are_right()
     matrices.clear()
     assert not matrices.are_right()
+
+
+def test_cublas_multiplies_beside_a_kernel_on_its_arrays(monkeypatch):
+    monkeypatch.setattr(ceilings, "_library", lambda: Library())
+    measured = case("matmul-two-buffers", "cublas", m=64, k=32, n=128, tile=32, side=4)
+    assert measured.needs_device and row_of(measured).engine == "cublas"
+    call = timed_call_of(measured, PlayedGpu())
+    assert not call.compiles
+    names = ("a", "b", "c")
+    assert checked(launch_of_case(measured), names, call.results()).equal
+    assert {"kernel-cold", "kernel-warm", "call"} <= call.samplers().keys()
+    assert call.samplers()["kernel-warm"]() == 10.0
+
+
+def test_where_cublas_is_missing_its_row_says_so(monkeypatch):
+    def missing():
+        raise NoCublas("not installed")
+
+    monkeypatch.setattr(ceilings, "_library", missing)
+    with pytest.raises(MeasurementError, match=r"cuBLAS can't be used here \(not installed\); install"):
+        timed_call_of(case("matmul-two-buffers", "cublas"), PlayedGpu())
 
 
 def test_our_own_kernel_is_there_with_the_tiles_that_its_launch_expects():

@@ -35,7 +35,7 @@ def test_all_scenarios_have_rows_and_their_baselines():
     cases = cases_of([])
     assert {a.scenario for a in cases} == set(names())
     rows = [row_of(a) for a in cases]
-    assert {row.engine for row in rows} == {"numba-cuda", "cuda-c", "python", "numba", "numpy"}
+    assert {row.engine for row in rows} == {"numba-cuda", "cuda-c", "python", "numba", "numpy", "cublas"}
     sizes = {row.parameters["m"] for row in rows if row.scenario == "matmul-tiled"}
     assert {64, 4096} <= sizes
     blocks = {row.block for row in rows if row.scenario == "matmul-tiled"}

@@ -14,7 +14,7 @@ from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.compiled.driver import engine as compiled
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.storage import column_files, npz
-from tilescope.tracer.storage.column_files import close_named, column_in, file_of, make_room, mapped
+from tilescope.tracer.storage.column_files import close_named, column_in, file_of, make_room, mapped, own_copy
 from tilescope.tracer.storage.trace_file import TraceFileError, load, save
 
 
@@ -38,12 +38,25 @@ def test_a_trace_that_is_handed_over_is_the_same_and_is_nobody_elses(tmp_path, m
         load(path, ours=True)  # the file is closed
 
 
-def test_a_column_that_lies_in_no_file_or_in_the_midst_of_one_is_not_named():
+def test_what_is_written_to_an_own_copy_is_seen_nowhere_else():
+    with tempfile.TemporaryFile() as file:
+        column = np.frombuffer(mapped(file, 4096), np.int16)
+    column[:] = np.arange(2048)
+    for array in (column, column[64:128].reshape(8, 8), np.arange(6)):
+        copy, before = own_copy(array), array.copy()
+        assert np.array_equal(copy, array) and copy.shape == array.shape
+        copy[:] = 7
+        assert np.array_equal(array, before)
+
+
+def test_a_column_is_named_from_where_it_begins_unless_it_lies_in_no_file():
     with tempfile.TemporaryFile() as file:
         column = np.frombuffer(mapped(file, 4096), np.uint8)
-    named = file_of(column[:100])
-    assert named is None or column_in(named).tolist() == column[:100].tolist()
-    assert file_of(column[1:]) is file_of(column[::2]) is file_of(np.zeros(4096, np.uint8)) is None
+    column[:] = np.arange(4096) % 251
+    for part in (column[:100], column[64:100], column[1:]):
+        named = file_of(part)
+        assert named is None or column_in(named).tolist() == part.tolist()
+    assert file_of(column[::2]) is file_of(np.zeros(4096, np.uint8)) is None
     close_named()
 
 

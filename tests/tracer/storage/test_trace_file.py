@@ -54,7 +54,7 @@ def small(folder: Path) -> Trace:
 def assert_same(one: Trace, two: Trace) -> None:
     """Assert that two traces say the same, bit for bit."""
     for field in dataclasses.fields(Trace):
-        if field.name not in ("barriers", "initial", "value", *ACCESS_COLUMNS, "blocks", "recorded"):
+        if field.name not in ("barriers", "initial", "value", *ACCESS_COLUMNS, "steps", "blocks", "recorded"):
             assert repr(getattr(one, field.name)) == repr(getattr(two, field.name)), field.name
     pairs = [(getattr(one, name), getattr(two, name)) for name in (*ACCESS_COLUMNS, "blocks", "recorded")]
     pairs += [(getattr(one.barriers, name), getattr(two.barriers, name)) for name in BARRIER_COLUMNS]

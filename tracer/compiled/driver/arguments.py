@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 from numba.core import types
+from numba.np import numpy_support
 from numpy.typing import NDArray
 
 from ..not_compilable import NotCompilable
 from ..runtime import cell_type, threads
-from ..state import CODES
+from ..state import CODES, code_of
 
 _SCALARS = {bool: types.boolean, int: types.int64, float: types.float64, complex: types.complex128}
 
@@ -61,7 +62,7 @@ class Arguments:
         return made
 
     def _array(self, name: str, value: NDArray[Any]) -> Any:
-        known = value.dtype in CODES or value.dtype.names is not None
+        known = code_of(value.dtype) is not None or value.dtype.names is not None
         whole = (
             value.ndim > 0 or value.dtype.names is not None
         )  # a record is given as an array of no dimensions
@@ -85,6 +86,8 @@ class Arguments:
         kind = _SCALARS.get(type(value))
         if kind is None and isinstance(value, np.generic) and value.dtype in CODES:
             kind = getattr(types, "boolean" if value.dtype.kind == "b" else value.dtype.name)
+        if kind is None and isinstance(value, np.datetime64 | np.timedelta64):
+            kind = numpy_support.from_dtype(value.dtype)
         if kind is None:
             raise NotCompilable(f"{name} is of the type {type(value).__name__}.")
         offset = len(self._words)

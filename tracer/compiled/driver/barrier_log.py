@@ -8,17 +8,17 @@ import numpy as np
 
 from ...model.array_types import Ints, narrow
 from ...model.trace import Barriers
-from .growing_columns import GrowingColumns
+from .growing_columns import ROOM, GrowingColumns
 
 SOME = 1 << 16
 NAMES = ("block", "thread", "phase", "site", "step", "reach", "part")
 
 
 class BarrierLog:
-    """Who came where, in order. `memory`: bytes of columns before they go to files."""
+    """Who came where, in order. `memory`: bytes of columns before they go to files; `room`: arrivals to begin with."""
 
-    def __init__(self, memory: int) -> None:
-        self._kept = GrowingColumns(memory)
+    def __init__(self, memory: int, room: int = ROOM) -> None:
+        self._kept = GrowingColumns(memory, room)
         self._waiting: list[tuple[Ints, ...]] = []
         self._count = 0  # of arrivals that wait
 

@@ -21,12 +21,14 @@ import numpy as np
 from ...model.array_types import Columns
 from ...model.launch import Schedule
 from ...model.trace import Op
+from ...recording.recorder import TooLarge
 from ...recording.run_record import RunRecord
 from ...storage.trace_file import TraceFileError
+from ..not_compilable import NotCompilable
 from ..rows.touched import LARGEST, Touched, have_met
-from ..state import Word
+from ..state import StopReason, Word
 from .block_runner import BlockRunner
-from .growing_columns import GrowingColumns
+from .growing_columns import GrowingColumns, Misfit, Region
 from .memory import LaunchMemory
 from .parts import NEVER, NotBeside, Part, PartMemory, PartRecorder, WholeRecorder
 
@@ -39,6 +41,7 @@ COSTLY = 35e-9  # seconds of an access that is kept, from which on cores gain mo
 LARGEST_BLOCK = 1 << 22  # rows that are kept of a block
 PATIENCE = 2.0  # seconds of the processor for a part, at least
 SLOWEST = 20  # times as long as was expected, at most
+FORESEEN = (Misfit, NotCompilable, TooLarge, MemoryError)  # that only the order of one core tells
 AHEAD = 3  # parts per core that may wait for one before them
 
 
@@ -73,6 +76,7 @@ class Team:
         self._ended: dict[int, Part] = {}
         self._to_copy: deque[tuple[Part, Columns, Columns]] = deque()
         self._stores: list[GrowingColumns] = []
+        self._rows: int | None = None  # that each block is expected to make, 0 where it can't be told
 
     def is_worth_it(self, seconds: float, done: int, of: int) -> bool:
         """Return whether the blocks that are left are to be run here, after some took so long on one core."""
@@ -86,7 +90,11 @@ class Team:
             return True
         self._size = max(1, min(self._size, int(PART_ROWS / max(1, rows))))
         # The first rows take longest: nobody has had their memory.
-        return rows <= LARGEST_BLOCK and seconds >= 5 * WARM_UP and each > COSTLY * rows
+        if rows > LARGEST_BLOCK or seconds < 5 * WARM_UP or each <= COSTLY * rows:
+            return False
+        if self._rows is None:
+            self._rows = self._whole.rows_of_each(of - done)
+        return True
 
     def _can(self) -> bool:
         """Return whether nothing has happened yet that only the order of one core tells."""
@@ -108,6 +116,8 @@ class Team:
         self._whole.flush()
         self._memory.declare()
         self._chosen = chosen
+        if self._rows and not self._whole.expect(self._rows * len(chosen)):
+            self._rows = 0
         count = min(cores(), len(chosen))
         self._members = [
             _Member(self._record, self._whole, self._memory, self._entry, self._count) for _ in range(count)
@@ -157,14 +167,22 @@ class Team:
         """Run parts until there are no more."""
         try:
             while (found := self._next_part()) is not None:
-                number, blocks = found
-                part = member.run(blocks, None if self._whole.capped else self._store(), self._patience)
+                number, blocks, region = found
+                store = self._store() if region is None and not self._whole.capped else region
+                part = member.run(blocks, store, self._patience)
                 self._add(number, part)
                 self._copy()
                 if member is self._members[0]:
-                    self._report(len(self._whole.finished))
+                    self._tell()
         except BaseException as error:  # noqa: BLE001  # raised again where all have stopped
-            self._fail(_as_told(member.recorder.failure or error))
+            self._fail(member.told(error))
+
+    def _tell(self) -> None:
+        """Report how many blocks have ended; what that raises is raised again on one core."""
+        try:
+            self._report(len(self._whole.finished))
+        except Exception as error:
+            raise NotBeside from error
 
     def _store(self) -> GrowingColumns:
         """Return columns for a part, if there are any those of an earlier one, whose memory is there already."""
@@ -173,8 +191,11 @@ class Team:
                 return self._stores.pop()
             return GrowingColumns(self._record.launch.limits.memory // 16, 2 * PART_ROWS)
 
-    def _next_part(self) -> tuple[int, Sequence[int]] | None:
-        """Return number and blocks of the next part; None where there is none, or all are to stop."""
+    def _next_part(self) -> tuple[int, Sequence[int], Region | None] | None:
+        """Return number and blocks of the next part, and room for its rows where it is known how many these will be.
+
+        None where there is none, or all are to stop.
+        """
         with self._turn:
             while self._begun - self._copied > AHEAD * len(self._members) and self._failure is None:
                 self._turn.wait(0.05)
@@ -184,7 +205,8 @@ class Team:
             size = min(self._size, max(1, left // (2 * len(self._members))))  # the last ones end together
             begin, number = self._next, self._begun
             self._next, self._begun = begin + size, number + 1
-            return number, self._chosen[begin : begin + size]
+            region = self._whole.region(size * self._rows) if self._rows else None
+            return number, self._chosen[begin : begin + size], region
 
     def _add(self, number: int, part: Part) -> None:
         """Let the whole take in a part, and those that waited for it."""
@@ -225,7 +247,7 @@ class Team:
 
     def _reuse(self, part: Part) -> None:
         """Take back the columns of a part that has been copied or counted."""
-        if part.kept is not None and part.kept.clear():
+        if isinstance(part.kept, GrowingColumns) and part.kept.clear():
             self._stores.append(part.kept)
         self._copied += 1
         self._turn.notify_all()
@@ -245,6 +267,7 @@ class _Member:
         count: Callable[[RunRecord, int, Columns], None],
     ) -> None:  # fmt: skip
         state, threads = np.zeros(len(Word), np.int64), whole.threads
+        self._state = state
         self._record = copy(record)
         self._record.totals = {}
         mine = PartMemory(memory, whole.state, state)
@@ -259,11 +282,19 @@ class _Member:
             fixed=record.launch.resident is not None, recursive=bool(whole.program.recursive),
         )  # fmt: skip
 
-    def run(self, blocks: Sequence[int], store: GrowingColumns | None, patience: float) -> Part:
+    def run(self, blocks: Sequence[int], store: GrowingColumns | Region | None, patience: float) -> Part:
         """Run a part; its accesses are kept in `store`, or counted. For `patience` see PartRecorder.begin_part."""
         self.recorder.begin_part(store, patience)
         self._blocks.run(blocks)
         return self.recorder.end_part()
+
+    def told(self, error: BaseException) -> BaseException:
+        """Return what is to be raised for what stopped a part: one core tells which block raised first."""
+        found = self.recorder.failure or error
+        if isinstance(found, NotBeside | TraceFileError) or not isinstance(found, Exception):
+            return found
+        raised = self.recorder.failure is None and self._state[Word.STOPPED] == StopReason.RAISED
+        return NotBeside(None if raised or isinstance(found, FORESEEN) else found)
 
     def totals(self) -> dict[str, int]:
         """Return the counters of the accesses that are not kept."""
@@ -274,12 +305,6 @@ class _Member:
 
 def _nothing(done: int) -> None:
     """Take a report of progress."""
-
-
-def _as_told(error: BaseException) -> BaseException:
-    """Return what is to be raised for what stopped a part: one core tells which block raised first."""
-    told = isinstance(error, NotBeside | TraceFileError) or not isinstance(error, Exception)
-    return error if told else NotBeside(str(error))
 
 
 def _have_one_type(kinds: set[np.dtype[np.generic]]) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -11,20 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...model.launch import Schedule
-from ...model.trace import Dim3
+from ...model.trace import WARP, Dim3
 from ...recording.repetition import Looks
 from ..not_compilable import WaitsForOthers
 from ..scheduler import main, stacks, turns
+from ..scheduler.random_numbers import generator
 from ..scheduler.stack_digest import digest_of_stacks
 from ..state import (
     PLACE_WORDS,
     SEAT_WORDS,
-    TWISTER_WORDS,
+    WARP_WORDS,
     Order,
     Pause,
     PlaceWord,
     SeatWord,
-    Status,
     Word,
 )
 from .memory import LaunchMemory
@@ -57,20 +56,21 @@ class BlockRunner:
         self._chosen = np.zeros(0, np.int64)
         self._looks: Looks[int] = Looks(memory.content, order.kind)
         self._news = 0  # how often threads had begun, ended or met when they were looked at last
-        self._twister = np.array([*random.Random(order.seed).getstate()[1]], np.int64)
-        assert len(self._twister) == TWISTER_WORDS + 1
+        self._twister = generator(order.seed)
         switch, start = stacks.code()
         words = {
             Word.ENTRY: entry, Word.MAIN: _main_address(), Word.START: start, Word.SWITCH: switch,
             Word.SCHEDULE: ORDERS[order.kind], Word.TURNS: order.kind != "sequential", Word.SLOTS: slots,
             Word.THREADS: self._threads, Word.SEAT: -1, Word.STACK_BYTES: self._stacks.each,
             Word.TWISTER: self._twister.ctypes.data, Word.PAUSE_AT: self._every,
+            Word.WARPS_OF_BLOCK: -(-self._threads // WARP),
         }  # fmt: skip
         for word, value in words.items():
             state[word] = value
         state[Word.DX : Word.DZ + 1], state[Word.GX : Word.GZ + 1] = dim, grid
         self._places = np.zeros((0, PLACE_WORDS), np.int64)
         self._seats = np.zeros((0, SEAT_WORDS), np.int64)
+        self._warps = np.zeros((0, WARP_WORDS), np.int64)
         self._lists: dict[Word, NDArray[np.int64]] = {}
 
     @property
@@ -129,6 +129,7 @@ class BlockRunner:
         made = np.array([self._new_seat(number) for number in range(before, seats)], np.int64)
         self._seats = np.concatenate([self._seats, made])
         self._places = np.concatenate([self._places, *map(self._new_places, range(before, seats))])
+        self._warps = longer(self._warps, seats * int(state[Word.WARPS_OF_BLOCK]))
         free = self._lists.get(Word.STACKS, _NONE)[: state[Word.STACK_COUNT]]
         free = np.concatenate([self._stacks.grow(len(self._places))[::-1], free])
         state[Word.STACK_COUNT] = len(free)
@@ -137,10 +138,11 @@ class BlockRunner:
             Word.RUNNABLE: longer(self._lists.get(Word.RUNNABLE, _NONE), len(self._places)),
             Word.STACKS: longer(free, len(self._places)),
         }
-        for word, table in (*self._lists.items(), (Word.SEATS, self._seats), (Word.PLACES, self._places)):
+        tables = {Word.SEATS: self._seats, Word.PLACES: self._places, Word.WARPS: self._warps}
+        for word, table in (self._lists | tables).items():
             state[word] = table.ctypes.data
         state[Word.CAPACITY] = seats
-        self._recorder.have_seats(self._seats, self._places)
+        self._recorder.have_seats(self._seats, self._places, self._warps)
 
     def _new_seat(self, number: int) -> NDArray[np.int64]:
         seat = np.zeros(SEAT_WORDS, np.int64)
@@ -153,7 +155,7 @@ class BlockRunner:
         places[:, PlaceWord.THREAD], places[:, PlaceWord.SEAT] = threads, seat
         places[:, PlaceWord.TX], rest = threads % width, threads // width
         places[:, PlaceWord.TY], places[:, PlaceWord.TZ] = rest % height, rest // height
-        places[:, PlaceWord.STATUS], places[:, PlaceWord.SLOT] = Status.DONE, -1
+        places[:, PlaceWord.WARP] = seat * self._state[Word.WARPS_OF_BLOCK] + threads // WARP
         return places
 
     def _look(self) -> None:
@@ -162,8 +164,11 @@ class BlockRunner:
         if self._news != state[Word.NEWS_COUNT]:
             self._news = int(state[Word.NEWS_COUNT])
             self._looks.reset()
-        threads = digest_of_stacks(state.ctypes.data)
-        if not self._looks.is_repeating(lambda: threads, lambda kept: kept == threads):
+
+        def threads() -> int:
+            return int(digest_of_stacks(state.ctypes.data))
+
+        if not self._looks.is_repeating(threads, lambda kept: kept == threads()):
             return
         if state[Word.BEGUN] == state[Word.CHOSEN_COUNT] or self._fixed or not state[Word.TURNS]:
             raise WaitsForOthers("its threads wait for what nothing changes any more")

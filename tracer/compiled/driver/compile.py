@@ -84,7 +84,7 @@ def _compile(program: RecordingProgram, arguments: Arguments, entry: str, path: 
     module = ModuleType(f"_tilescope_compiled_{path.stem}")
     module.__dict__.update(SUPPORT | _memory(program) | arguments.readers | program.values)
     sys.modules[module.__name__] = module  # numba looks for the module of what it reads from its cache
-    options = {"error_model": "numpy"}
+    options = {"error_model": "python" if program.debug else "numpy"}
     for function in program.functions:
         tree = ast.Module([function], [])
         exec(compile(tree, program.files[function.name], "exec"), module.__dict__)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import traceback
+import warnings
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -34,6 +36,9 @@ from .parts import NotBeside, WholeRecorder
 from .row_recorder import RowRecorder
 from .signals import signals_deferred
 from .turns_recorder import TurnsRecorder
+
+# Where errors are raised that Numba makes of what a kernel does: at no line of the kernel's.
+INSIDE = Path(__file__).resolve().parents[2], Path(numba.__file__).parent
 
 
 class CompiledLaunch:
@@ -118,14 +123,12 @@ def prepared(
 
     Without `keep` it is compiled also where it has been before, and that is not kept.
     """
-    if debug:
-        raise NotCompilable("debug=True asks for errors that compiled code does not raise.")
     try:
         named = dict(
             zip((*names, *(f"argument {n}" for n in range(len(names), len(given)))), given, strict=False)
         )
         dtypes = {name: value.dtype for name, value in named.items() if isinstance(value, np.ndarray)}
-        program, arguments = rewritten(function, dtypes), Arguments()
+        program, arguments = rewritten(function, dtypes, debug=debug), Arguments()
         for name, value in named.items():
             arguments.add(name, value)
         return Prepared(program, arguments, compiled(program, arguments, keep=keep))
@@ -155,7 +158,9 @@ def execute(
         raise NotCompilable("what it prints depends on the order of its threads")
     try:
         return _executed(record, call, turns=turns, beside=not turns)
-    except NotBeside:
+    except NotBeside as why:
+        if why.unforeseen is not None:
+            warnings.warn(f"Tilescope ran blocks on one core after an error of its own: {why}", stacklevel=2)
         record.begin_again()
         return _executed(record, call, turns=turns, beside=False)
 
@@ -179,7 +184,7 @@ def _executed(record: RunRecord, call: Prepared, *, turns: bool, beside: bool) -
     if isinstance(recorder, TurnsRecorder) and launch.schedule.kind == "lockstep":
         recorder.most = MOST_TURNS
     record.recorder, recorder.to_the_end = recorder, record.to_the_end
-    memory = LaunchMemory(record, program, arguments, state, threads)
+    memory: LaunchMemory = LaunchMemory(record, program, arguments, state, threads)
 
     def report(done: int) -> None:
         record.report(done, len(record.chosen_blocks()))
@@ -236,10 +241,19 @@ def _end(record: RunRecord, error: BaseException, state: NDArray[np.int64]) -> N
         if isinstance(recorder, RowRecorder) and not isinstance(error, NotCompilable | NotBeside):
             recorder.print_lines()
         raise error from None
+    frame = traceback.extract_tb(error.__traceback__)[-1]  # numba adds one for the line that raised
+    if isinstance(recorder, RowRecorder) and not _is_said(frame.filename):
+        raise NotCompilable(
+            f"{type(error).__name__} of Numba's, of which the simulator says where it is"
+        ) from None
     block = (int(state[Word.BX]), int(state[Word.BY]), int(state[Word.BZ]))
     thread = unravel(int(state[Word.THREAD]), record.dim)
-    frame = traceback.extract_tb(error.__traceback__)[-1]  # numba adds one for the line that raised
     record.error = KernelError(
         type(error).__name__, str(error), block, thread, frame.filename, frame.lineno or 0
     )
     record.raised = error
+
+
+def _is_said(file: str) -> bool:
+    """Return whether an error, raised in this file, is at the kernel's line that raised it."""
+    return not any(Path(file).is_relative_to(folder) for folder in INSIDE)

@@ -12,7 +12,7 @@ from ...model.trace import poison, poisoned
 from ...recording.run_record import RunRecord
 from ..not_compilable import NotCompilable
 from ..rewrite.program import DeclaredArray, RecordingProgram
-from ..state import CODES, COMPONENTS_FROM, DTYPES, RECORD_CODE, REGIONS, Word, regions_of
+from ..state import CODES, COMPONENTS_FROM, DTYPES, RECORD_CODE, REGIONS, Word, code_of, regions_of
 from .arguments import Arguments
 
 
@@ -106,7 +106,8 @@ class LaunchMemory:
 
     def _add(self, region: int, dtype: np.dtype[Any], buffer: int) -> None:
         """Note the buffer of a new region, and the regions of the fields of its records."""
-        self._numbers[region, CODES.get(dtype, RECORD_CODE)] = buffer
+        code = code_of(dtype)
+        self._numbers[region, RECORD_CODE if code is None else code] = buffer
         self._add_fields(region, dtype)
 
     def _add_fields(self, region: int, dtype: np.dtype[Any]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +14,9 @@ from ...model.array_types import Columns
 from ...recording.recorder import CHUNK
 from ..rows.touched import Touched
 from ..state import CODE_BITS, MAX_PHASES, SITE_BITS, DriverCall, Word
-from .barrier_log import BarrierLog
+from .barrier_log import SOME, BarrierLog
 from .busy_wait import SAME_READS
-from .growing_columns import GrowingColumns
+from .growing_columns import GrowingColumns, Region
 from .memory import LaunchMemory
 from .row_recorder import END, IDLE_PHASES, RowRecorder
 
@@ -29,7 +30,14 @@ _CODE_MASK = (1 << CODE_BITS) - 1
 
 
 class NotBeside(Exception):
-    """Only one core after the other blocks' can tell what this launch does: all is undone, and run there."""
+    """Only one core after the other blocks' can tell what this launch does: all is undone, and run there.
+
+    unforeseen: an error of ours that stopped it, if that was why: the trace is right all the same, and slow.
+    """
+
+    def __init__(self, unforeseen: BaseException | None = None) -> None:
+        super().__init__(repr(unforeseen) if unforeseen else "")
+        self.unforeseen = unforeseen
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +48,7 @@ class Part:
     accesses: int  # made
     sites: list[int]  # sites of the program that whoever ran it had not met before, in order
     numbers: list[int]  # sites of the program by their number in the columns
-    kept: GrowingColumns | None  # the accesses; None where they have been counted
+    kept: GrowingColumns | Region | None  # the accesses; None where they have been counted
     barriers: tuple[
         BarrierLog, BarrierLog
     ]  # arrivals at barriers and warp operations; steps count from the part's
@@ -53,8 +61,16 @@ class WholeRecorder(RowRecorder):
     many_phases: whether rows may have been emptied since phases were many, and so in between of the usual places.
     """
 
+    _store: GrowingColumns
     many_phases = False
     others: Sequence[PartRecorder] = ()  # of the parts under way, this thread's first
+    _room = 0  # of the last part that was written to its place, rows that there was room for
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._spans: list[
+            tuple[int, int]
+        ] = []  # rows of the first blocks, and of parts written to their places
 
     def accesses_until_now(self) -> int:
         """Return how many accesses have been made, those of parts under way among them."""
@@ -79,13 +95,20 @@ class WholeRecorder(RowRecorder):
         self.accesses += part.accesses
         self.finished += part.blocks
         self.many_phases |= part.many_phases
+        if isinstance(part.kept, Region):
+            begin, self._room = self._spans[-1][0] + self._room, part.kept.most
+            self._spans.append((begin, begin + part.accesses))
         if part.kept is None or not part.accesses:
             self._add_arrivals(part, before)
             return None
         sites = self._final[part.numbers]
         columns = part.kept.columns()
         if not np.array_equal(sites, np.arange(len(sites))):
-            columns["site"] = sites.astype(np.min_scalar_type(sites.max()))[columns["site"]]
+            final = sites.astype(np.min_scalar_type(sites.max()))[columns["site"]]
+            columns["site"] = part.kept.replaced("site", final) if isinstance(part.kept, Region) else final
+        if isinstance(part.kept, Region):
+            self._add_arrivals(part, before)
+            return None
         full = (self.limit // CHUNK + 1) * CHUNK  # rows with which one core finds that they are too many
         if self.capped:
             self.count(columns)
@@ -100,6 +123,34 @@ class WholeRecorder(RowRecorder):
             settle()
             self._cap(columns, full - before)
         return None
+
+    def rows_of_each(self, left: int) -> int:
+        """Return how many rows each of the blocks that are left is expected to make; 0 where nobody can tell.
+
+        All until now have made as many, and all may be kept.
+        """
+        count, kept = len(self.finished), len(self._store)
+        each, rest = divmod(self.accesses_until_now(), max(1, count))
+        if self.capped or rest or not each or (count + left) * each > self.limit:
+            return 0
+        ends = np.arange(count)[:, None] * each + np.array([0, each - 1])  # first and last rows, if so
+        waiting = self.rows["context"][ends[ends >= kept] - kept] // self.threads
+        block = self._store.columns()["block"] if kept else np.empty(0, np.int64)
+        found = np.concatenate([block[ends[ends < kept]], self._blocks[waiting]])
+        return each if np.array_equal(found, np.repeat(self.finished, 2)) else 0
+
+    def expect(self, rows: int) -> bool:
+        """Have columns as wide as any access needs; return whether there is room for so many more rows."""
+        index = np.min_scalar_type(max(buffer.size for buffer in self.buffers) - 1)
+        self._spans, self._room = [(0, len(self._store))], len(self._store)
+        return not self.capped and self._store.expect(len(self._store) + rows, {"index": index})
+
+    def region(self, rows: int) -> Region:
+        """Return room for the rows of the part that begins next; raises NotBeside where there is none."""
+        columns = self._store.region(rows)
+        if columns is None:
+            raise NotBeside
+        return Region(columns)
 
     def _add_arrivals(self, part: Part, before: int) -> None:
         if self.streaming is None:
@@ -127,7 +178,9 @@ class WholeRecorder(RowRecorder):
         return [self._store.columns()] if len(self._store) else []
 
     def end_parts(self) -> None:
-        """Look, once all are there, whether they are more than may be kept."""
+        """Put rows next to each other, once all are there, and look whether they are more than may be kept."""
+        if len(self._spans) > 1:
+            self._store.close_gaps(self._spans)
         if not self.capped:
             self.kept = self._kept_so_far()
         if self.accesses > self.limit and not self.capped:
@@ -185,7 +238,7 @@ class PartRecorder(RowRecorder):
             self._numbers.append(number)
         return super().site(number)
 
-    def begin_part(self, kept: GrowingColumns | None, patience: float) -> None:
+    def begin_part(self, kept: GrowingColumns | Region | None, patience: float) -> None:
         """Begin a part whose accesses are kept in this, or counted; it takes so many seconds at most.
 
         What seems not to end is left to one core, where somebody looks at it.
@@ -193,7 +246,8 @@ class PartRecorder(RowRecorder):
         self._until = time.thread_time() + patience
         self.accesses, self.finished, self.many_phases = 0, [], False
         self.state[Word.BASE] = 0
-        self._arrived, self._arrived_warp = (BarrierLog(self._memory // 8) for _ in range(2))
+        # Little room: of memory for many the system would give whole large pages, which are cleared for each part.
+        self._arrived, self._arrived_warp = (BarrierLog(self._memory // 8, SOME) for _ in range(2))
         if kept is None and self.streaming is None:
             self._keep_no_more()
         elif kept is not None:

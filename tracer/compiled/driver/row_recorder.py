@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ...model.array_types import Columns, narrow
 from ...model.trace import WARP, Barriers, Op, OutOfBounds
 from ...recording.recorder import CHUNK, Recorder, TooLarge
-from ...recording.warp_operations import Participants, lanes
+from ...recording.warp_operations import Participants
 from ..not_compilable import NotCompilable, WaitsForOthers
 from ..rewrite.program import RecordingProgram
 from ..rows.decode import CODES, COLUMNS, decoded, put_values, type_of_values
@@ -29,13 +29,12 @@ from ..state import (
     DriverCall,
     PlaceWord,
     SeatWord,
-    Status,
     StopReason,
     Word,
 )
 from .barrier_log import BarrierLog
 from .busy_wait import SAME_READS, is_busy_wait
-from .growing_columns import GrowingColumns
+from .growing_columns import GrowingColumns, Region
 
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 _SITE_MASK, _CODE_MASK = (1 << SITE_BITS) - 1, (1 << CODE_BITS) - 1
@@ -73,13 +72,14 @@ class RowRecorder(Recorder):
         self._log = np.zeros((MAX_ARRIVALS, ARRIVAL_WORDS), np.int64)
         self._arrived, self._arrived_warp = BarrierLog(memory // 8), BarrierLog(memory // 8)
         self._ended = np.zeros(0, np.int64)
-        self.places = self.seats = np.zeros((1, 1), np.int64)
+        self.places = self.seats = self.warps = np.zeros((1, 1), np.int64)
         self._idle_since = (0, 0, 0)  # block, accesses made and phase when threads last did more than wait
         self._printed: list[str] = []  # lines that nobody has seen
         self._serving = False  # whether Python runs here and may be interrupted
         self._held = 0  # rows from before that are not taken in yet
         self._same_reads = 0  # rows since a thread last did anything but make the same few loads
-        self._store = GrowingColumns(memory // 2)  # the rest is for what is made of the columns
+        # The rest of the memory is for what is made of the columns.
+        self._store: GrowingColumns | Region = GrowingColumns(memory // 2)
         self._callback = _CALLBACK(self._on_call)
         for word, table in (
             (Word.INDICES, self._parts), (Word.ARRIVALS, self._log),
@@ -100,9 +100,11 @@ class RowRecorder(Recorder):
         for word, address in words:
             self.state[word] = address
 
-    def have_seats(self, seats: NDArray[np.int64], places: NDArray[np.int64]) -> None:
-        """Have room for what these resident blocks do; see `SeatWord` and `PlaceWord`. They are the driver's own."""
-        self.seats, self.places = seats, places
+    def have_seats(
+        self, seats: NDArray[np.int64], places: NDArray[np.int64], warps: NDArray[np.int64]
+    ) -> None:
+        """Have room for what these resident blocks do: see `SeatWord`, `PlaceWord`, `WarpWord`; the driver's own."""
+        self.seats, self.places, self.warps = seats, places, warps
         room = MAX_PHASES + len(seats)
         self._blocks, self._phases = longer(self._blocks, room), longer(self._phases, room)
         self._ended = longer(self._ended, MAX_ENDED + len(seats))
@@ -215,7 +217,7 @@ class RowRecorder(Recorder):
         sources = [
             _source(StopReason(warp[n, PlaceWord.REASON]), n, int(warp[n, PlaceWord.EXTRA])) for n in shuffles
         ]
-        running = lanes(np.flatnonzero(warp[:, PlaceWord.STATUS] != Status.DONE).tolist())
+        running = int(np.bitwise_or.reduce(self.warps[warp[0, PlaceWord.WARP]]))
         block = int(self.seats[warp[0, PlaceWord.SEAT], SeatWord.BLOCK])
         there, mask = (1 << len(warp)) - 1, int(self.state[Word.GROUP_MASK])
         made = self.accesses_until_now()
@@ -361,7 +363,7 @@ class RowRecorder(Recorder):
         self._decode(rows, made)
         return made.columns()
 
-    def _decode(self, rows: NDArray[Any], store: GrowingColumns) -> None:
+    def _decode(self, rows: NDArray[Any], store: GrowingColumns | Region) -> None:
         """Add rows to columns, which are made as wide as that takes."""
         top, widths = np.zeros(CODES + 1, np.int64), self._widths
         by_sweep, by_key = (self._blocks, self._phases), (self._buffer_numbers, self._final, self._ops)
@@ -422,8 +424,8 @@ class RowRecorder(Recorder):
 
 
 def longer(table: NDArray[np.int64], count: int) -> NDArray[np.int64]:
-    """Return a table of so many words that begins as another does."""
-    made = np.zeros(count, np.int64)
+    """Return a table of so many words, or rows of words, that begins as another does."""
+    made = np.zeros((count, *table.shape[1:]), np.int64)
     made[: len(table)] = table
     return made
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...model.array_types import alignment_fault
-from ..state import CODES
+from ..state import code_of
 from .program import DeclaredArray
 from .scope import CudaPath, NotKnown
 from .writer import Writer
@@ -41,7 +41,7 @@ def _array(rewriter: Writer, path: str, arguments: dict[str, ast.expr], node: as
     if not all(isinstance(n, int | np.integer) and n >= 0 for n in shape):
         rewriter.refuse(node, f"a shape of {shape}")
     dtype = as_dtype(_static(rewriter, arguments, "dtype", node))
-    if dtype is None or (dtype not in CODES and dtype.names is None):
+    if dtype is None or (code_of(dtype) is None and dtype.names is None):
         return rewriter.refuse(node, f"an array of {dtype or arguments['dtype']}")  # type: ignore[no-any-return]
     dynamic = path == "shared.array" and shape == (0,)
     lengths = None if dynamic else tuple(map(int, shape))
@@ -67,7 +67,7 @@ def _static(rewriter: Writer, arguments: dict[str, ast.expr], name: str, node: a
 def _constant(rewriter: Writer, arguments: dict[str, ast.expr], node: ast.Call) -> DeclaredArray:
     content = _static(rewriter, arguments, "shape", node)
     content = np.asarray(content)
-    if (content.dtype not in CODES and content.dtype.names is None) or not content.flags.c_contiguous:
+    if (code_of(content.dtype) is None and content.dtype.names is None) or not content.flags.c_contiguous:
         rewriter.refuse(node, f"a constant array of {content.dtype}")
     return DeclaredArray(
         rewriter.targets.get(id(node), "constant"), "constant", content.dtype, content.shape, content

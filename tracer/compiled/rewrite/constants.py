@@ -16,7 +16,7 @@ from ..state import CODES
 from .program import RecordingProgram
 
 LARGEST = 1 << 20  # bytes of a global array that becomes part of the code
-_FUNCTIONS = (abs, bool, complex, divmod, enumerate, float, int, len, max, min, pow, range, round, zip)
+_FUNCTIONS = (abs, bool, complex, divmod, enumerate, float, int, len, max, min, pow, range, round, tuple, zip)
 
 
 def constant(program: RecordingProgram, value: Any, stem: str) -> ast.expr | None:

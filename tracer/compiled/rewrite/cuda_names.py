@@ -25,7 +25,7 @@ NOTHING = ("nanosleep",)
 # Functions that compute, defined in compiled code under the same names (see `arithmetic` and `float16`).
 _HALVES = (
     "hadd", "hsub", "hmul", "hdiv", "hfma", "hneg", "habs", "hsin", "hcos", "hlog", "hlog2", "hlog10", "hexp", "hexp2",
-    "hexp10", "hsqrt", "hrsqrt", "hceil", "hrcp", "htrunc", "hrint", "heq", "hne", "hge", "hgt", "hle", "hlt", "hmax",
-    "hmin",
+    "hexp10", "hsqrt", "hrsqrt", "hceil", "hfloor", "hrcp", "htrunc", "hrint", "heq", "hne", "hge", "hgt", "hle", "hlt",
+    "hmax", "hmin",
 )  # fmt: skip
 FUNCTIONS = ("popc", "fma", "cbrt", "brev", "clz", "ffs", "selp", *(f"fp16.{name}" for name in _HALVES))

@@ -9,9 +9,11 @@ from itertools import zip_longest
 from types import FunctionType, ModuleType
 from typing import Any
 
+from ...model.registered_functions import is_registered
 from ...model.trace import Op
+from ...model.vector_types import VECTOR_TYPES
 from .array_declarations import declaration
-from .ast_positions import located, parsed, parsed_call
+from .ast_positions import located, move, parsed, parsed_call, parsed_statement
 from .cuda_names import CALLS, EXPRESSIONS, FUNCTIONS, UPDATES
 from .gpu_names import OPERATORS, name_of_function, takes
 from .known_arguments import known_arguments
@@ -26,6 +28,7 @@ _KINDS: dict[type, str] = {
     ast.Import: "an import", ast.ImportFrom: "an import", ast.Delete: "del", ast.Global: "global",
     ast.Nonlocal: "nonlocal", ast.NamedExpr: ":=",
 }  # fmt: skip
+_DIVISIONS = (ast.Div, ast.FloorDiv, ast.Mod)
 _OF_ARRAYS = ("shape", "strides", "ndim", "itemsize", "nbytes", "dtype")
 _VIEWS = ("transpose", "ravel", "reshape", "view")
 _STAYS = (
@@ -91,6 +94,9 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
         plain = isinstance(node.value, ast.Attribute) and node.value.attr in ("shape", "strides")
         if plain:
             return self.generic_visit(node)  # type: ignore[no-any-return]
+        member = self._known(node, "member")
+        if member is not None:
+            return member
         return self.load(self.visit(node.value), self.visit(node.slice), node)
 
     def load(self, array: ast.expr, index: ast.expr, node: ast.expr) -> ast.expr:
@@ -106,17 +112,19 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
             return self._method(node) or self._unknown(node)
         if hasattr(value, "py_func"):
             return self._device_call(value.py_func, node)
-        if value is not zip and value is not max and value is not min:
+        if isinstance(value, FunctionType) and is_registered(value):
+            return self._device_call(value, node)
+        if not any(value is function for function in (zip, max, min, complex)):
             self._refuse_starred(node)
         if isinstance(value, CudaPath):
             return self._cuda_call(value, node)
         if value is print:
             return self._print(node)
+        if value is divmod and self.program.debug and len(node.args) == 2:
+            return parsed_call(self._checked_division(None, node), [self.visit(a) for a in node.args], node)
         name = name_of_function(value)
         if name and not node.keywords and takes(name, len(node.args)):
             return self._as_on_a_gpu(name, node)
-        if value is round and len(node.args) > 1:
-            self.refuse(node, "round to a number of digits, where numba and Python differ")
         return self.generic_visit(node)  # type: ignore[no-any-return]
 
     def _refuse_starred(self, node: ast.Call) -> None:
@@ -151,9 +159,34 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
         self, op: ast.operator, left: ast.expr, right: ast.expr, visited: ast.expr, node: ast.AST
     ) -> ast.expr:
         """Return an operation; `right` is what `visited` was in the source."""
+        if self.program.debug and isinstance(op, _DIVISIONS) and not self._is_never_zero(right):
+            return parsed_call(self._checked_division(op, node), [left, visited], node)
         if type(op) in OPERATORS and not self._is_plain(op, right):
             return parsed_call(OPERATORS[type(op)], [left, visited], node)
         return located(ast.BinOp(left, op, visited), node)  # type: ignore[no-any-return]
+
+    def _is_never_zero(self, divisor: ast.expr) -> bool:
+        """Return whether a divisor is a number that is known, other than zero."""
+        try:
+            value = self.scope.static(divisor)
+        except NotKnown:
+            return False
+        return isinstance(value, int | float | complex) and value != 0
+
+    def _checked_division(self, op: ast.operator | None, node: ast.AST) -> str:
+        """Return the name of a function that divides, or does divmod, and raises at this place where it is by zero."""
+        name, function = f"{OWN}divided_{len(self.program.functions)}", OPERATORS.get(type(op), "divmod")
+        divided = "a / b" if isinstance(op, ast.Div) else f"{function}(a, b)"
+        text = (
+            f"def {name}(a, b):\n if b == 0: raise ZeroDivisionError('division by zero')\n return {divided}"
+        )
+        made = parsed_statement(text, node)
+        assert isinstance(made, ast.FunctionDef)
+        self.program.files[name] = (self.caller or self.source).file
+        if self.caller is not None:
+            move(made, self.caller.line)
+        self.program.functions.append(made)
+        return name
 
     def _is_plain(self, op: ast.operator, right: ast.expr) -> bool:
         """Return whether CPUs and GPUs give the same by a number that is known."""
@@ -181,6 +214,8 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
             return None
         if node.func.attr == "sync" and not node.args:
             return group_wait(self, self.visit(node.func.value), node)
+        if node.func.attr == "bit_count" and not node.args:
+            return parsed_call("_ts_cuda_popc", [self.visit(node.func.value)], node)
         if node.func.attr not in _VIEWS:
             return None
         array, arguments = self.visit(node.func.value), [self.visit(a) for a in node.args]
@@ -206,6 +241,9 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
             return self.update(path, node, Op.ATOMIC)
         if path in FUNCTIONS:
             return self._helper(path, node)
+        if path in VECTOR_TYPES and not node.keywords:
+            parts = ast.Tuple([self.visit(a) for a in node.args], ast.Load())
+            return parsed_call(f"_ts_vector_{VECTOR_TYPES[path].name}", [parts], node)
         if path in NAMES:
             return wait(self, path, [self.visit(a) for a in node.args], node)
         if path == THIS_GRID:

@@ -17,7 +17,7 @@ OPERATORS: dict[type, str] = {
 }  # fmt: skip
 _FUNCTIONS: list[tuple[Any, str]] = [
     (min, "_ts_smallest"), (max, "_ts_largest"), (int, "_ts_to_int"), (math.floor, "_ts_floor"),
-    (math.ceil, "_ts_ceil"), (math.trunc, "_ts_trunc"), (math.modf, "_ts_math_modf"),
+    (math.ceil, "_ts_ceil"), (math.trunc, "_ts_trunc"), (math.modf, "_ts_math_modf"), (round, "_ts_round_to"),
     *((getattr(math, name), f"_ts_math_{name}") for name in (*OF_ONE, *OF_TWO)),
     *((getattr(np, name), f"_ts_np_{name}") for name in OF_ONE.values() if name),
 ]  # fmt: skip
@@ -37,4 +37,5 @@ def takes(name: str, count: int) -> bool:
     """Return whether a function of compiled code takes so many arguments: `min` and `max` any, from two on."""
     if name in ("_ts_smallest", "_ts_largest"):
         return count > 1
-    return count == (2 if name.removeprefix("_ts_math_") in OF_TWO else 1)
+    two = name == "_ts_round_to" or name.removeprefix("_ts_math_") in OF_TWO
+    return count == (2 if two else 1)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...model.registered_functions import is_registered
 from .constants import is_type
 from .scope import DTYPE, CudaPath, NotKnown, source_of
 from .writer import Writer
@@ -58,6 +59,8 @@ def _known(caller: Writer, value: ast.expr) -> Any:
 
 
 def _is_written(value: Any) -> bool:
+    if isinstance(value, FunctionType):
+        return is_registered(value)
     return isinstance(value, CudaPath | type) or hasattr(value, "py_func") or is_type(value)
 
 

@@ -58,6 +58,7 @@ class RecordingProgram:
     written: set[str] = field(default_factory=set)  # names of the device functions that are complete
     files: dict[str, str] = field(default_factory=dict)  # by function: the file that it was written in
     recursive: set[str] = field(default_factory=set)  # names of the device functions that call themselves
+    debug: bool = False  # whether a division by zero ends the launch
     prints: bool = False  # whether it prints
     waits_for_grid: bool = False  # whether threads may wait for those of all blocks
     _sites: dict[tuple[Site, int, Site | None], int] = field(
@@ -113,7 +114,7 @@ class RecordingProgram:
 
     def text(self) -> str:
         """Return everything that decides what compiled code does, as Python source."""
-        facts = "".join(f"# {fact}\n" for fact in self.facts)
+        facts = "".join(f"# {fact}\n" for fact in (*self.facts, *(["debug"] if self.debug else [])))
         return facts + "\n\n".join(map(ast.unparse, self.functions)) + "\n"
 
 

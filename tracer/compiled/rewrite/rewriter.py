@@ -22,9 +22,14 @@ from .writer import STATE, Writer
 SHORT = 1 << 16  # rounds of a loop that is over soon
 
 
-def rewritten(function: FunctionType, dtypes: Mapping[str, np.dtype[Any]]) -> RecordingProgram:
-    """Return the program of a kernel; `dtypes` are those of its arguments that are arrays. Raises NotCompilable."""
-    program = RecordingProgram(user_code_for(function.__code__.co_filename))
+def rewritten(
+    function: FunctionType, dtypes: Mapping[str, np.dtype[Any]], *, debug: bool = False
+) -> RecordingProgram:
+    """Return the program of a kernel; `dtypes` are those of its arguments that are arrays. Raises NotCompilable.
+
+    debug: as given to @cuda.jit.
+    """
+    program = RecordingProgram(user_code_for(function.__code__.co_filename), debug=debug)
     source = source_of(function)
     known = {name + DTYPE: dtype for name, dtype in dtypes.items()}
     program.functions.append(Rewriter(program, source, known).kernel())
@@ -142,7 +147,7 @@ class Rewriter(ExpressionRewriter):
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         target = node.target
         if isinstance(target, ast.Name):
-            if type(node.op) not in OPERATORS:
+            if type(node.op) not in OPERATORS and not self.program.debug:
                 return located(ast.AugAssign(self.visit(target), node.op, self.visit(node.value)), node)
             old = self.visit(located(ast.Name(target.id, ast.Load()), target))
             made = self.operation(node.op, old, node.value, self.visit(node.value), node)

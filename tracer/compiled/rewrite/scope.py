@@ -8,7 +8,7 @@ import linecache
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, EnumType
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -100,11 +100,13 @@ class Scope:
         self._constants = _constant_locals(source.tree)
 
     def value(self, node: ast.expr) -> Any:
-        """Return the value of a name or of attributes of one; raises NotKnown."""
+        """Return the value of a name, of attributes of one, or of a member of an enum; raises NotKnown."""
         if isinstance(node, ast.Name):
             return self._name(node.id)
         if isinstance(node, ast.Attribute):
             return _attribute(self.value(node.value), node.attr)
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            return _member(self.value(node.value), node.slice.value)
         raise NotKnown
 
     def _name(self, name: str) -> Any:
@@ -190,8 +192,16 @@ def _cuda_or(value: Any) -> Any:
         return CudaPath()
     if hasattr(type(value), "cuda_path"):  # a name that the program took out of `cuda`
         return CudaPath(value.cuda_path)
+    if (getattr(value, "__module__", None) or "").endswith("simulator.vector_types"):
+        return CudaPath(value.__name__)
     stands_in = any(base.__name__ == "FakeCUDAModule" for base in type(value).__mro__)
     return CudaPath() if stands_in else value
+
+
+def _member(kind: Any, name: Any) -> Any:
+    if not isinstance(kind, EnumType) or name not in kind.__members__:
+        raise NotKnown
+    return kind[name]
 
 
 def _attribute(value: Any, name: str) -> Any:

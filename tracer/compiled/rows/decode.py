@@ -13,6 +13,7 @@ from ..state import CODE_BITS, DTYPES, ROW, SITE_BITS
 
 COLUMNS = ("block", "thread", "phase", "buffer", "site", "index")  # of whole numbers, as wide as they need be
 LOW = (1 << SITE_BITS) - 1  # the site of a key
+ROWS_OF_RUN = 8  # of one thread that follow each other, from which on it pays to look for such runs
 BLOCK, THREAD, PHASE, BUFFER, SITE, INDEX, CODES = range(7)  # CODES: a bit for each dtype's code
 
 
@@ -29,9 +30,12 @@ def decoded(
     done: int = look_up(rows["key"], rows["index"], *by_key, *what, top)
     if done < len(rows):
         return done
-    starts = np.empty((4, len(rows) + 1), np.int64)
-    runs = find_runs(rows["context"], threads, *by_sweep, starts, top)
-    for name, numbers in zip(("block", "thread", "phase"), starts[1:], strict=True):
+    starts = np.empty((4, len(rows) // ROWS_OF_RUN + 2), np.int64)
+    runs, who = find_runs(rows["context"], threads, *by_sweep, starts, top), ("block", "thread", "phase")
+    if runs < 0:
+        place_each(rows["context"], threads, *by_sweep, *(columns[name] for name in who), top)
+        return done
+    for name, numbers in zip(who, starts[1:], strict=True):
         spread(starts[0], numbers, runs, columns[name])
     return done
 
@@ -60,10 +64,15 @@ def _look_up(
 
 
 def _find_runs(contexts: Any, threads: Any, blocks: Any, phases: Any, found: Any, top: Any) -> Any:
-    """Find where contexts change; found gets these rows, and the block, thread and phase from there on."""
+    """Find where contexts change; found gets these rows, and the block, thread and phase from there on.
+
+    Returns how many there are, -1 where there is no room for them.
+    """
     runs = 0
     for row in range(len(contexts)):
         if row == 0 or contexts[row] != contexts[row - 1]:
+            if runs == found.shape[1] - 1:
+                return -1
             context = np.int64(contexts[row])
             sweep = context // threads
             found[0, runs], found[1, runs] = row, blocks[sweep]
@@ -82,13 +91,31 @@ def _spread(starts: Any, numbers: Any, runs: Any, column: Any) -> None:
             column[row] = numbers[run]
 
 
+def _place_each(
+    contexts: Any, threads: Any, blocks: Any, phases: Any, block: Any, thread: Any, phase: Any, top: Any
+) -> None:
+    """Fill block, thread and phase of rows whose contexts change all the time."""
+    largest_block = largest_thread = largest_phase = np.int64(0)
+    each = 1.0 / threads
+    for row in range(len(contexts)):
+        context = np.int64(contexts[row])
+        sweep = np.uint64((context + 0.5) * each)  # of numbers as small as these; to divide takes longer
+        here, now, mine = blocks[sweep], phases[sweep], context - np.int64(sweep) * threads
+        block[row], thread[row], phase[row] = here, mine, now
+        largest_block, largest_thread = max(largest_block, here), max(largest_thread, mine)
+        largest_phase = max(largest_phase, now)
+    top[BLOCK], top[THREAD], top[PHASE] = largest_block, largest_thread, largest_phase
+
+
 def _copy(source: Any, target: Any) -> None:
     """Copy numbers that lie apart, which NumPy takes four times as long for."""
     for row in range(len(source)):
         target[row] = source[row]
 
 
-look_up, find_runs, spread, copy = cached(_look_up), cached(_find_runs), cached(_spread), cached(_copy)
+look_up, find_runs, spread, place_each, copy = (
+    cached(function) for function in (_look_up, _find_runs, _spread, _place_each, _copy)
+)
 
 
 def type_of_values(codes: int) -> np.dtype[Any]:

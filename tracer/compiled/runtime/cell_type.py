@@ -19,7 +19,7 @@ from numba.core.extending import (
 )
 from numba.np import numpy_support
 
-from ..state import CODES, COMPONENTS_FROM, RECORD_CODE, REGION_SHIFT, SITE_BITS, Word
+from ..state import COMPONENTS_FROM, RECORD_CODE, REGION_SHIFT, SITE_BITS, Word, code_of
 from ..words import I32, I64, at, load_word, word
 
 
@@ -51,7 +51,8 @@ class Cells(types.Type):  # type: ignore[misc]  # Numba is untyped to mypy
         """The dtype's index in DTYPES, or RECORD_CODE."""
         if self.part:
             return COMPONENTS_FROM + self.part - 1 + 2 * (self.itemsize == 8)
-        return RECORD_CODE if self.is_record else CODES[self.numpy]
+        code = code_of(self.numpy)
+        return RECORD_CODE if code is None else code
 
     @property
     def value(self) -> Any:

@@ -24,7 +24,6 @@ def _rounded(typing: Any, value: Any) -> Any:
 
 rounded = intrinsic(_rounded)
 
-# hfloor is not among them: Numba's simulator takes the ceiling.
 _VALUES: dict[str, Callable[..., Any]] = {
     "hadd": lambda a, b: rounded(a + b),
     "hsub": lambda a, b: rounded(a - b),
@@ -44,6 +43,7 @@ _VALUES: dict[str, Callable[..., Any]] = {
     "hsqrt": lambda x: rounded(np.sqrt(np.float32(x))),
     "hrsqrt": lambda x: rounded(np.float32(x) ** np.float32(-0.5)),
     "hceil": lambda x: rounded(np.ceil(np.float32(x))),
+    "hfloor": lambda x: rounded(np.floor(np.float32(x))),
     "hrcp": lambda x: rounded(np.float32(1) / np.float32(x)),
     "htrunc": lambda x: rounded(np.trunc(np.float32(x))),
     "hrint": lambda x: rounded(np.rint(np.float32(x))),

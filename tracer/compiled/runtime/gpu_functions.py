@@ -14,6 +14,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
+from ...recording.rounding import rounded_to
 from ..math_functions import OF_ONE, OF_TWO
 
 _DOUBLE, _SINGLE = ir.DoubleType(), ir.FloatType()
@@ -117,7 +118,25 @@ def _modf(typing: Any, value: Any) -> Any:
     return types.UniTuple(kind, 2)(value), generate
 
 
+def _rounding(typing: Any, value: Any, digits: Any) -> Any:
+    """Round a number to digits after its point."""
+    inner = typing.resolve_function_type(round, (value, digits), {})
+    if inner is None:
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        wide = (types.float64, types.int64)
+        given = [
+            context.cast(builder, v, k, to) for v, k, to in zip(args, (value, digits), wide, strict=True)
+        ]
+        found = context.compile_internal(builder, rounded_to, types.float64(*wide), given)
+        return context.cast(builder, found, types.float64, inner.return_type)
+
+    return inner.return_type(value, digits), generate
+
+
 MATHS: dict[str, Any] = {
+    "_ts_round_to": intrinsic(_rounding),
     "_ts_math_modf": intrinsic(_modf),
     "_ts_power": _of_two(operator.pow, math.pow),
     "_ts_cuda_cbrt": _of_the_library("cbrt", 1),
@@ -130,4 +149,4 @@ for _name, _other in OF_ONE.items():
         MATHS[f"_ts_np_{_other}"] = _of_one(getattr(np, _other), getattr(math, _name))
 for _name in OF_TWO:
     MATHS[f"_ts_math_{_name}"] = _of_two(getattr(math, _name), getattr(math, _name))
-MATHS["_ts_math_hypot"] = _of_the_library("hypot", 2)
+MATHS |= {f"_ts_math_{_name}": _of_the_library(_name, 2) for _name in ("hypot", "remainder")}

@@ -89,7 +89,7 @@ def filling(kind: Cells, value: Any) -> Any:
     """
     if isinstance(value, Cells) and value.ndim <= kind.ndim and not value.is_record:
         implement = _copy
-    elif isinstance(value, types.Number | types.Boolean):
+    elif isinstance(value, types.Number | types.Boolean | types.NPDatetime | types.NPTimedelta):
         implement = _fill
     else:
         return None
@@ -216,7 +216,7 @@ def view(cells: Any, dtype: Any) -> Any:
 def _view_as(cells: Any, dtype: Any) -> Any:
     if not isinstance(cells, Cells) or not cells.ndim or cells.unit != cells.itemsize or cells.is_record:
         return None
-    if not hasattr(dtype, "dtype"):
+    if not hasattr(dtype, "dtype") or cells.numpy not in CODES:
         return None
     if numpy_support.as_dtype(dtype.dtype) not in CODES:
         return None

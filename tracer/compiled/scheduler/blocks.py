@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...model.trace import WARP
 from ..cached import cached
 from ..state import (
     PLACE_WORDS,
     SEAT_WORDS,
+    WARP_WORDS,
     DriverCall,
     PlaceWord,
     SeatWord,
-    Status,
     StopReason,
+    WarpWord,
     Word,
 )
 from ..words import peek, poke
 from .stacks import COLOUR, machine
 from .switching import ask, ask_or_stop, go_on, raise_noted
 
-_PLACE_BYTES, _SEAT_BYTES, _WORD = 8 * PLACE_WORDS, 8 * SEAT_WORDS, 8
+_PLACE_BYTES, _SEAT_BYTES, _WARP_BYTES, _WORD = 8 * PLACE_WORDS, 8 * SEAT_WORDS, 8 * WARP_WORDS, 8
 _HERE = machine()
 _WORDS, _BEGIN, _FUNCTION, _ARGUMENT = _HERE.words, _HERE.begin, _HERE.function, _HERE.argument
 _HAS_BOUNDS, _BASE, _LIMIT = (1, *_HERE.bounds) if _HERE.bounds else (0, 0, 0)
@@ -34,7 +36,46 @@ def _seat_of(state: Any, number: Any) -> Any:
     return peek(state, Word.SEATS) + number * _SEAT_BYTES
 
 
-place_of, seat_of = cached(_place_of), cached(_seat_of)
+def _warp_at(state: Any, number: Any) -> Any:
+    return peek(state, Word.WARPS) + number * _WARP_BYTES
+
+
+place_of, seat_of, warp_at = cached(_place_of), cached(_seat_of), cached(_warp_at)
+
+
+def _lane_of(place: Any) -> Any:
+    """Return the bit of a thread among those of its warp."""
+    return 1 << peek(place, PlaceWord.THREAD) % WARP
+
+
+lane_of = cached(_lane_of)
+
+
+def _is_in(state: Any, place: Any, word: Any) -> Any:
+    """Return whether a thread is among those that a `WarpWord` names."""
+    return peek(warp_at(state, peek(place, PlaceWord.WARP)), word) & lane_of(place) != 0
+
+
+is_in = cached(_is_in)
+
+
+def _stop_running(state: Any, place: Any) -> Any:
+    """Take a thread out of those that have turns; return the address of its warp's words."""
+    warp = warp_at(state, peek(place, PlaceWord.WARP))
+    poke(warp, WarpWord.RUNS, peek(warp, WarpWord.RUNS) & ~lane_of(place))
+    return warp
+
+
+stop_running = cached(_stop_running)
+
+
+def _put_in(state: Any, place: Any, word: Any) -> None:
+    """Let a thread that runs be among those that wait, as a `WarpWord` says it."""
+    warp = stop_running(state, place)
+    poke(warp, word, peek(warp, word) | lane_of(place))
+
+
+put_in = cached(_put_in)
 
 
 def _free_stack(state: Any, place: Any) -> None:
@@ -148,6 +189,22 @@ def _free_seat(state: Any) -> Any:
 free_seat = cached(_free_seat)
 
 
+def _first_warp(state: Any, seat: Any) -> Any:
+    """Return the address of the words of the first warp of a seat's block."""
+    return warp_at(state, seat * peek(state, Word.WARPS_OF_BLOCK))
+
+
+first_warp = cached(_first_warp)
+
+
+def _lanes_of(threads: Any) -> Any:
+    """Return a bit for each lane of a warp of so many threads, of which it takes what it can."""
+    return (1 << min(threads, WARP)) - 1
+
+
+lanes_of = cached(_lanes_of)
+
+
 def _start_block(state: Any, block: Any) -> Any:
     """Give a block a seat, and its threads their places; return the seat's number."""
     number, threads = free_seat(state), peek(state, Word.THREADS)
@@ -163,10 +220,8 @@ def _start_block(state: Any, block: Any) -> Any:
     poke(seat, SeatWord.RUNNING, threads)
     number_phase(state, seat)
     refresh(state, peek(seat, SeatWord.MEMORY))
-    for at in range(number * threads, (number + 1) * threads):
-        place = place_of(state, at)
-        poke(place, PlaceWord.STATUS, Status.RUNS)
-        poke(place, PlaceWord.SLOT, -1)
+    for i in range(peek(state, Word.WARPS_OF_BLOCK)):
+        poke(first_warp(state, number) + i * _WARP_BYTES, WarpWord.RUNS, lanes_of(threads - WARP * i))
     live = peek(state, Word.LIVE_COUNT)
     poke(peek(state, Word.LIVE), live, number)
     poke(state, Word.LIVE_COUNT, live + 1)
@@ -179,14 +234,14 @@ start_block = cached(_start_block)
 
 def _next_phase(state: Any, number: Any) -> None:
     """Let the threads of a block that wait at its barrier go on into the next phase."""
-    seat, threads = seat_of(state, number), peek(state, Word.THREADS)
+    seat = seat_of(state, number)
     poke(seat, SeatWord.RELEASED, 0)
     poke(seat, SeatWord.PHASE, peek(seat, SeatWord.PHASE) + 1)
     number_phase(state, seat)
-    for at in range(number * threads, (number + 1) * threads):
-        place = place_of(state, at)
-        if peek(place, PlaceWord.STATUS) == Status.AT_BARRIER:
-            poke(place, PlaceWord.STATUS, Status.RUNS)
+    for i in range(peek(state, Word.WARPS_OF_BLOCK)):
+        warp = first_warp(state, number) + i * _WARP_BYTES
+        poke(warp, WarpWord.RUNS, peek(warp, WarpWord.RUNS) | peek(warp, WarpWord.AT_BARRIER))
+        poke(warp, WarpWord.AT_BARRIER, 0)
 
 
 next_phase = cached(_next_phase)

@@ -7,7 +7,11 @@ below another of it is in `random.Random._randbelow_with_getrandbits`.
 
 from __future__ import annotations
 
+import random
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..cached import cached
 from ..state import TWISTER_WORDS, Word
@@ -15,71 +19,89 @@ from ..words import peek, poke
 
 _PERIOD, _MIDDLE = TWISTER_WORDS, 397
 _UPPER, _LOWER, _MATRIX, _ALL = 0x80000000, 0x7FFFFFFF, 0x9908B0DF, 0xFFFFFFFF
+# Behind the generator's words, as Python gives them, and how many are used: the numbers that the last twist has made.
+_USED, _MADE = _PERIOD, _PERIOD + 1
+WORDS = _MADE + _PERIOD
 
 
-def _twist_of(numbers: Any) -> None:
-    """Make the next 624 numbers of the last ones."""
-    for i in range(_PERIOD):
-        mixed = (peek(numbers, i) & _UPPER) | (peek(numbers, (i + 1) % _PERIOD) & _LOWER)
-        next_one = peek(numbers, (i + _MIDDLE) % _PERIOD) ^ (mixed >> 1)
-        poke(numbers, i, next_one ^ _MATRIX if mixed & 1 else next_one)
-    poke(numbers, _PERIOD, 0)
+def _twist_word(numbers: Any, i: Any, after: Any, middle: Any) -> None:
+    mixed = (peek(numbers, i) & _UPPER) | (peek(numbers, after) & _LOWER)
+    poke(numbers, i, peek(numbers, middle) ^ (mixed >> 1) ^ (-(mixed & 1) & _MATRIX))
 
 
-_twist = cached(_twist_of)
+twist_word = cached(_twist_word)
 
 
-def _number_at(numbers: Any, at: Any) -> Any:
-    """Return one of the numbers of 32 bits that the last twist has made."""
-    y = peek(numbers, at)
+def _tempered(y: Any) -> Any:
     y ^= y >> 11
     y ^= (y << 7) & 0x9D2C5680
     y ^= (y << 15) & 0xEFC60000
     return (y ^ (y >> 18)) & _ALL
 
 
-_number = cached(_number_at)
+tempered = cached(_tempered)
 
 
-def _next_number_of(numbers: Any) -> Any:
-    """Return the next number of 32 bits."""
-    if peek(numbers, _PERIOD) >= _PERIOD:
-        _twist(numbers)
-    at = peek(numbers, _PERIOD)
-    poke(numbers, _PERIOD, at + 1)
-    return _number(numbers, at)
+def _twist_of(numbers: Any) -> None:
+    """Make the next 624 numbers of 32 bits."""
+    for i in range(_PERIOD - _MIDDLE):
+        twist_word(numbers, i, i + 1, i + _MIDDLE)
+    for i in range(_PERIOD - _MIDDLE, _PERIOD - 1):
+        twist_word(numbers, i, i + 1, i + _MIDDLE - _PERIOD)
+    twist_word(numbers, _PERIOD - 1, 0, _MIDDLE - 1)
+    for i in range(_PERIOD):
+        poke(numbers, _MADE + i, tempered(peek(numbers, i)))
+    poke(numbers, _USED, 0)
 
 
-_next_number = cached(_next_number_of)
+twist = cached(_twist_of)
 
 
-def _below_of(state: Any, limit: Any) -> Any:
-    """Return a number from 0 to below a limit of at most 32 bits, as `Random._randbelow` does."""
-    numbers, bits = peek(state, Word.TWISTER), 0
+def _bits_of(limit: Any) -> Any:
+    """Return how many bits a number takes."""
+    bits = 0
     while limit >> bits:
         bits += 1
-    found = _next_number(numbers) >> (32 - bits)
+    return bits
+
+
+bits_of = cached(_bits_of)
+
+
+def _below_of(state: Any, limit: Any, bits: Any) -> Any:
+    """Return a number from 0 to below a limit, which takes at most 32 bits, as `Random._randbelow` does."""
+    numbers, found = peek(state, Word.TWISTER), limit
     while found >= limit:
-        found = _next_number(numbers) >> (32 - bits)
+        if peek(numbers, _USED) >= _PERIOD:
+            twist(numbers)
+        used = peek(numbers, _USED)
+        poke(numbers, _USED, used + 1)
+        found = peek(numbers, _MADE + used) >> (32 - bits)
     return found
 
 
 below = cached(_below_of)
 
 
-def _later_below_of(state: Any, limit: Any, ahead: Any) -> Any:
+def _later_below_of(state: Any, limit: Any, bits: Any, ahead: Any) -> Any:
     """Return what `below` will make of a later number, or -1 where it takes another or none is made yet.
 
     ahead: how many numbers later; `below` takes between half of them and all.
     """
-    numbers, bits = peek(state, Word.TWISTER), 0
-    at = peek(numbers, _PERIOD) + ahead
+    numbers = peek(state, Word.TWISTER)
+    at = peek(numbers, _USED) + ahead
     if at >= _PERIOD:
         return -1
-    while limit >> bits:
-        bits += 1
-    found = _number(numbers, at) >> (32 - bits)
+    found = peek(numbers, _MADE + at) >> (32 - bits)
     return found if found < limit else -1
 
 
 later_below = cached(_later_below_of)
+
+
+def generator(seed: int) -> NDArray[np.int64]:
+    """Return the words of a generator that begins as Python's `Random(seed)`; all numbers of it are yet to be made."""
+    made = np.zeros(WORDS, np.int64)
+    made[: _USED + 1] = random.Random(seed).getstate()[1]
+    assert made[_USED] == _PERIOD
+    return made

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..cached import cached
-from ..state import PlaceWord, SeatWord, Status, Word
+from ..state import PlaceWord, SeatWord, WarpWord, Word
 from ..words import peek
-from .blocks import place_of, seat_of
+from .blocks import is_in, place_of, seat_of
 
 _PRIME = 0x100000001B3  # of FNV-1a; see Glenn Fowler, Landon Curt Noll and Kiem-Phong Vo, "The FNV hash"
 
@@ -41,8 +41,9 @@ def _digest_of_stacks(state: Any) -> Any:
         first = peek(seat, SeatWord.FIRST)
         for number in range(first, first + threads):
             place = place_of(state, number)
-            if peek(place, PlaceWord.STATUS) != Status.DONE:
-                waits = peek(place, PlaceWord.STATUS) != Status.RUNS and peek(seat, SeatWord.RELEASED) == 0
+            runs, at_barrier = is_in(state, place, WarpWord.RUNS), is_in(state, place, WarpWord.AT_BARRIER)
+            if runs or at_barrier or is_in(state, place, WarpWord.MEETS):
+                waits = not runs and peek(seat, SeatWord.RELEASED) == 0
                 digest = mixed(mixed(digest, number), 1 if waits else 0)
                 if peek(place, PlaceWord.STACK):
                     digest = of_stack(state, place, digest)

@@ -17,7 +17,8 @@ from llvmlite import binding, ir
 
 from ..not_compilable import NotCompilable
 
-STACK_BYTES = 1 << 15
+# An odd number of pages: the tables in which processors keep where pages are have few places for every eighth.
+STACK_BYTES = 9 << 12
 RECURSIVE_BYTES = (
     1 << 18
 )  # where functions call themselves; a GPU has 1024 bytes for each thread, unless asked for more

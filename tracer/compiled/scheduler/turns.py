@@ -9,16 +9,29 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...model.trace import WARP
 from ...recording.repetition import TURNS_BETWEEN_LOOKS
 from ..cached import cached
-from ..state import Order, Pause, PlaceWord, SeatWord, Status, StopReason, Word
-from ..words import peek, poke, prefetch
+from ..state import WARP_WORDS, Order, Pause, PlaceWord, SeatWord, StopReason, WarpWord, Word
+from ..words import lowest, peek, poke, prefetch
 from .arrivals import arrived
-from .blocks import free_stack, next_phase, place_of, remove_ended, resume, seat_of, start_block
-from .random_numbers import below, later_below
+from .blocks import (
+    first_warp,
+    free_stack,
+    next_phase,
+    place_of,
+    put_in,
+    remove_ended,
+    resume,
+    seat_of,
+    start_block,
+    stop_running,
+)
+from .random_numbers import below, bits_of, later_below
 from .votes import vote
 from .warps import converge, leave_warp, release_all
 
+_WORD, _WARP_BYTES, _ALL = 8, 8 * WARP_WORDS, 0xFFFFFFFF
 _WORDS_AHEAD, _STACKS_AHEAD, _LINES = 8, 4, 6  # threads, and lines of 64 bytes of each stack
 
 
@@ -35,26 +48,10 @@ def _release_of(state: Any, seat: Any) -> None:
 release = cached(_release_of)
 
 
-def _leave_turns(state: Any, place: Any) -> None:
-    """Take a thread out of those that are chosen from at random; the last of these takes its slot."""
-    slot, runnable = peek(place, PlaceWord.SLOT), peek(state, Word.RUNNABLE)
-    if slot < 0:
-        return
-    count = peek(state, Word.RUNNABLE_COUNT) - 1
-    last = peek(runnable, count)
-    poke(runnable, slot, last)
-    poke(place_of(state, last), PlaceWord.SLOT, slot)
-    poke(place, PlaceWord.SLOT, -1)
-    poke(state, Word.RUNNABLE_COUNT, count)
-
-
-leave_turns = cached(_leave_turns)
-
-
 def _end_thread(state: Any, place: Any, seat: Any) -> None:
     """Note that a thread has come to its end."""
     poke(seat, SeatWord.RUNNING, peek(seat, SeatWord.RUNNING) - 1)
-    poke(place, PlaceWord.STATUS, Status.DONE)
+    stop_running(state, place)
     poke(state, Word.NEWS, 1)
     free_stack(state, place)
     if peek(state, Word.IN_WARPS):
@@ -77,7 +74,7 @@ def _come_to_barrier(state: Any, place: Any, seat: Any) -> None:
     elif peek(place, PlaceWord.REASON) != StopReason.BARRIER:
         poke(seat, SeatWord.VOTES, 1)
     poke(seat, SeatWord.WAITING, peek(seat, SeatWord.WAITING) + 1)
-    poke(place, PlaceWord.STATUS, Status.AT_BARRIER)
+    put_in(state, place, WarpWord.AT_BARRIER)
     if peek(state, Word.IN_WARPS):
         leave_warp(state, place)
     if peek(seat, SeatWord.WAITING) == peek(seat, SeatWord.RUNNING):
@@ -104,9 +101,8 @@ def _wait_of(state: Any, place: Any, reason: Any) -> None:
 wait = cached(_wait_of)
 
 
-def _turn_of(state: Any, number: Any) -> Any:
+def _turn_of(state: Any, place: Any) -> Any:
     """Give the thread at a place a turn; return whether it is to have others in this phase."""
-    place = place_of(state, number)
     reason = resume(state, place)
     while reason == StopReason.FENCE:
         arrived(state, place, reason)
@@ -128,7 +124,7 @@ def _begin_block_of(state: Any, block: Any) -> None:
     if peek(state, Word.TURNS):
         threads = peek(state, Word.THREADS)
         for number in range(seat * threads, (seat + 1) * threads):
-            turn(state, number)
+            turn(state, place_of(state, number))
 
 
 begin_block = cached(_begin_block_of)
@@ -180,23 +176,36 @@ def _begin_blocks_of(state: Any) -> Any:
 begin_blocks = cached(_begin_blocks_of)
 
 
+def _list_warp(state: Any, warp: Any, number: Any) -> None:
+    """Add the threads of a warp that can run to those that have turns; `number` is the place of its first."""
+    count, runs = peek(state, Word.RUNNABLE_COUNT), peek(warp, WarpWord.RUNS)
+    runnable = peek(state, Word.RUNNABLE) + _WORD * count
+    if runs == _ALL:
+        for lane in range(WARP):
+            poke(runnable, lane, number + lane)
+        poke(state, Word.RUNNABLE_COUNT, count + WARP)
+        return
+    while runs:
+        poke(runnable, 0, number + lowest(runs))
+        runs &= runs - 1
+        runnable += _WORD
+        count += 1
+    poke(state, Word.RUNNABLE_COUNT, count)
+
+
+list_warp = cached(_list_warp)
+
+
 def _admit_of(state: Any) -> None:
     """Gather the threads that can run, in the order of blocks and threads, released ones in their new phase."""
-    runnable, threads, count = peek(state, Word.RUNNABLE), peek(state, Word.THREADS), 0
+    poke(state, Word.RUNNABLE_COUNT, 0)
+    threads = peek(state, Word.THREADS)
     for i in range(peek(state, Word.LIVE_COUNT)):
         number = peek(peek(state, Word.LIVE), i)
-        seat = seat_of(state, number)
-        if peek(seat, SeatWord.RELEASED):
+        if peek(seat_of(state, number), SeatWord.RELEASED):
             next_phase(state, number)
-        for at in range(number * threads, (number + 1) * threads):
-            place = place_of(state, at)
-            if peek(place, PlaceWord.STATUS) == Status.RUNS:
-                poke(runnable, count, at)
-                poke(place, PlaceWord.SLOT, count)
-                count += 1
-            else:
-                poke(place, PlaceWord.SLOT, -1)
-    poke(state, Word.RUNNABLE_COUNT, count)
+        for k in range(peek(state, Word.WARPS_OF_BLOCK)):
+            list_warp(state, first_warp(state, number) + k * _WARP_BYTES, number * threads + k * WARP)
     poke(state, Word.CHANGED, 0)
 
 
@@ -232,7 +241,7 @@ def _sweep_of(state: Any) -> None:
     for i in range(count):
         number = peek(runnable, i)
         fetch_ahead(state, i, count)
-        if turn(state, number):
+        if turn(state, place_of(state, number)):
             poke(runnable, stay, number)
             stay += 1
     poke(state, Word.RUNNABLE_COUNT, stay)
@@ -241,13 +250,13 @@ def _sweep_of(state: Any) -> None:
 sweep = cached(_sweep_of)
 
 
-def _fetch_at_random(state: Any, count: Any) -> None:
+def _fetch_at_random(state: Any, count: Any, bits: Any) -> None:
     """Fetch the words and the stacks of threads that will have their turns soon, unless others can have turns then."""
     runnable = peek(state, Word.RUNNABLE)
-    slot = later_below(state, count, 2 * _WORDS_AHEAD)
+    slot = later_below(state, count, bits, 2 * _WORDS_AHEAD)
     if slot >= 0:
         prefetch(place_of(state, peek(runnable, slot)))
-    slot = later_below(state, count, _STACKS_AHEAD)
+    slot = later_below(state, count, bits, _STACKS_AHEAD)
     if slot >= 0:
         fetch_stack(place_of(state, peek(runnable, slot)))
 
@@ -255,21 +264,47 @@ def _fetch_at_random(state: Any, count: Any) -> None:
 fetch_at_random = cached(_fetch_at_random)
 
 
-def _random_turn(state: Any) -> None:
-    """Give one thread a turn, chosen at random."""
-    count = peek(state, Word.RUNNABLE_COUNT)
-    slot = below(state, count)
-    fetch_at_random(state, count)
-    number = peek(peek(state, Word.RUNNABLE), slot)
-    if not turn(state, number):
-        leave_turns(state, place_of(state, number))
+def _random_turns_of(state: Any, most: Any) -> Any:
+    """Give so many threads turns, chosen at random, or fewer, until one has no more; return how many."""
+    count, made, stays = peek(state, Word.RUNNABLE_COUNT), 0, True
+    runnable, bits, slot = peek(state, Word.RUNNABLE), bits_of(count), 0
+    while stays and made < most:
+        slot = below(state, count, bits)
+        fetch_at_random(state, count, bits)
+        stays = turn(state, place_of(state, peek(runnable, slot)))
+        made += 1
+    if not stays:
+        # The last of those that have turns takes its slot.
+        poke(runnable, slot, peek(runnable, count - 1))
+        poke(state, Word.RUNNABLE_COUNT, count - 1)
+    return made
 
 
-random_turn = cached(_random_turn)
+random_turns = cached(_random_turns_of)
 
 
-def _turns_of(state: Any) -> None:
-    """Give threads turns until a block may have ended."""
+def _between_looks(state: Any) -> Any:
+    """Return how many turns, or sweeps, there are from one look whether threads wait for ever to the next."""
+    each = peek(state, Word.RUNNABLE_COUNT) if peek(state, Word.SCHEDULE) == Order.RANDOM else 1
+    return TURNS_BETWEEN_LOOKS * max(1, each)
+
+
+between_looks = cached(_between_looks)
+
+
+def _turns_before_look(state: Any) -> Any:
+    """Return how many turns come before the next look; one where threads began, ended or met, which puts it off."""
+    if peek(state, Word.NEWS):
+        return 1
+    between = between_looks(state)
+    return between - peek(state, Word.IDLE_TURNS) % between
+
+
+turns_before_look = cached(_turns_before_look)
+
+
+def _turns_of(state: Any) -> Any:
+    """Give threads turns until a block may have ended; return how many sweeps that were, or turns chosen at random."""
     if peek(state, Word.CHANGED):
         admit(state)
     if peek(state, Word.RUNNABLE_COUNT) == 0:
@@ -277,27 +312,27 @@ def _turns_of(state: Any) -> None:
         for i in range(peek(state, Word.LIVE_COUNT)):
             release_all(state, place_of(state, peek(peek(state, Word.LIVE), i) * threads))
     elif peek(state, Word.SCHEDULE) == Order.RANDOM:
-        random_turn(state)
+        return random_turns(state, turns_before_look(state))
     else:
         sweep(state)
         if peek(state, Word.SCHEDULE) == Order.SEQUENTIAL:
             poke(state, Word.CHANGED, 1)
+    return 1
 
 
 turns = cached(_turns_of)
 
 
-def _is_look_due(state: Any) -> Any:
-    """Return whether it is time to look whether threads wait for ever; to be called after each sweep."""
+def _is_look_due(state: Any, made: Any) -> Any:
+    """Return whether it is time to look whether threads wait for ever; to be called after so many turns or sweeps."""
     if peek(state, Word.NEWS):
         poke(state, Word.NEWS, 0)
         poke(state, Word.NEWS_COUNT, peek(state, Word.NEWS_COUNT) + 1)
         poke(state, Word.IDLE_TURNS, 0)
         return False
-    idle = peek(state, Word.IDLE_TURNS) + 1
+    idle = peek(state, Word.IDLE_TURNS) + made
     poke(state, Word.IDLE_TURNS, idle)
-    each = peek(state, Word.RUNNABLE_COUNT) if peek(state, Word.SCHEDULE) == Order.RANDOM else 1
-    return idle % (TURNS_BETWEEN_LOOKS * max(1, each)) == 0
+    return idle % between_looks(state) == 0
 
 
 is_look_due = cached(_is_look_due)
@@ -330,8 +365,7 @@ def _run_of(state: Any) -> Any:
                 return Pause.NO_SEAT
             if peek(state, Word.LIVE_COUNT) == 0:
                 return Pause.OVER
-            turns(state)
-            if is_look_due(state):
+            if is_look_due(state, turns(state)):
                 poke(state, Word.AFTER_LOOK, 1)
                 return Pause.LOOK
         poke(state, Word.AFTER_LOOK, 0)

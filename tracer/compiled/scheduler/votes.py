@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from ..cached import cached
-from ..state import PlaceWord, SeatWord, Status, StopReason, Word
+from ..state import PlaceWord, SeatWord, StopReason, WarpWord, Word
 from ..words import peek, poke
-from .blocks import place_of
+from .blocks import is_in, place_of
 
 
-def _votes_at(place: Any) -> Any:
+def _votes_at(state: Any, place: Any) -> Any:
     """Return whether a thread waits at a barrier that counts votes."""
     reason = peek(place, PlaceWord.REASON)
-    waits = peek(place, PlaceWord.STATUS) == Status.AT_BARRIER
-    return waits and reason >= StopReason.COUNT and reason <= StopReason.OR
+    return is_in(state, place, WarpWord.AT_BARRIER) and reason >= StopReason.COUNT and reason <= StopReason.OR
 
 
 votes_at = cached(_votes_at)
@@ -25,11 +24,11 @@ def _give_votes(state: Any, first: Any) -> None:
     yes, waiting, threads = 0, 0, peek(state, Word.THREADS)
     for thread in range(threads):
         place = place_of(state, first + thread)
-        waiting += peek(place, PlaceWord.STATUS) == Status.AT_BARRIER
-        yes += votes_at(place) and peek(place, PlaceWord.OUT) != 0
+        waiting += is_in(state, place, WarpWord.AT_BARRIER)
+        yes += votes_at(state, place) and peek(place, PlaceWord.OUT) != 0
     for thread in range(threads):
         place = place_of(state, first + thread)
-        if votes_at(place):
+        if votes_at(state, place):
             reason = peek(place, PlaceWord.REASON)
             found = (
                 yes

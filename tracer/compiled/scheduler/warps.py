@@ -9,8 +9,9 @@ from typing import Any
 
 from ...model.trace import COMPARED, VOTED_NO, VOTED_YES, WARP
 from ..cached import cached
-from ..state import PLACE_WORDS, DriverCall, PlaceWord, Status, StopReason, Word
-from ..words import peek, poke
+from ..state import PLACE_WORDS, DriverCall, PlaceWord, StopReason, WarpWord, Word
+from ..words import lowest, peek, poke
+from .blocks import is_in, lane_of, put_in, warp_at
 from .switching import ask_or_stop
 
 _PLACE_BYTES, _ALL, _NEVER = 8 * PLACE_WORDS, 0xFFFFFFFF, 1 << 62
@@ -65,33 +66,29 @@ part_of = cached(_part_of)
 
 
 def _warp_of(state: Any, place: Any) -> Any:
-    """Return (address of the place of a warp's first thread, how many threads the warp has)."""
-    thread = peek(place, PlaceWord.THREAD)
-    lane = thread % WARP
-    return place - lane * _PLACE_BYTES, min(WARP, peek(state, Word.THREADS) - (thread - lane))
+    """Return (address of the place of a warp's first thread, address of the warp's words)."""
+    lane = peek(place, PlaceWord.THREAD) % WARP
+    return place - lane * _PLACE_BYTES, warp_at(state, peek(place, PlaceWord.WARP))
 
 
 warp_of = cached(_warp_of)
 
 
-def _running_lanes(first: Any, count: Any) -> Any:
+def _running_lanes(warp: Any) -> Any:
     """Return a bit for each lane whose thread has not ended."""
-    found = 0
-    for lane in range(count):
-        if peek(first + lane * _PLACE_BYTES, PlaceWord.STATUS) != Status.DONE:
-            found |= 1 << lane
-    return found
+    return peek(warp, WarpWord.RUNS) | peek(warp, WarpWord.AT_BARRIER) | peek(warp, WarpWord.MEETS)
 
 
 running_lanes = cached(_running_lanes)
 
 
-def _group_of(first: Any, count: Any, mask: Any) -> Any:
+def _group_of(first: Any, warp: Any, mask: Any) -> Any:
     """Return a bit for each lane that waits at an operation of this mask."""
-    found = 0
-    for lane in range(count):
-        place = first + lane * _PLACE_BYTES
-        if peek(place, PlaceWord.STATUS) == Status.IN_WARP and mask_of(place) == mask:
+    found, left = 0, peek(warp, WarpWord.MEETS)
+    while left:
+        lane = lowest(left)
+        left &= left - 1
+        if mask_of(first + lane * _PLACE_BYTES) == mask:
             found |= 1 << lane
     return found
 
@@ -109,10 +106,12 @@ brings = cached(_brings)
 
 def _votes_of(first: Any, group: Any) -> Any:
     """Return a bit for each lane of a group that brought something else than 0."""
-    found = 0
-    for lane in range(WARP):
+    found, left = 0, group
+    while left:
+        lane = lowest(left)
+        left &= left - 1
         place = first + lane * _PLACE_BYTES
-        if group >> lane & 1 and brings(place) and peek(place, PlaceWord.OUT) != 0:
+        if brings(place) and peek(place, PlaceWord.OUT) != 0:
             found |= 1 << lane
     return found
 
@@ -122,10 +121,12 @@ votes_of = cached(_votes_of)
 
 def _same_as(first: Any, group: Any, value: Any) -> Any:
     """Return a bit for each lane of a group that brought this value."""
-    found = 0
-    for lane in range(WARP):
+    found, left = 0, group
+    while left:
+        lane = lowest(left)
+        left &= left - 1
         place = first + lane * _PLACE_BYTES
-        if group >> lane & 1 and brings(place) and peek(place, PlaceWord.OUT) == value:
+        if brings(place) and peek(place, PlaceWord.OUT) == value:
             found |= 1 << lane
     return found
 
@@ -167,36 +168,32 @@ taken_by = cached(_taken_by)
 
 def _sites_differ(first: Any, group: Any) -> Any:
     """Return whether the lanes of a group are at different sites."""
-    site = -1
-    for lane in range(WARP):
-        if group >> lane & 1:
-            here = peek(first + lane * _PLACE_BYTES, PlaceWord.SITE)
-            if site >= 0 and here != site:
-                return True
-            site = here
+    site, left = peek(first + lowest(group) * _PLACE_BYTES, PlaceWord.SITE), group
+    while left:
+        if peek(first + lowest(left) * _PLACE_BYTES, PlaceWord.SITE) != site:
+            return True
+        left &= left - 1
     return False
 
 
 sites_differ = cached(_sites_differ)
 
 
-def _release_of(state: Any, first: Any, group: Any, mask: Any) -> None:
+def _release_of(state: Any, first: Any, warp: Any, group: Any, mask: Any) -> None:
     """Let the lanes of a group go on from the next sweep on, each with what it takes away."""
     if mask >= 0 and (mask != group or sites_differ(first, group)):
         poke(state, Word.GROUP, group)
         poke(state, Word.GROUP_MASK, mask)
         poke(state, Word.GROUP_PLACE, (first - peek(state, Word.PLACES)) // _PLACE_BYTES)
         ask_or_stop(state, DriverCall.MASK_FAULT)
-    votes, released = votes_of(first, group), 0
-    for lane in range(WARP):
-        if group >> lane & 1:
-            place = first + lane * _PLACE_BYTES
-            poke(place, PlaceWord.IN, taken_by(first, group, place, votes))
-    for lane in range(WARP):
-        if group >> lane & 1:
-            poke(first + lane * _PLACE_BYTES, PlaceWord.STATUS, Status.RUNS)
-            released += 1
-    poke(state, Word.IN_WARPS, peek(state, Word.IN_WARPS) - released)
+    votes, left = votes_of(first, group), group
+    while left:
+        place = first + lowest(left) * _PLACE_BYTES
+        left &= left - 1
+        poke(place, PlaceWord.IN, taken_by(first, group, place, votes))
+        poke(state, Word.IN_WARPS, peek(state, Word.IN_WARPS) - 1)
+    poke(warp, WarpWord.MEETS, peek(warp, WarpWord.MEETS) & ~group)
+    poke(warp, WarpWord.RUNS, peek(warp, WarpWord.RUNS) | group)
     poke(state, Word.CHANGED, 1)
     poke(state, Word.NEWS, 1)
     poke(state, Word.RESUMED, 1)
@@ -205,13 +202,14 @@ def _release_of(state: Any, first: Any, group: Any, mask: Any) -> None:
 release = cached(_release_of)
 
 
-def _next_group(first: Any, count: Any, after: Any) -> Any:
+def _next_group(first: Any, warp: Any, after: Any) -> Any:
     """Return the lane whose group was begun first after an arrival of this number, or -1."""
-    found, came = -1, _NEVER
-    for lane in range(count):
-        place = first + lane * _PLACE_BYTES
-        number = peek(place, PlaceWord.CAME)
-        if peek(place, PlaceWord.STATUS) == Status.IN_WARP and number > after and number < came:
+    found, came, left = -1, _NEVER, peek(warp, WarpWord.MEETS)
+    while left:
+        lane = lowest(left)
+        left &= left - 1
+        number = peek(first + lane * _PLACE_BYTES, PlaceWord.CAME)
+        if number > after and number < came:
             found, came = lane, number
     return found
 
@@ -219,45 +217,34 @@ def _next_group(first: Any, count: Any, after: Any) -> Any:
 next_group = cached(_next_group)
 
 
-def _others_wait(first: Any, count: Any) -> Any:
-    """Return whether all threads of a warp wait or have ended."""
-    running = 0
-    for lane in range(count):
-        running += peek(first + lane * _PLACE_BYTES, PlaceWord.STATUS) == Status.RUNS
-    return running == 0
-
-
-others_wait = cached(_others_wait)
-
-
-def _release_complete(state: Any, first: Any, count: Any, late: Any) -> None:
+def _release_complete(state: Any, first: Any, warp: Any, late: Any) -> None:
     """Let the operations of a warp go on for which no lane is missing, all where nobody else can come (late)."""
-    running, after = running_lanes(first, count), -1
+    running, after = running_lanes(warp), -1
     while True:
-        lane = next_group(first, count, after)
+        lane = next_group(first, warp, after)
         if lane < 0:
             break
         place = first + lane * _PLACE_BYTES
         mask, after = mask_of(place), peek(place, PlaceWord.CAME)
-        group = group_of(first, count, mask)
+        group = group_of(first, warp, mask)
         if late or (mask >= 0 and (mask & running & ~group) == 0):
-            release(state, first, group, mask)
-    release_open(state, first, count)
+            release(state, first, warp, group, mask)
+    release_open(state, first, warp)
 
 
-def _release_open(state: Any, first: Any, count: Any) -> None:
+def _release_open(state: Any, first: Any, warp: Any) -> None:
     """Let those go on that asked who is there, where all others of their warp wait or have ended."""
-    if not others_wait(first, count):
+    if peek(warp, WarpWord.RUNS):
         return
     after = -1
     while True:
-        lane = next_group(first, count, after)
+        lane = next_group(first, warp, after)
         if lane < 0:
             break
         place = first + lane * _PLACE_BYTES
         mask, after = mask_of(place), peek(place, PlaceWord.CAME)
         if mask < 0:
-            release(state, first, group_of(first, count, mask), mask)
+            release(state, first, warp, group_of(first, warp, mask), mask)
 
 
 release_open = cached(_release_open)
@@ -266,8 +253,9 @@ release_complete = cached(_release_complete)
 
 def _leave_warp(state: Any, place: Any) -> None:
     """Look, after a thread came to a barrier or to its end, which operations of its warp it held up."""
-    first, count = warp_of(state, place)
-    release_complete(state, first, count, False)
+    first, warp = warp_of(state, place)
+    if peek(warp, WarpWord.MEETS):
+        release_complete(state, first, warp, False)
 
 
 leave_warp = cached(_leave_warp)
@@ -275,16 +263,17 @@ leave_warp = cached(_leave_warp)
 
 def _converge(state: Any, place: Any) -> None:
     """Take in a thread that has come to a warp operation."""
-    poke(place, PlaceWord.STATUS, Status.IN_WARP)
+    put_in(state, place, WarpWord.MEETS)
     poke(place, PlaceWord.CAME, peek(state, Word.CAME))
     poke(state, Word.CAME, peek(state, Word.CAME) + 1)
     poke(state, Word.IN_WARPS, peek(state, Word.IN_WARPS) + 1)
-    first, count = warp_of(state, place)
-    lane, mask = peek(place, PlaceWord.THREAD) % WARP, mask_of(place)
-    if mask < 0 or mask >> lane & 1:
-        release_complete(state, first, count, False)
-    else:
-        release(state, first, 1 << lane, mask)
+    first, warp = warp_of(state, place)
+    mask = mask_of(place)
+    if mask >= 0 and not mask & lane_of(place):
+        release(state, first, warp, lane_of(place), mask)
+    elif not peek(warp, WarpWord.RUNS) or (mask >= 0 and (mask & peek(warp, WarpWord.RUNS)) == 0):
+        # Else only others can complete what waits here: no group but its own is nearer to that than before.
+        release_complete(state, first, warp, False)
 
 
 converge = cached(_converge)
@@ -295,9 +284,8 @@ def _first_to_come(state: Any, places: Any) -> Any:
     found, came = 0, _NEVER
     for thread in range(peek(state, Word.THREADS)):
         place = places + thread * _PLACE_BYTES
-        number = peek(place, PlaceWord.CAME)
-        if peek(place, PlaceWord.STATUS) == Status.IN_WARP and number < came:
-            found, came = place, number
+        if is_in(state, place, WarpWord.MEETS) and peek(place, PlaceWord.CAME) < came:
+            found, came = place, peek(place, PlaceWord.CAME)
     return found
 
 
@@ -308,8 +296,8 @@ def _release_all(state: Any, places: Any) -> None:
     """Let the warp operations of a block go on without the lanes that never come."""
     place = first_to_come(state, places)
     while place:
-        first, count = warp_of(state, place)
-        release_complete(state, first, count, True)
+        first, warp = warp_of(state, place)
+        release_complete(state, first, warp, True)
         place = first_to_come(state, places)
 
 

@@ -112,7 +112,7 @@ def _apart(trace: Trace, requests: Requests, some: Ints) -> tuple[Mask, Mask]:
     """
     lanes = requests.lanes[some]
     start = offsets(lanes)[:-1]
-    rows = requests.order[np.repeat(requests.start[some] - start, lanes) + np.arange(lanes.sum())]
+    rows = requests.accesses.of(some)
     thread = trace.thread[rows].astype(np.int64)
     inner = np.ones(len(rows), bool)
     inner[start] = False

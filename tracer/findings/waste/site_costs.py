@@ -76,7 +76,7 @@ def per_site(
 
 def rows_of(requests: Requests, request: int) -> AnyInts:
     """Return the accesses of a request, by lane."""
-    found: AnyInts = requests.order[requests.start[request] : requests.start[request + 1]]
+    found: AnyInts = requests.accesses.of(slice(request, request + 1))
     return found
 
 
@@ -124,10 +124,10 @@ def waste_finding(
 
 
 def _accesses_of(requests: Requests, chosen: Ints) -> AnyInts:
-    """Return the accesses of the chosen requests, ascending, in as few bits as `requests.order` has."""
+    """Return the accesses of the chosen requests, ascending, in as few bits as they need."""
     involved = np.zeros(len(requests), bool)
     involved[chosen] = True
-    rows = np.empty(int(requests.lanes[chosen].sum()), requests.order.dtype)
+    rows = np.empty(int(requests.lanes[chosen].sum()), requests.accesses.dtype)
     done = 0
     for low in range(0, len(requests.request), RANGE):
         some = np.flatnonzero(involved[requests.request[low : low + RANGE]])

@@ -9,9 +9,11 @@ from enum import Enum
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+
 from .conversions import as_computed, converter, kind_of
 from .cuda_results import cuda_result, cuda_value
-from .functions import TypedFunction, kind_of_type, typed_function
+from .functions import TypedFunction, bit_count, kind_of_type, typed_function
 from .kinds import COMPARISONS, FLOATS, INTS, SIGNED, compared_as, result
 from .operations import BINARY, UNARY_OF_ANY, binary, unary
 from .static_types import (
@@ -362,6 +364,10 @@ class ExpressionTyper:
     # Calls
 
     def _Call(self, node: ast.Call) -> Typed:
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "bit_count" and not node.args:
+            value = self.expression(node.func.value)
+            counted = self.call(bit_count, [value.node], node)
+            return Typed(cuda_result(CudaPath("popc"), [value.type], {}), counted)
         function = self.expression(node.func)
         plain = not node.keywords and not any(isinstance(a, ast.Starred) for a in node.args)
         arguments = [self.expression(a) for a in node.args]
@@ -413,6 +419,8 @@ class ExpressionTyper:
         if function is None:
             return Typed(None, made)
         kinds = [t.kind for t in types if isinstance(t, Number)]
+        if value is divmod and self.around.debug:
+            return self._divmod(arguments, made)
         if not kinds or len(kinds) < len(types):
             return Typed(_of_unknown(value), self._called(_if_numbers(value, function), made))
         if value is divmod:
@@ -524,7 +532,7 @@ def _checked(name: str) -> Any:
     if name not in _checks:
 
         def division(a: Any, b: Any) -> Any:
-            if isinstance(b, int | float) and b == 0:
+            if isinstance(b, int | float | np.floating) and b == 0:
                 raise ZeroDivisionError("division by zero")
             return BINARY[name](a, b)
 

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...recording.fixed_width_ints import BitFunctions
+from ...recording.rounding import rounded_to
 from .conversions import STANDS_FOR, Function, as_computed, caster, converter, kind_of
 from .kinds import COMPLEX, FLOATS, INTS, KINDS, common, result, unified
 from .operations import BINARY, power
@@ -27,6 +29,11 @@ class TypedFunction(NamedTuple):
 
     compute: Function
     rule: Rule
+
+
+def bit_count(value: Any) -> Any:
+    """Return what `value.bit_count()` gives: of a whole number the bits that are set, also where it is negative."""
+    return BitFunctions().popc(value) if kind_of(value) in INTS else value.bit_count()
 
 
 def _single_or_double(kind: str) -> str | None:
@@ -265,13 +272,17 @@ def _abs_kind(kind: str) -> str:
 
 def _round(value: Any, digits: Any = None) -> Any:
     kind = kind_of(value)
-    if kind is None or digits is not None:
+    if kind is None or kind in COMPLEX or (digits is not None and kind_of(digits) is None):
         return round(value, digits)
+    if digits is not None:
+        return STANDS_FOR[_single_if_all_fit(kind) or ""](rounded_to(float(value), int(digits)))
     return int(value) if kind in INTS else caster("int64")(float(np.rint(float(value))))
 
 
 def _round_kind(kind: str, digits: str = "") -> str | None:
-    return (kind if kind in FLOATS else None) if digits else "int64"
+    if kind in COMPLEX:
+        return None
+    return _single_if_all_fit(kind) if digits else "int64"
 
 
 def _int(value: Any) -> Any:

@@ -42,7 +42,9 @@ class BufferPlace:
     def middle(self, elements: Ints | int) -> NDArray[np.float64]:
         """Return the middle of the cells of these elements, shape (n, 2); (2,) of a single one."""
         rows, cols = self.sheet.cells(elements)
-        return np.stack([self.x + (cols + 0.5) * self.cell, self.y + (rows + 0.5) * self.row], axis=-1)
+        found = np.empty((*np.shape(elements), 2))
+        found[..., 0], found[..., 1] = self.x + (cols + 0.5) * self.cell, self.y + (rows + 0.5) * self.row
+        return found
 
     def element_at(self, x: float, y: float) -> int | None:
         """Return the element whose cell holds this point, None where there is none."""
@@ -61,6 +63,7 @@ class Metrics:
 
     lanes: float = 0.0  # lines below the caption, for the lanes of a warp that exchange values
     large: bool = False  # whether cells are as large as they go: in a lecture, or of some of the buffers
+    strip: bool = False  # whether a strip below is kept for local buffers: it has some, or the other pane has
 
     @property
     def gap(self) -> float:

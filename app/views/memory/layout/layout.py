@@ -19,6 +19,9 @@ from .matrix_product import product
 from .strips import strips
 
 LOW = 0.4  # of the height, what strips below other buffers may take
+BESIDE = (9, 9)  # lines: what is narrower or lower than this has no room for local buffers
+SHEETS = 0.58  # of the height, what local buffers of two dimensions take where others stand below
+Spaces = Mapping[str, list[int]]  # the numbers of the buffers in each space
 SHARES = (0.3, 0.4, 0.5, 0.6)  # of the width, what is left to shared buffers at least, tried in turn
 
 
@@ -57,26 +60,78 @@ def arrange(
     """Return where every buffer stands in `room`; `roles` is what `roles_of` returned, `stored` are those written.
 
     shown: the numbers of those that stand there, None for all; those with roles are among them.
-    Local buffers get a strip below; global ones without a role a strip on the right of a product.
+    Local buffers get the free room left of a product's left factor, below its tiles, where that makes all cells
+    larger, else a strip below, as beside a picture that has one; global ones without a role a strip on the right of
+    a product.
     """
     spaces = {
         s: [n for n, b in enumerate(buffers) if b.space == s and (shown is None or n in shown)]
         for s in ("global", "constant", "shared", "local")
     }
+    found = _with_locals_below(buffers, roles, room, metrics, stored, spaces)
+    if metrics.strip or not (roles and spaces["local"]):
+        return found
+    beside = _with_locals_beside(buffers, roles, room, metrics, stored, spaces)
+    return max([found, *beside], key=lambda layout: _merit(layout.places))
+
+
+def _with_locals_below(
+    buffers: Sequence[Buffer], roles: Mapping[str, int], room: Box, metrics: Metrics, stored: Collection[int],
+    spaces: Spaces,
+) -> MemoryLayout:  # fmt: skip
+    """Return the layout with local buffers, where there are some, in a strip below the others."""
+    if not (spaces["local"] or (metrics.strip and roles)):
+        return _without_locals(buffers, roles, room, metrics, stored, spaces)
+    strip = 0.22 * room.height
+    below = Box(room.x, room.bottom - strip, room.width, strip)
+    room = room.inset(bottom=strip + metrics.gap)
+    found = _without_locals(buffers, roles, room, metrics, stored, spaces)
+    return replace(found, places=found.places | flow(buffers, spaces["local"], below, metrics))
+
+
+def _with_locals_beside(
+    buffers: Sequence[Buffer], roles: Mapping[str, int], room: Box, metrics: Metrics, stored: Collection[int],
+    spaces: Spaces,
+) -> list[MemoryLayout]:  # fmt: skip
+    """Return the layout of a product with local buffers left of its left factor, if there is room to speak of."""
+    found = _without_locals(buffers, roles, room, metrics, stored, spaces)
+    left = found.places[roles["left"]]
+    top, right = max(left.y, found.caption.bottom), left.x - metrics.left - metrics.gap
+    x = found.tiles.x if found.tiles else room.x
+    bottom = found.caption.y if found.caption.y > left.y else room.bottom
+    free = Box(x, top, right - x, bottom - top - metrics.gap)
+    if free.width < BESIDE[0] * metrics.line or free.height < BESIDE[1] * metrics.line:
+        return []
+    return [replace(found, places=found.places | _stacked(buffers, spaces["local"], free, metrics))]
+
+
+def _stacked(
+    buffers: Sequence[Buffer], numbers: list[int], free: Box, metrics: Metrics
+) -> dict[int, BufferPlace]:
+    """Place buffers of two dimensions and more, such as a thread's results, above those of one, which need less."""
+    flat = [n for n in numbers if len(buffers[n].shape) < 2]
+    sheets = _without(numbers, flat)
+    if not flat or not sheets:
+        return flow(buffers, numbers, free, metrics)
+    high = SHEETS * free.height
+    upper = flow(buffers, sheets, free.inset(bottom=free.height - high), metrics)
+    return upper | flow(buffers, flat, free.inset(top=high + metrics.gap), metrics)
+
+
+def _without_locals(
+    buffers: Sequence[Buffer], roles: Mapping[str, int], room: Box, metrics: Metrics, stored: Collection[int],
+    spaces: Spaces,
+) -> MemoryLayout:  # fmt: skip
+    """Return where all but the local buffers stand."""
     rest = [n for n in spaces["global"] + spaces["constant"] if n not in roles.values()]
-    places: dict[int, BufferPlace] = {}
-    if spaces["local"]:
-        strip = 0.22 * room.height
-        below = Box(room.x, room.bottom - strip, room.width, strip)
-        places |= flow(buffers, spaces["local"], below, metrics)
-        room = room.inset(bottom=strip + metrics.gap)
     if not roles:
         rest.sort(key=lambda n: n in stored)
-        return _flowing(buffers, rest, spaces["shared"], room, metrics, places, stored)
+        return _flowing(buffers, rest, spaces["shared"], room, metrics, {}, stored)
+    places: dict[int, BufferPlace] = {}
     if rest:
         strip = 0.26 * room.width
         beside = Box(room.right - strip, room.y, strip, room.height)
-        places |= flow(buffers, rest, beside, metrics)
+        places = flow(buffers, rest, beside, metrics)
         room = room.inset(right=strip + metrics.gap)
     found = product(buffers, roles, spaces["shared"], room, metrics)
     return MemoryLayout(places | found.places, found.caption, found.tiles)

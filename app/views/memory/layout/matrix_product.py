@@ -6,7 +6,7 @@ Pure functions from buffers and a room to places. No Qt; all lengths are pixels.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from .....tracer.model.trace import Buffer
@@ -16,6 +16,8 @@ from .grid import flow
 from .sheet import Sheet, sheet_of
 
 SHARES = (1.0, 0.7, 0.4)  # of the height that few rows are to get, tried in turn
+SMALLEST = 0.01  # pixels of a cell
+BELOW = 1 - 1e-12  # of what fits exactly, so that rounding makes it no larger
 LOW = 11  # lines: a corner that is lower than this has no room for tiles and text
 
 
@@ -109,18 +111,17 @@ def _fitted(product: _Product, limits: tuple[float, float], metrics: Metrics) ->
 
 def _cell(product: _Product, limits: tuple[float, float], most: float) -> float:
     """Return the largest cell, up to `most`, with which a product is within these limits."""
-    return _largest(lambda cell: all(a <= b for a, b in zip(product.size(cell), limits, strict=True)), most)
+    (width, height), (corner_w, corner_h), (flat_w, flat_h) = limits, product.corner, product.flat
+    across = _largest(product.left.cols, corner_w, product.cols, flat_w, width)
+    down = _largest(product.above.rows, corner_h, product.rows, flat_h, height)
+    return max(SMALLEST, min(across, down, most))
 
 
-def _largest(fits: Callable[[float], bool], most: float) -> float:
-    """Return the largest size of a cell, up to `most`, that fits; nothing fits better where it is larger."""
-    low, high = 0.01, most
-    if fits(high):
-        return high
-    for _ in range(40):
-        middle = (low + high) / 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return low
+def _largest(n: int, least: float, m: int, flat: float, limit: float) -> float:
+    """Return the largest cell for which max(n * cell, least) + m * max(cell, flat) <= limit, 0 where none is."""
+    if least + m * flat > limit:
+        return 0.0
+    return min(limit / (n + m), (limit - m * flat) / n, (limit - least) / m) * BELOW
 
 
 def _least_corner(tiles: bool, room: Box, metrics: Metrics) -> tuple[float, float]:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....tracer.model.array_types import Ints
+from .....tracer.model.grouping import group_starts
 from .....tracer.model.trace import Buffer
 
 SMALLEST_IMAGE = 4  # pixels, of height and width
@@ -46,14 +47,25 @@ class Sheet:
         """Columns of cells, gaps among them."""
         return self.across * (self.width + GAP) - GAP
 
+    @property
+    def is_full(self) -> bool:
+        """Whether every cell has its elements."""
+        return self.count == self.rows * self.cols * self.channels
+
     def cells(self, elements: Ints | int) -> tuple[Ints, Ints]:
         """Return row and column of these elements."""
         if self.slices == 1:
-            return np.divmod(elements // self.channels, self.width)
+            return np.divmod(elements if self.channels == 1 else elements // self.channels, self.width)
         piece, inside = np.divmod(elements, self.height * self.width)
         row, col = np.divmod(inside, self.width)
         down, across = np.divmod(piece, self.across)
         return down * (self.above + self.height) + self.above + row, across * (self.width + GAP) + col
+
+    def distinct_cells(self, elements: Ints) -> tuple[Ints, Ints]:
+        """Return row and column of the cells of these elements, each cell once, by row and then column."""
+        rows, cols = self.cells(elements)
+        places = np.sort(rows * self.cols + cols)
+        return np.divmod(places[group_starts(places)], self.cols)
 
     def element(self, row: int, col: int) -> int | None:
         """Return the first element in this cell, None beside the sheet, between slices and past the end."""

@@ -183,11 +183,8 @@ def test_what_can_not_be_compiled_is_not_run_twice(script, tmp_path, line, why):
 
 FALLBACKS = (
     ("exec('def f(a):\\n    a[0] = 1')\nkernel = cuda.jit(f)", "f has no source"),
-    ("@cuda.jit(debug=True)\ndef kernel(a):\n    a[0] = 1", "debug=True"),
-    (
-        "@cuda.jit\ndef kernel(a):\n    pass\na = np.zeros(2, 'M8[D]')",
-        "a is an array of 1 dimensions of datetime64[D]",
-    ),
+    ("seen = [2]\n@cuda.jit\ndef kernel(a):\n    a[0] = seen[0]", "seen, an object of the class list"),
+    ("@cuda.jit\ndef kernel(a):\n    pass\na = np.zeros(())", "a is an array of 0 dimensions of float64"),
 )
 
 
@@ -199,6 +196,25 @@ def test_kernels_that_can_not_be_compiled_run_in_the_simulator(script, tmp_path)
     for trace, (_, why) in zip(traces, FALLBACKS, strict=True):
         assert "; not compiled: " in trace.made_by
         assert why in trace.made_by
+
+
+OUTSIDE_A_TUPLE = """
+@cuda.jit
+def kernel(a):
+    a[0] = a.shape[cuda.threadIdx.x]
+try:
+    kernel[1, 2](np.zeros(2))
+except IndexError as why:
+    print(why)
+"""
+
+
+def test_an_error_whose_line_only_the_simulator_knows_is_told_by_it(script, tmp_path):
+    path = script(HEAD + OUTSIDE_A_TUPLE)
+    printed, launches, traces = told(tmp_path, ("--engine", "compiled"), path)
+    assert (printed, launches) == told(tmp_path, ("--engine", "simulator"), path)[:2]
+    assert "IndexError of Numba's, of which the simulator says where it is" in traces[0].made_by
+    assert traces[0].error.file == str(path)
 
 
 FACTORY = """

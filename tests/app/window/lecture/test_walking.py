@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 
 import pytest
 
@@ -132,7 +133,17 @@ def test_the_steps_to_come_are_prepared_so_that_a_key_shows_them_at_once(window,
     arrive(window)
 
 
-def test_nothing_is_shown_by_halves_while_a_step_is_prepared_and_escape_ends_the_wait(window, player):
+def test_nothing_is_shown_by_halves_while_a_step_is_prepared_and_escape_ends_the_wait(
+    window, player, monkeypatch
+):
+    jobs = window.stage.jobs
+    make, may_go_on = jobs._prepare, threading.Event()
+
+    def prepare(key, source):
+        assert may_go_on.wait(60)
+        make(key, source)
+
+    monkeypatch.setattr(jobs, "_prepare", prepare)
     one = random.randrange(2**31)  # which no cache has
     text = (
         LECTURE
@@ -150,6 +161,7 @@ def test_nothing_is_shown_by_halves_while_a_step_is_prepared_and_escape_ends_the
     press(window, "Escape")
     assert player.awaited is None and player.number == 0
     assert not window.lectures.note.isVisible()
+    may_go_on.set()
     player.go(6)
     arrive(window)
     assert player.number == 6

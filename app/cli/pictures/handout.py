@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from ..lecture.changes import Pane
-from ..lecture.document import Lecture
-from ..lecture.scenes import scenes_of
-from ..lecture.sessions import Sessions
-from ..model.bookmark import Bookmark, Setup
-from ..model.first_bookmark import first_bookmark
-from ..widgets.widget_picture import PictureError, write_png
-from .common.arguments import Parser, UsageError, add_look
-from .snapshot import prepare_qt
+from ...lecture.changes import Pane
+from ...lecture.document import Lecture
+from ...lecture.scenes import scenes_of
+from ...lecture.sessions import Sessions
+from ...model.bookmark import Bookmark, Setup
+from ...model.first_bookmark import first_bookmark
+from ...widgets.widget_picture import PictureError, prepare_qt, write_png
+from ..common.arguments import Parser, UsageError, add_look
+from ..common.interrupts import interrupts_noted
 
 if TYPE_CHECKING:
-    from ..window.lecture.step_picture import StandingStep, StepPictures
+    from ...window.lecture.step_picture import StandingStep, StepPictures
 
 Size = tuple[int, int]
 Theme = Literal["light", "dark"]
@@ -76,10 +75,11 @@ def write_output(
     """
     as_pdf = is_handout(chosen.output)
     prepare_qt(1.0 if as_pdf else chosen.scale)
-    with _drawing(lecture, sessions) as (stand, pictures):
+    with interrupts_noted() as check_interrupts, drawing(lecture, sessions, check_interrupts) as made:
+        stand, pictures = made
         path = Path(chosen.output)
         if as_pdf:
-            from ..window.lecture.handout import HandoutLook, write_handout
+            from ...window.lecture.handout import HandoutLook, write_handout
 
             look = HandoutLook(chosen.paper, chosen.theme, chosen.notes, chosen.text_size)
             write_handout(lecture, stand, pictures, path, look, progress)
@@ -89,37 +89,31 @@ def write_output(
 
 
 @contextmanager
-def _drawing(
-    lecture: Lecture, sessions: Sessions
+def drawing(
+    lecture: Lecture, sessions: Sessions, check_interrupts: Callable[[], None]
 ) -> Iterator[tuple[Callable[[int], StandingStep], StepPictures]]:
     """Lend what makes steps stand, and the window that draws them; Ctrl+C ends it between two steps."""
-    from ..control.session_jobs import SessionJobs
-    from ..window.lecture.step_picture import StandingStep, StepPictures, panes_below
-    from ..window.start import application, window_for_pictures
+    from ...control.session_jobs import SessionJobs
+    from ...window.lecture.step_picture import StandingStep, StepPictures, panes_below
+    from ...window.start import application, window_for_pictures
 
     application()
     pictures = StepPictures(SessionJobs(sessions.worker, sessions.cache), window_for_pictures)
     scenes = scenes_of(lecture)
-    interrupted: list[int] = []
 
     def stand(number: int) -> StandingStep:
-        if interrupted:
-            raise KeyboardInterrupt
-        setups = _setups(panes_below(scenes, number))
+        check_interrupts()
+        setups = setups_below(panes_below(scenes, number))
         found = [sessions.of(setup).prepared().examined() for setup in setups]
         return StandingStep(lecture, scenes, number, setups, found)
 
-    before = signal.signal(signal.SIGINT, lambda number, _: interrupted.append(number))
     try:
         yield stand, pictures
-        if interrupted:
-            raise KeyboardInterrupt
     finally:
-        signal.signal(signal.SIGINT, before)
         pictures.close()
 
 
-def _setups(panes: tuple[Pane, ...]) -> tuple[Setup, ...]:
+def setups_below(panes: tuple[Pane, ...]) -> tuple[Setup, ...]:
     """Return what panes run: nothing where one needs consent, and what the window opens with for no panes."""
     setups = tuple(pane for pane in panes if isinstance(pane, Setup))
     return () if len(setups) < len(panes) else setups or first_bookmark((), None).panes

@@ -1,0 +1,175 @@
+"""`tilescope measure --accesses`: have the GPU note each access, and compare that with the simulator's trace."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+
+from ...kernels.scenarios.scenario import Scenario
+from ...tracer.hardware.accesses.client import GpuNotes, check_noted, room_for
+from ...tracer.hardware.accesses.comparison import Comparison, compared, off
+from ...tracer.hardware.accesses.measured_trace import MeasuredRun, measured_run
+from ...tracer.hardware.accesses.notes import Notes, NotesError
+from ...tracer.measure.measurement import MeasurementError
+from ...tracer.model.launch import Launch
+from ...tracer.model.plan import launch_of, parse_spec
+from ...tracer.run.worker_client import Worker, WorkerError
+from ...tracer.storage.recorded_traces import file_name, own_folder, portable
+from ...tracer.storage.trace_file import TraceFileError, save
+from ..model.visible_text import visible
+from ..views.common.wording import compared_text, plural
+from .common.arguments import UsageError
+from .common.text_output import complain, say
+
+NotesOf = Callable[[Launch, int], Notes]
+Progress = Callable[[str, int, int], None]
+KINDS = {
+    "accesses": "each thread makes the simulator's accesses, in its order",
+    "values": "loads and stores have the simulator's values",
+    "counters": "all are the simulator's",
+    "results": "the arrays hold what the simulator leaves",
+}
+
+
+def execute(
+    chosen: Namespace, progress: Progress, clear: Callable[[], None], notes_of: NotesOf | None = None
+) -> int:
+    """Record what is chosen, print a report of each, and return the exit status: 1 where a scenario was not recorded.
+
+    notes_of: what has a GPU note a launch's accesses, by default this computer's. Raises MeasurementError,
+    CatalogueError and UsageError, whose text is a sentence for the user.
+    """
+    launches = [_launch(spec) for spec in _named(chosen.scenario)]
+    folder = Path(chosen.output) if chosen.output else own_folder()
+    _make(folder)
+    missing = 0
+    with closing(Worker()) as worker, GpuNotes() as on_gpu:
+        for number, (spec, launch) in enumerate(launches):
+            progress(f"the accesses of {spec}", number, len(launches))
+            try:
+                said = record(worker, launch, folder, notes_of or on_gpu)
+                clear()
+                say("\n".join([visible(spec), *said, ""]))
+            except (NotesError, WorkerError, TraceFileError) as error:
+                clear()
+                complain(f"{spec}: {error}")
+                missing += 1
+    return 1 if missing else 0
+
+
+def record(worker: Worker, launch: Launch, folder: Path, notes_of: NotesOf) -> list[str]:
+    """Write the trace of a launch as the GPU makes it, and return the lines of its report.
+
+    Raises NotesError, WorkerError and TraceFileError.
+    """
+    simulated = worker.run(launch)
+    check_noted(simulated)
+    notes = notes_of(launch, room_for(simulated))
+    run = measured_run(notes)
+    path = folder / file_name(launch)
+    save(portable(run.trace), path)
+    return [*report(notes, run, compared(run.trace, run.results, simulated)), f"  saved as {path}"]
+
+
+def _named(specs: Sequence[str]) -> Sequence[str]:
+    if not specs:
+        raise UsageError("--accesses needs a scenario, as count-racing or matmul-tiled:m=16,k=16,n=16.")
+    return specs
+
+
+def _launch(spec: str) -> tuple[str, Launch]:
+    scenario, values, options = parse_spec(spec)
+    why = _no_kernel(scenario)
+    if why:
+        raise UsageError(f"{spec}: {why}.")
+    return spec, launch_of(scenario, values, **options)
+
+
+def _no_kernel(scenario: Scenario) -> str:
+    """Return why a scenario has no kernel of Numba's that a GPU would run, "" where it has one."""
+    if scenario.engine == "python":
+        return "it is a Python program, which no GPU runs"
+    return (
+        "its kernel is in CUDA C, and only those of Numba can note their accesses" if scenario.cuda_c else ""
+    )
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise MeasurementError(f"{folder} can't be made: {error.strerror or error}.") from error
+
+
+def report(notes: Notes, run: MeasuredRun, comparison: Comparison) -> list[str]:
+    """Return what was measured and how it compares, a line each, indented."""
+    head, used = notes.head, plural(run.multiprocessors, "multiprocessor")
+    rows = [
+        ["device", f"{head.device.name}, {head.date[:10]}, {used} used, measured"],
+        ["made", f"{comparison.accesses:,} accesses of {comparison.threads:,} threads"],
+        ["order", _order(run)],
+        ["time", f"{run.nanoseconds / 1000:,.2f} us from the first access to the last, with notes; {_latencies(run)}"],
+        ["registers", f"{head.registers[0]} a thread, {head.registers[1]} with notes"],
+        *([what, _verdict(comparison, what)] for what in KINDS),
+        ["as it is", _plain(notes)],
+        ["NumPy", compared_text(run.trace.check) if run.trace.check else "not compared"],
+        ["replayed", _replayed(comparison)],
+        ["loads", _stale(comparison)],
+    ]  # fmt: skip
+    return [f"  {what:<10} {said}" for what, said in rows]
+
+
+def _order(run: MeasuredRun) -> str:
+    by_clocks = f"by the multiprocessors' clocks, which are known to {run.resolution:g} ns against each other"
+    if not run.order.atomics:
+        return by_clocks
+    return (
+        f"{by_clocks}; {run.order.chained:,} of {run.order.atomics:,} atomics by the values that they found"
+    )
+
+
+def _latencies(run: MeasuredRun) -> str:
+    parts = [f"{space} {cycles:,.0f}" for space, cycles in run.latencies.items()]
+    return f"cycles of a load, the median: {', '.join(parts)}" if parts else "no loads"
+
+
+def _verdict(comparison: Comparison, what: str) -> str:
+    difference = comparison.differs(what)
+    return f"equal: {KINDS[what]}" if difference is None else f"differ: {visible(difference.sentence)}"
+
+
+def _plain(notes: Notes) -> str:
+    """Return whether the kernel as it is leaves what it left with notes, which take time."""
+    wrong = {n: np.flatnonzero(off(notes.results[n], value)) for n, value in notes.plain.items()}
+    name = next((n for n, rows in wrong.items() if len(rows)), "")
+    if not name:
+        return "without notes the kernel leaves the same"
+    at, count = int(wrong[name][0]), sum(map(len, wrong.values()))
+    values = (held[name].reshape(-1)[at] for held in (notes.plain, notes.results))
+    without, noted = values
+    elements = plural(count, "element")
+    return f"without notes the kernel leaves other values in {elements}: {name}[{at}] {without}, with notes {noted}"
+
+
+def _replayed(comparison: Comparison) -> str:
+    if not comparison.replayed:
+        return "the stores in this order leave what the GPU left"
+    return (
+        f"the stores in this order leave other values than the GPU in {comparison.replayed:,} elements: where it is "
+        "known too coarsely, two stores stand the wrong way round"
+    )
+
+
+def _stale(comparison: Comparison) -> str:
+    if not comparison.loads:
+        return "there are none"
+    if not comparison.stale:
+        return f"all {comparison.loads:,} find what was stored last before them"
+    return (
+        f"{comparison.stale:,} of {comparison.loads:,} find another value than was stored last before them in this "
+        "order: a store was still under way, or a cache held an older value"
+    )

@@ -1,0 +1,111 @@
+"""`tilescope measure --timeline`: record what the GPU did and when, and say what the marks cost."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from ...tracer.hardware.figures import (
+    blocks_at_once,
+    kernel_microseconds,
+    multiprocessors_used,
+    share_in_segments,
+)
+from ...tracer.hardware.marks.client import Outcome, record_timelines
+from ...tracer.hardware.recorded_timelines import own_folder
+from ...tracer.hardware.segment_sums import kind_cycles
+from ...tracer.hardware.timeline import KernelCost, SegmentKind, Timeline
+from ...tracer.hardware.timeline_file import load
+from ...tracer.measure.cases import Case, cases_of
+from ...tracer.measure.client import label
+from ...tracer.measure.measurement import MeasurementError, median
+from .common.arguments import UsageError
+from .common.text_output import aligned, complain, say
+
+HEADS = (
+    "", "marks", "registers", "us", "spans, of us", "multiprocessors", "blocks at once", "in segments", "load",
+    "compute", "wait",
+)  # fmt: skip
+LEGEND = (
+    "registers of a thread, us: median kernel time; without -> with marks",
+    "spans: from the first start of a block to the last end of one, of the launch less an empty kernel's time",
+    "blocks at once: the most that a multiprocessor ran at the same time, of what the driver says that it can",
+    "in segments: of a block's span; load, compute, wait: of the cycles of all warps that have segments",
+)
+KINDS: tuple[SegmentKind, ...] = ("load", "compute", "wait")
+Progress = Callable[[str, int, int], None]
+
+
+def execute(chosen: Namespace, progress: Progress, clear: Callable[[], None]) -> int:
+    """Record what is chosen, print a table, and return the exit status: 1 where a scenario got no timeline.
+
+    Raises MeasurementError, CatalogueError and UsageError, whose text is a sentence for the user.
+    """
+    cases = kernels_of(chosen.scenario)
+    folder = Path(chosen.output) if chosen.output else own_folder()
+    _make(folder)
+    outcomes = record_timelines(cases, folder, progress)
+    clear()
+    timelines = [load(outcome.path) for outcome in outcomes if outcome.path]
+    if timelines:
+        say(table(timelines))
+    for outcome in outcomes:
+        _tell(outcome)
+    return 0 if all(outcome.path for outcome in outcomes) else 1
+
+
+def kernels_of(specs: Sequence[str]) -> list[Case]:
+    """Return the cases of specs without their baselines; raises UsageError where nothing is named."""
+    if not specs:
+        raise UsageError("--timeline needs a scenario, as matmul-tiled:m=64,k=64,n=64.")
+    return [case for case in cases_of(specs) if not case.baseline]
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise MeasurementError(f"{folder} can't be made: {error.strerror or error}.") from error
+
+
+def _tell(outcome: Outcome) -> None:
+    if outcome.path:
+        say(f"saved as {outcome.path}")
+    else:
+        complain(f"{label(outcome.case)}: {outcome.reason}")
+
+
+def table(timelines: Sequence[Timeline]) -> str:
+    """Return what was measured of each timeline, a line each, and the sentences about it below."""
+    rows = [list(HEADS), *(_row(timeline) for timeline in timelines)]
+    head, *lines = aligned(rows)
+    first = timelines[0].head
+    title = f"{first.origin}; measured, clocks compared to {first.resolution_ns:g} ns"
+    told = [
+        "\n".join([line, *(f"  {note}" for note in t.head.notes)])
+        for line, t in zip(lines, timelines, strict=True)
+    ]
+    return "\n".join([title, head, *told, *LEGEND])
+
+
+def _row(timeline: Timeline) -> list[str]:
+    head, spans = timeline.head, timeline.spans
+    values = " ".join(f"{name}={value}" for name, value in head.values.items() if value != "")
+    cycles = kind_cycles(timeline.segments)
+    total = max(1, sum(cycles.values()))
+    return [
+        f"{head.scenario} [{values}]",
+        head.detail,
+        f"{head.plain.registers} -> {head.marked.registers}",
+        f"{_median(head.plain)} -> {_median(head.marked)}",
+        f"{timeline.nanoseconds / 1000:,.2f} of {kernel_microseconds(timeline):,.2f}",
+        str(multiprocessors_used(spans)),
+        f"{blocks_at_once(spans)}" + f" of {head.marked.blocks_at_once}" * bool(head.marked.blocks_at_once),
+        f"{100 * share_in_segments(timeline):.0f} %",
+        *(f"{100 * cycles.get(kind, 0) / total:.0f} %" for kind in KINDS),
+    ]
+
+
+def _median(cost: KernelCost) -> str:
+    return f"{median(cost.microseconds):,.2f}"

@@ -1,0 +1,1 @@
+"""The commands that draw without a screen: pictures, films, replays, and lectures on paper."""

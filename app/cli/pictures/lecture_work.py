@@ -1,0 +1,47 @@
+"""What commands need that look at all of a lecture: its sessions, its problems, and how far they are."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ....tracer.run.worker_client import Worker
+from ....tracer.storage.folders import cache_folder
+from ....tracer.storage.trace_cache import TraceCache
+from ...lecture.check import check_lecture
+from ...lecture.document import Lecture
+from ...lecture.sessions import PATIENCE, Sessions
+from ..common.text_output import say, show_progress
+
+
+@contextmanager
+def lent_sessions(patience: float | None = PATIENCE) -> Iterator[Sessions]:
+    """Lend what makes sessions; patience: seconds that a launch may take, None for any."""
+    worker = Worker()
+    try:
+        yield Sessions(worker, TraceCache(cache_folder()), patience)
+    finally:
+        show_if_read("")
+        worker.close()
+
+
+def has_problems(lecture: Lecture, path: Path, sessions: Sessions) -> bool:
+    """Print the problems of a lecture, and return whether it has some."""
+    found = check_lecture(lecture, sessions.of, lambda step: show_if_read(progress_text(lecture, step)))
+    show_if_read("")
+    for problem in found:
+        say(f"{path}:{problem.line}: {problem.sentence}")
+    return bool(found)
+
+
+def progress_text(lecture: Lecture, step: int) -> str:
+    """Return which step is looked at: "step 3 of 12: The first tile"."""
+    return f"step {step + 1} of {len(lecture.steps)}: {lecture.steps[step].title}"
+
+
+def show_if_read(progress: str) -> None:
+    """Show how far it is where somebody reads it; "" takes it away."""
+    if sys.stderr.isatty():
+        show_progress(progress)

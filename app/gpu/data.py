@@ -1,0 +1,143 @@
+"""What is derived from a timeline once, for all pictures of it: blocks by multiprocessor and lane, sums of segments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from ...kernels.scenarios.catalogue import CatalogueError, Scenario, find
+from ...tracer.hardware.block_lanes import BlockLanes, block_lanes
+from ...tracer.hardware.segment_sums import PhaseSpans, kind_cycles, phase_spans
+from ...tracer.hardware.timeline import SegmentKind, Timeline
+from ...tracer.model.array_types import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class GpuData:
+    """A timeline with all that its chart asks of it."""
+
+    timeline: Timeline
+    size: str  # what its size is called
+    lanes: BlockLanes
+    order: Ints  # (blocks,), blocks by multiprocessor, lane and start
+    first: Ints  # (multiprocessors + 1,), where each one's blocks begin in `order`
+    _spans: dict[int, PhaseSpans] = field(default_factory=dict)  # of the blocks that were asked for
+
+    @property
+    def machines(self) -> int:
+        """How many multiprocessors there are: those of the device, also where some had no block."""
+        return len(self.first) - 1
+
+    @cached_property
+    def used_machines(self) -> int:
+        """How many of them had a block."""
+        return int(np.count_nonzero(np.diff(self.first)))
+
+    @property
+    def wave_count(self) -> float:
+        """How many times the launch could fill the GPU, with as many blocks at once as were measured."""
+        return self.timeline.blocks / max(1, self.machines * self.lanes.at_once)
+
+    @property
+    def scenario(self) -> Scenario | None:
+        """The catalogue's scenario, None where it has none of this name any more."""
+        try:
+            return find(self.timeline.head.scenario)
+        except CatalogueError:
+            return None
+
+    @cached_property
+    def source(self) -> list[str]:
+        """The lines of the kernel's file as it was when it ran."""
+        return self.timeline.head.source.splitlines()
+
+    @cached_property
+    def detailed(self) -> Ints:
+        """The blocks whose warps were recorded, by number."""
+        return self.timeline.detailed_blocks().astype(np.int64)
+
+    @cached_property
+    def detailed_machines(self) -> Ints:
+        """The multiprocessors that ran them."""
+        return np.unique(self.timeline.spans.multiprocessor[self.detailed]).astype(np.int64)
+
+    @cached_property
+    def phases(self) -> int:
+        """How many phases the blocks had that were recorded."""
+        return int(self.timeline.segments.phase.max()) + 1 if len(self.timeline.segments) else 0
+
+    @cached_property
+    def kinds(self) -> dict[SegmentKind, int]:
+        """The cycles of all warps that were recorded, by kind."""
+        return kind_cycles(self.timeline.segments)
+
+    def phase_spans(self, block: int) -> PhaseSpans:
+        """Return when a block was in each of its phases; empty where its warps were not recorded."""
+        if block not in self._spans:
+            self._spans[block] = phase_spans(self.timeline.segments, self.rows(block))
+        return self._spans[block]
+
+    def on(self, machine: int) -> Ints:
+        """Return the blocks that a multiprocessor ran, by lane and start."""
+        return self.order[self.first[machine] : self.first[machine + 1]]
+
+    def machine(self, block: int) -> int:
+        """Return the multiprocessor that ran a block."""
+        return int(self.timeline.spans.multiprocessor[block])
+
+    def span(self, block: int) -> tuple[float, float]:
+        """Return when a block began and ended, nanoseconds from the launch's first start."""
+        spans = self.timeline.spans
+        return float(spans.start[block]), float(spans.end[block])
+
+    def rows(self, block: int) -> slice:
+        """Return which segments are of a block's warps; an empty slice where none were recorded."""
+        column = self.timeline.segments.block
+        low, high = np.searchsorted(
+            column, np.array((block, block + 1), column.dtype)
+        )  # which copies no column
+        return slice(int(low), int(high))
+
+    def nanoseconds(self, cycles: Ints) -> Floats:
+        """Return how many nanoseconds so many cycles take."""
+        return np.asarray(cycles * (1000.0 / self.timeline.head.mhz))
+
+    def length(self, block: int) -> float:
+        """Return how long a block ran, nanoseconds: from its first warp's start to the last one's end."""
+        start, end = self.span(block)
+        rows = self.rows(block)
+        if rows.stop > rows.start:
+            end = max(end, start + float(self.nanoseconds(self.timeline.segments.end[rows].max())))
+        return max(1.0, end - start)
+
+    def warps(self, block: int) -> int:
+        """Return how many warps of a block were recorded."""
+        rows = self.rows(block)
+        return int(self.timeline.segments.warp[rows].max()) + 1 if rows.stop > rows.start else 0
+
+    def chosen_block(self, machine: int | None = None) -> int:
+        """Return the block that is looked at first: one with details, on a multiprocessor where it has one."""
+        detailed = self.detailed
+        if machine is not None:
+            mine = np.intersect1d(detailed, self.on(machine))
+            detailed = mine if len(mine) else self.on(machine)
+        return int(detailed[0]) if len(detailed) else 0
+
+    def next_detailed(self, block: int) -> int | None:
+        """Return the next block with details after one, the first after the last; None where there is none."""
+        if not len(self.detailed):
+            return None
+        return int(self.detailed[np.searchsorted(self.detailed, block, "right") % len(self.detailed)])
+
+
+def gpu_data(timeline: Timeline, size: str = "") -> GpuData:
+    """Return what is derived from a timeline."""
+    spans = timeline.spans
+    lanes = block_lanes(spans, timeline.head.resolution_ns)
+    order = np.lexsort((spans.start, lanes.lane, spans.multiprocessor))
+    machines = max(timeline.head.device.multiprocessors, int(spans.multiprocessor.max(initial=0)) + 1)
+    counts = np.bincount(spans.multiprocessor, minlength=machines)
+    first = np.concatenate([[0], np.cumsum(counts)])
+    return GpuData(timeline, size, lanes, order, first)

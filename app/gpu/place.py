@@ -1,0 +1,125 @@
+"""Where one looks in the chart "On the GPU", and the words that say it: gpu block=12/3 range=0:4.5."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Final, Literal, get_args
+
+from ...tracer.model.whole_numbers import whole_number_of
+
+GPU = "gpu"  # the first word of a place, which no chart of times has
+Level = Literal["gpu", "multiprocessor", "block", "warp"]
+LEVELS: Final[tuple[Level, ...]] = get_args(Level)
+LARGEST = 2**31  # of a number, which is beyond all there are
+NOTHING = "-"  # for a pane that has none
+KEYS = ("size", "multiprocessor", "block", "warp", "range")
+
+
+@dataclass(frozen=True)
+class PanePlace:
+    """Where one looks in the chart of a pane; None and "" leave the choice to the chart."""
+
+    size: str = ""  # the word of the recorded size that is shown; "" is that of the pane's launch
+    multiprocessor: int | None = None  # its number
+    block: int | None = None  # linear number in the grid
+    warp: int | None = None  # number in the block
+
+    def machine_in(self, count: int) -> int | None:
+        """Return the multiprocessor's number where a GPU has so many, else None."""
+        return (
+            self.multiprocessor if self.multiprocessor is not None and self.multiprocessor < count else None
+        )
+
+
+@dataclass(frozen=True)
+class GpuPlace:
+    """Where one looks in the charts of all panes, which are as deep as each other and have one axis."""
+
+    level: Level = "gpu"  # what the rows are parts of: the GPU's multiprocessors, places of one, warps, kinds
+    panes: tuple[PanePlace, ...] = ()  # from left to right; what is missing is left to the chart
+    range: tuple[float, float] | None = (
+        None  # microseconds at the edges, from the block's start where it is one's
+    )
+
+    def pane(self, i: int) -> PanePlace:
+        """Return where one looks in the chart of a pane; the last size that is said goes for all behind it."""
+        if i < len(self.panes):
+            return self.panes[i]
+        return PanePlace(self.panes[-1].size if self.panes else "")
+
+    def with_pane(self, i: int, place: PanePlace) -> GpuPlace:
+        """Return this place with another one in a pane."""
+        panes = [self.pane(n) for n in range(max(len(self.panes), i + 1))]
+        panes[i] = place
+        return replace(self, panes=tuple(panes))
+
+    def above(self) -> GpuPlace:
+        """Return the place a level higher, whole; that of the GPU is its own."""
+        return replace(self, level=LEVELS[max(0, LEVELS.index(self.level) - 1)], range=None)
+
+
+def is_gpu(text: str) -> bool:
+    """Return whether a chart's words mean the chart "On the GPU"."""
+    return text.split(" ", 1)[0] == GPU
+
+
+def gpu_place_text(place: GpuPlace) -> str:
+    """Return the words of a place, which `parse_gpu_place` reads."""
+    words = [GPU]
+    if any(pane.size for pane in place.panes):
+        words.append("size=" + "/".join(pane.size or NOTHING for pane in place.panes))
+    for level in LEVELS[1 : LEVELS.index(place.level) + 1]:
+        if level != "multiprocessor" or place.level == "multiprocessor":  # a block is on one alone
+            numbers = [getattr(pane, level) for pane in place.panes] or [None]
+            words.append(f"{level}=" + "/".join(NOTHING if n is None else str(n) for n in numbers))
+    if place.range is not None:
+        words.append("range=" + ":".join(f"{edge:.12g}" for edge in place.range))
+    return " ".join(words)
+
+
+def parse_gpu_place(text: str) -> GpuPlace:
+    """Return the place that words mean; raises ValueError, whose text is one sentence."""
+    first, *words = text.split()
+    if first != GPU:
+        raise ValueError(f"{text!r} is no place on a GPU; write for example: gpu block=12.")
+    said: dict[str, str] = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if key not in KEYS or not equals:
+            raise ValueError(
+                f"{word!r} is nothing of the chart gpu; there are {', '.join(f'{k}=' for k in KEYS)}."
+            )
+        said[key] = value
+    span = _range(said.pop("range")) if "range" in said else None
+    level = next((name for name in reversed(LEVELS) if name in said), LEVELS[0])
+    columns = {key: value.split("/") for key, value in said.items()}
+    count = max((len(column) for column in columns.values()), default=0)
+    return GpuPlace(level, tuple(_pane(columns, i) for i in range(count)), span)
+
+
+def _pane(columns: dict[str, list[str]], i: int) -> PanePlace:
+    given = {key: column[i] for key, column in columns.items() if i < len(column) and column[i] != NOTHING}
+    size = given.pop("size", "")
+    if not re.fullmatch(r"[\w.-]*", size):
+        raise ValueError(f"size={size} is no size; write it as the chart does, for example size=1024.")
+    return PanePlace(size, **{key: _number(key, text) for key, text in given.items()})
+
+
+def _number(key: str, text: str) -> int:
+    number = whole_number_of(text)
+    if number is None or number >= LARGEST:
+        raise ValueError(f"{key}={text} is no whole number from 0 on, nor {NOTHING} for the chart's choice.")
+    return number
+
+
+def _range(text: str) -> tuple[float, float]:
+    try:
+        first, last = (float(part) for part in text.split(":"))
+    except ValueError:
+        first, last = 0.0, 0.0
+    if not -LARGEST < first < last < LARGEST:
+        raise ValueError(
+            f"range={text} is no time; write microseconds as range=1.5:4, the first before the last."
+        )
+    return first, last

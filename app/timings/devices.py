@@ -1,0 +1,64 @@
+"""The GPUs of this computer in a dialog, which comes at once and is filled when their driver has answered."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QDialog, QWidget
+
+from ...tracer.measure.devices import DeviceList, ListedDevice, facts
+from ..widgets.plain_text import RichLabel, markup
+from ..widgets.reading_dialog import show_to_read
+from ..widgets.theme import Theme
+
+TITLE = "GPUs of this computer"
+ASKING = "Asking the driver…"
+SIZE = QSize(520, 360)
+
+
+class DevicesDialog:
+    """Shows a list of GPUs; it may be closed before there is one."""
+
+    def __init__(self, parent: QWidget, theme: Theme) -> None:
+        self.theme, self.text = theme, RichLabel()
+        self.text.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.text.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.text.setText(markup(ASKING))
+        self.dialog: QDialog | None = show_to_read(parent, theme, TITLE, self.text, SIZE)
+        self.dialog.finished.connect(self._forget)
+
+    def _forget(self) -> None:
+        self.dialog = None
+
+    def show_list(self, found: DeviceList) -> None:
+        """Show what the driver has answered."""
+        if self.dialog is not None:
+            self.text.setText(page(found, self.theme))
+
+
+def page(found: DeviceList, theme: Theme) -> str:
+    """Return a list as rich text."""
+    colours = theme.palette
+    summary = (
+        f"<p style='color:{colours.text if found.supported else colours.bad}'>{markup(found.summary)}</p>"
+    )
+    return "".join([*(_device(device, theme) for device in found.devices), summary])
+
+
+def _device(device: ListedDevice, theme: Theme) -> str:
+    colours = theme.palette
+    head = f"<p style='font-size:{theme.px(16)}px'><b>{markup(device.name)}</b></p>"
+    rows = [
+        f"<tr><td style='color:{colours.muted}; padding-right:{theme.px(14)}px'>{markup(name)}</td>"
+        f"<td>{_value(name, text, device, theme)}</td></tr>"
+        for name, text in facts(device)
+    ]
+    return f"{head}<table cellspacing='2'>{''.join(rows)}</table>"
+
+
+def _value(name: str, text: str, device: ListedDevice, theme: Theme) -> str:
+    if name != "supported":
+        return markup(text)
+    colour = theme.palette.bad if device.problem else theme.palette.good
+    return f"<span style='color:{colour}'><b>{markup(text)}</b></span>"

@@ -1,0 +1,134 @@
+"""The axis that the charts of all panes have in common: microseconds, and what they are counted from."""
+
+from __future__ import annotations
+
+import math
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QWheelEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from ...widgets.theme import Theme
+from ..common.drawing import CENTRE, LEFT, MIDDLE, RIGHT, write
+from ..common.geometry import round_step, tick_text
+from ..common.view import guarded
+from .layout import FREE, NAMES, TimeRange
+from .legend import LegendEntry, draw_legend, legend_width
+
+HEIGHT = 34  # pixels
+APART = 90  # pixels between two numbers, about
+
+
+class GpuAxis(QWidget):
+    """Numbers below the charts; dragging it moves what they show, a double click shows all.
+
+    moved: by which share of what is shown. zoomed: (factor, nanoseconds around which). all_asked: show all.
+    """
+
+    moved = Signal(float)
+    zoomed = Signal(float, float)
+    all_asked = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme, self.origin = theme, ""
+        self.span: TimeRange = (0.0, 1.0)
+        self.legend: list[LegendEntry] = []
+        self._at: QPointF | None = None
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setCursor(Qt.CursorShape.SizeHorCursor)
+        self.setAccessibleName("Microseconds")
+
+    def show_range(self, span: TimeRange, origin: str) -> None:
+        """Show another range, in nanoseconds; `origin`: what they are counted from, in words."""
+        self.span, self.origin = span, origin
+        self.update()
+
+    def show_legend(self, entries: list[LegendEntry]) -> None:
+        """Say at the right what colours mean."""
+        self.legend = entries
+        self.update()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take colours and text size."""
+        self.theme = theme
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Return the room for numbers and words."""
+        return QSize(self.theme.px(300), self.theme.px(HEIGHT))
+
+    def _plot(self) -> tuple[float, float]:
+        left = self.theme.px(NAMES)
+        return left, max(1.0, self.width() - left - self.theme.px(FREE))
+
+    def ticks(self) -> list[float]:
+        """Return the microseconds at which numbers stand."""
+        first, last = (edge / 1000 for edge in self.span)
+        step = round_step((last - first) * self.theme.px(APART) / self._plot()[1])
+        return [n * step for n in range(math.ceil(first / step - 1e-9), math.floor(last / step + 1e-9) + 1)]
+
+    @guarded
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw numbers, and what they are."""
+        painter, theme = QPainter(self), self.theme
+        painter.fillRect(self.rect(), theme.colour("panel"))
+        left, wide = self._plot()
+        muted, font = theme.colour("muted"), theme.font(10.5)
+        painter.fillRect(QRectF(left, 0, wide, 1), theme.colour("border"))
+        painter.setFont(font)
+        first, last = (edge / 1000 for edge in self.span)
+        for tick in self.ticks():
+            x = left + (tick - first) / (last - first) * wide
+            painter.fillRect(QRectF(x, 1, 1, theme.px(4)), muted)
+            painter.setPen(muted)
+            text = tick_text(tick)
+            half = painter.fontMetrics().horizontalAdvance(text) / 2 + 2
+            x = min(max(x, left + half), left + wide - half) if tick else x
+            painter.drawText(QRectF(x - half, theme.px(4), 2 * half, theme.px(14)), CENTRE, text)
+        below = QRectF(left, theme.px(18), wide, theme.px(15))
+        room = below.width() - legend_width(self.legend, theme)
+        write(painter, below.adjusted(0, 0, room - below.width(), 0), self.origin, font, muted, LEFT | MIDDLE)
+        write(
+            painter,
+            QRectF(0, theme.px(4), left - theme.px(8), theme.px(14)),
+            "µs",
+            font,
+            muted,
+            RIGHT | MIDDLE,
+        )
+        draw_legend(painter, self.legend, below, theme)
+        painter.end()
+
+    @guarded
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Begin to move."""
+        self._at = event.position()
+
+    @guarded
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Move what is shown along."""
+        if self._at is not None:
+            by = (self._at.x() - event.position().x()) / self._plot()[1]
+            self._at = event.position()
+            self.moved.emit(by)
+
+    @guarded
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """End it."""
+        self._at = None
+
+    @guarded
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Show all."""
+        self.all_asked.emit()
+
+    @guarded
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Show less or more around the pointer."""
+        left, wide = self._plot()
+        first, last = self.span
+        around = first + (event.position().x() - left) / wide * (last - first)
+        self.zoomed.emit(0.8 ** (event.angleDelta().y() / 120), around)
+        event.accept()

@@ -1,0 +1,119 @@
+"""The line of facts below a chart: each mark once, with the facts that rest on it, over as many lines as they need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import groupby
+from typing import NamedTuple
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetricsF, QHelpEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from ...gpu.facts import Fact
+from ...model.visible_text import visible
+from ...widgets.plain_text import plain_tip
+from ...widgets.theme import Theme
+from ..common.drawing import CENTRE, LEFT, MIDDLE, draw_badge
+from ..common.view import guarded
+from ..common.wording import MARKS
+
+TEXT, MARK = 12, 10.5  # sizes of letters
+LINE, GAP = 20, 16  # pixels: the height of a line, and what is between two facts
+
+
+class Placed(NamedTuple):
+    """A fact or a mark where it stands."""
+
+    box: QRectF
+    text: str
+    tip: str
+    is_mark: bool
+
+
+class FactsView(QWidget):
+    """Shows facts."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme = theme
+        self.facts: tuple[Fact, ...] = ()
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+    def show_facts(self, facts: list[Fact]) -> None:
+        """Show other facts."""
+        self.facts = tuple(facts)
+        self.setAccessibleName("Facts of the recording")
+        self.setAccessibleDescription(". ".join(f"{fact.text} · {fact.mark}" for fact in facts))
+        self.updateGeometry()
+        self.update()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take colours, text size and words."""
+        self.theme = theme
+        self.updateGeometry()
+        self.update()
+
+    def placed(self, width: float) -> list[Placed]:
+        """Return marks and facts where they stand in lines of this width."""
+        metrics, small = QFontMetricsF(self.theme.font(TEXT)), QFontMetricsF(self.theme.font(MARK))
+        line, gap = self.theme.px(LINE), self.theme.px(GAP)
+        found: list[Placed] = []
+        x = y = 0.0
+        for mark, facts in groupby(self.facts, key=lambda fact: fact.mark):
+            parts = [(mark, MARKS[mark], True, small.horizontalAdvance(mark) + self.theme.px(12))]
+            parts += [
+                (t, tip, False, metrics.horizontalAdvance(t) + 2) for t, tip in _said(facts, self.theme)
+            ]
+            for i, (text, tip, is_mark, wide) in enumerate(parts):
+                needed = wide + (gap / 2 + parts[1][3] if i == 0 else 0)  # a mark stands before a fact
+                if x and x + needed > width:
+                    x, y = 0.0, y + line
+                found.append(Placed(QRectF(x, y, min(wide, width), line), text, tip, is_mark))
+                x += wide + (gap / 2 if is_mark else gap)
+        return found
+
+    def heightForWidth(self, width: int) -> int:
+        """Return the height of all lines."""
+        return round(max((one.box.bottom() for one in self.placed(width)), default=0.0))
+
+    def hasHeightForWidth(self) -> bool:
+        """Return that it has as many lines as it needs."""
+        return True
+
+    def sizeHint(self) -> QSize:
+        """Return the height in the width that it has."""
+        return QSize(self.theme.px(300), self.heightForWidth(max(self.width(), self.theme.px(300))))
+
+    def minimumSizeHint(self) -> QSize:
+        """Return a line."""
+        return QSize(self.theme.px(200), self.theme.px(LINE))
+
+    @guarded
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw marks and facts."""
+        painter, theme = QPainter(self), self.theme
+        for box, text, _, is_mark in self.placed(self.width()):
+            if is_mark:
+                inset = (box.height() - theme.px(15)) / 2
+                draw_badge(painter, box.adjusted(0, inset, 0, -inset), theme)
+            painter.setFont(theme.font(MARK if is_mark else TEXT))
+            painter.setPen(theme.colour("muted" if is_mark else "text"))
+            shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, int(box.width()) + 1)
+            painter.drawText(box, CENTRE if is_mark else LEFT | MIDDLE, shown)
+        painter.end()
+
+    def event(self, event: QEvent) -> bool:
+        """Say more of the fact under a resting pointer."""
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            at = QPointF(event.pos())
+            tip = next((one.tip for one in self.placed(self.width()) if one.box.contains(at)), "")
+            QToolTip.showText(event.globalPos(), plain_tip(self.theme.say(tip)), self)
+            return True
+        return super().event(event)
+
+
+def _said(facts: Iterable[Fact], theme: Theme) -> list[tuple[str, str]]:
+    return [(theme.say(visible(fact.text)), fact.tip) for fact in facts]

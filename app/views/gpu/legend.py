@@ -1,0 +1,70 @@
+"""What the colours of the charts mean: kinds of segments, blocks in turn, and blocks with details."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QFontMetricsF, QPainter
+
+from ....tracer.hardware.timeline import SEGMENT_KINDS
+from ...widgets.patterns import mixed, swatch
+from ...widgets.theme import Theme
+from ..common.drawing import LEFT, MIDDLE, ON_PAPER, is_vector
+from .image import DARK, KIND_LOOKS, PALE
+from .shown import Shown
+
+SIDE, GAP, TEXT = 11, 14, 10.5  # pixels: of a square, between entries; size of letters
+BLOCKS, DETAILS = "blocks, one after the other", "warps recorded"
+
+
+class LegendEntry(NamedTuple):
+    """A sign and what it means."""
+
+    sign: str  # a kind of segment, or one of BLOCKS and DETAILS
+    text: str
+
+
+def legend_of(shown: Sequence[Shown]) -> list[LegendEntry]:
+    """Return what the charts show."""
+    signs = {BLOCKS for one in shown if one.is_of_blocks}
+    signs |= {DETAILS for one in shown if one.level == "gpu" and len(one.data.detailed)}
+    signs |= {kind for one in shown if one.level != "gpu" for kind in one.data.kinds}
+    return [LegendEntry(sign, sign) for sign in (BLOCKS, DETAILS, *SEGMENT_KINDS) if sign in signs]
+
+
+def legend_width(entries: Sequence[LegendEntry], theme: Theme) -> float:
+    """Return the room that entries take."""
+    metrics = QFontMetricsF(theme.font(TEXT))
+    return sum(metrics.horizontalAdvance(theme.say(e.text)) + theme.px(SIDE + 5 + GAP) for e in entries)
+
+
+def draw_legend(painter: QPainter, entries: Sequence[LegendEntry], box: QRectF, theme: Theme) -> None:
+    """Draw entries at the right end of a box."""
+    metrics, side = QFontMetricsF(theme.font(TEXT)), theme.px(SIDE)
+    x = max(box.left(), box.right() - legend_width(entries, theme) + theme.px(GAP))
+    for sign, text in entries:
+        place = QRectF(x, box.center().y() - side / 2, side, side)
+        _draw_sign(painter, sign, place, theme)
+        x += side + theme.px(5)
+        wide = metrics.horizontalAdvance(theme.say(text)) + 2
+        painter.setFont(theme.font(TEXT))
+        painter.setPen(theme.colour("text"))
+        painter.drawText(QRectF(x, box.top(), wide, box.height()), LEFT | MIDDLE, theme.say(text))
+        x += wide - 2 + theme.px(GAP)
+
+
+def _draw_sign(painter: QPainter, sign: str, box: QRectF, theme: Theme) -> None:
+    panel = theme.colour("panel")
+    if sign == BLOCKS:
+        for i, (name, share) in enumerate((DARK, PALE)):
+            half = QRectF(box.left() + i * box.width() / 2, box.top(), box.width() / 2, box.height())
+            painter.fillRect(half, mixed(panel, theme.colour(name).name(), share))
+    elif sign == DETAILS:
+        painter.fillRect(box.adjusted(box.width() / 4, 0, -box.width() / 4, 0), theme.colour("accent"))
+    elif KIND_LOOKS[sign]:
+        ratio = ON_PAPER if is_vector(painter) else painter.deviceTransform().m11()
+        painter.drawPixmap(QPointF(box.topLeft()), swatch(KIND_LOOKS[sign], round(box.width()), theme, ratio))
+    else:
+        painter.fillRect(box, theme.colour("cell_unread"))

@@ -1,0 +1,76 @@
+"""What a chart shows of a timeline: how deep it looks, where, and what its rows are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ....tracer.hardware.timeline import SEGMENT_KINDS
+from ...gpu.data import GpuData
+from ...gpu.place import Level, PanePlace
+from .image import kind_rows
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A place in a timeline, with all that its words left open."""
+
+    data: GpuData
+    level: Level
+    machine: int  # multiprocessor
+    block: int  # linear number in the grid
+    warp: int  # number in the block
+
+    @property
+    def is_of_blocks(self) -> bool:
+        """Whether the rows hold blocks; else they hold what warps did."""
+        return self.level in ("gpu", "multiprocessor")
+
+    @property
+    def has_details(self) -> bool:
+        """Whether the warps of the block were recorded."""
+        rows = self.data.rows(self.block)
+        return bool(rows.stop > rows.start)
+
+    @property
+    def origin(self) -> float:
+        """Where the axis begins, in nanoseconds of the launch: its own start, or the block's."""
+        return 0.0 if self.is_of_blocks else self.data.span(self.block)[0]
+
+    @property
+    def whole(self) -> float:
+        """How long all of it is, in nanoseconds from the origin."""
+        return (
+            max(1.0, float(self.data.timeline.nanoseconds))
+            if self.is_of_blocks
+            else self.data.length(self.block)
+        )
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        if self.level == "gpu":
+            return self.data.machines
+        if self.level == "multiprocessor":
+            return max(1, self.data.lanes.at_once)
+        if not self.has_details:
+            return 1
+        return self.data.warps(self.block) if self.level == "block" else len(kind_rows(self.data))
+
+    def name(self, row: int) -> str:
+        """Return what a row is called beside it; "" for lanes, which are only places."""
+        if self.level == "gpu":
+            return str(row)
+        if self.is_of_blocks or not self.has_details:
+            return ""
+        return f"warp {row}" if self.level == "block" else SEGMENT_KINDS[kind_rows(self.data)[row]]
+
+
+def shown_at(data: GpuData, level: Level, place: PanePlace) -> Shown:
+    """Return what a place means in a timeline; numbers beyond its last ones, and those left open, are chosen."""
+    machine, block = place.machine_in(data.machines), place.block
+    if block is None or block >= data.timeline.blocks:
+        block = data.chosen_block(machine)
+    if level in ("block", "warp") or machine is None:
+        machine = data.machine(block)
+    warp = place.warp if place.warp is not None and place.warp < data.warps(block) else 0
+    return Shown(data, level, machine, block, warp)

@@ -1,0 +1,121 @@
+"""A block, a warp's segment and a phase of a timeline in words, with the numbers that were measured."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....tracer.hardware.timeline import SEGMENT_KINDS
+from ....tracer.model.finding import coordinates_text
+from ...gpu.data import GpuData
+from ...gpu.facts import kinds_of, kinds_text, micros_text
+from ...model.visible_text import visible
+from ..common.wording import phase_text, plural
+from .shown import Shown
+
+MEASURED = "measured"
+LONGEST = 90  # characters of a line of source
+NO_DETAILS = (
+    "No warp of this block was recorded, only where it ran and when; D goes to a block that has them."
+)
+
+
+def block_name(data: GpuData, block: int) -> str:
+    """Return what a block is called: block (3, 1)."""
+    return f"block {coordinates_text(block, data.timeline.head.grid)}"
+
+
+def block_told(data: GpuData, block: int) -> str:
+    """Return where and when a block ran, in words."""
+    start, end = data.span(block)
+    wave, lane = int(data.lanes.wave[block]), int(data.lanes.lane[block])
+    text = (
+        f"{block_name(data, block)} on multiprocessor {data.machine(block)}: {start / 1000:,.2f} to {end / 1000:,.2f} "
+        f"µs, {micros_text(end - start)}; {ordinal(wave + 1)} of those in its place ({lane + 1} of "
+        f"{data.lanes.at_once}) · {MEASURED}"
+    )
+    kinds = kinds_of(data, block)
+    return f"{text}. Its warps: {kinds_text(kinds)}" if kinds else text
+
+
+def machine_told(data: GpuData, machine: int) -> str:
+    """Return what a multiprocessor ran, in words."""
+    blocks = data.on(machine)
+    if not len(blocks):
+        return f"multiprocessor {machine}: no block ran on it · {MEASURED}"
+    spans = data.timeline.spans
+    first, last = int(spans.start[blocks].min()), int(spans.end[blocks].max())
+    at_once = int(data.lanes.lane[blocks].max()) + 1
+    return (
+        f"multiprocessor {machine}: {plural(len(blocks), 'block')}, up to {at_once} at once, "
+        f"{first / 1000:,.2f} to {last / 1000:,.2f} µs · {MEASURED}"
+    )
+
+
+def segment_told(data: GpuData, segment: int) -> str:
+    """Return what a warp did from one mark to the next, in words: phase, kind, cycles, and the lines of the source."""
+    segments = data.timeline.segments
+    kind, warp = SEGMENT_KINDS[int(segments.kind[segment])], int(segments.warp[segment])
+    cycles = int(segments.end[segment] - segments.start[segment])
+    time = micros_text(cycles * 1000 / data.timeline.head.mhz)
+    phase = phase_label(data, int(segments.phase[segment]))
+    what = phase if kind in phase.split() else f"{phase}, {kind}"
+    text = f"{what}: {cycles_text(cycles)} · {MEASURED}, {time}; warp {warp}"
+    return f"{text}; {lines_told(data, segment)}".removesuffix("; ")
+
+
+def lines_told(data: GpuData, segment: int) -> str:
+    """Return which lines of the source a segment ran, and the first of them; "" where it has none."""
+    name, first = lines_name(data, segment), int(data.timeline.segments.first_line[segment])
+    if not name:
+        return ""
+    line = visible(data.source[first - 1].strip()) if first <= len(data.source) else ""
+    line = line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+    return f"{name}: {line}" if line else name
+
+
+def lines_name(data: GpuData, segment: int) -> str:
+    """Return the numbers of the lines that a segment ran, in words; "" where it has none."""
+    segments = data.timeline.segments
+    first, last = (int(column[segment]) for column in (segments.first_line, segments.last_line))
+    return "" if not first else f"line {first}" if last <= first else f"lines {first} to {last}"
+
+
+def phase_label(data: GpuData, phase: int) -> str:
+    """Return how a phase is called: load tile 1."""
+    return phase_text(data.scenario, phase, data.phases).label
+
+
+def phase_told(data: GpuData, block: int, phase: int) -> str:
+    """Return a phase of a block with its cycles: load tile 1: 980 cycles · measured."""
+    spans = data.phase_spans(block)
+    place = int(np.searchsorted(spans.phase, phase))
+    cycles = int(spans.end[place] - spans.start[place])
+    return f"{phase_label(data, phase)}: {cycles_text(cycles)} · {MEASURED}"
+
+
+def row_told(shown: Shown, row: int) -> str:
+    """Return what a row stands for, in words."""
+    data = shown.data
+    if shown.level == "gpu":
+        return machine_told(data, row)
+    if shown.level == "multiprocessor":
+        return machine_told(data, shown.machine)
+    if not shown.has_details:
+        return f"{block_told(data, shown.block)}. {NO_DETAILS}"
+    if shown.level == "block":
+        return f"warp {row}: {kinds_text(kinds_of(data, shown.block, row))} · {MEASURED}"
+    kinds = kinds_of(data, shown.block, shown.warp)
+    kind = shown.name(row)
+    cycles = next((count for name, count in kinds.items() if name == kind), 0)
+    return f"warp {shown.warp}, {kind}: {cycles_text(cycles)} in all · {MEASURED}"
+
+
+def cycles_text(cycles: int) -> str:
+    """Return a number of clock cycles: 980 cycles."""
+    return plural(cycles, "cycle")
+
+
+def ordinal(number: int) -> str:
+    """Return 1st, 2nd, 3rd, 4th."""
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th") if number % 100 not in (11, 12, 13) else "th"
+    return f"{number:,}{ending}"

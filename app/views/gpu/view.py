@@ -1,0 +1,398 @@
+"""The chart of one launch in the window: wheel, drag and keys move it, clicks go deeper, tips and a line tell."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QPointF, QSize, QSizeF, Qt, Signal
+from PySide6.QtGui import (
+    QFocusEvent,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPixmap,
+    QResizeEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from ...widgets.plain_text import plain_tip
+from ...widgets.theme import Theme
+from ..common.drawing import ON_PAPER, is_vector
+from ..common.view import guarded
+from .hit_test import Hit, hit_at, segments_in, text_of
+from .layout import GpuLayout, TimeRange, gpu_layout, wanted_height
+from .paint import draw_chart
+from .shown import Shown
+from .text import block_told, row_told, segment_told
+
+CLICK = 4  # pixels that a pointer may move between press and release of a click
+SHORTEST = 20.0  # nanoseconds that are shown at least
+MARGIN = 0.01  # of the whole, that is shown beside it
+STEP = 0.1  # of what is shown, by which a key moves it
+CLOSER = 0.8  # of what is shown, that a step of the wheel leaves
+
+
+class GpuView(QWidget):
+    """Shows a place of a timeline, from one time to another.
+
+    range_asked: (first, last) in nanoseconds from the origin, None for all; whole ranges are the panel's to choose,
+    since several charts have one axis. entered: (level, number), for a multiprocessor, block or warp. left: the level
+    above is wanted. told: what is chosen now, in words.
+    """
+
+    range_asked = Signal(object)
+    entered = Signal(str, int)
+    left = Signal()
+    told = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme = theme
+        self.shown: Shown | None = None
+        self.span: TimeRange = (0.0, 1.0)
+        self.row: int | None = None  # chosen
+        self.item: int | None = None  # block or segment, chosen
+        self._whole: TimeRange = (0.0, 1.0)
+        self._drag: tuple[QPointF, TimeRange] | None = None
+        self._moved = False
+        self._picture: tuple[object, QPixmap] | None = None  # what was drawn last, and what of
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self.setAccessibleName("On the GPU")
+
+    # What is shown.
+
+    def show_place(self, shown: Shown | None, span: TimeRange, whole: TimeRange) -> None:
+        """Show a place from one time to another; `whole`: how far one may go.
+
+        What is chosen stays as long as the place does.
+        """
+        if shown != self.shown:
+            self.shown = shown
+            self.row, self.item = self._first_row(), None
+            self.updateGeometry()
+        self.span, self._whole = span, whole
+        self.update()
+        self.told.emit(self.chosen_text())
+
+    def _first_row(self) -> int | None:
+        if self.shown is None:
+            return None
+        return {"gpu": self.shown.machine, "block": self.shown.warp}.get(self.shown.level, 0)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take colours and text size."""
+        self.theme = theme
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Return the size that the rows can use."""
+        high = wanted_height(self.shown.level, self.shown.rows, self.theme) if self.shown else 200
+        return QSize(self.theme.px(900), high)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the least room in which there is something to see."""
+        return QSize(self.theme.px(300), self.theme.px(90))
+
+    @property
+    def places(self) -> GpuLayout:
+        """Where things stand now."""
+        assert self.shown
+        size, ratio = QSizeF(self.size()), self.devicePixelRatioF()
+        return gpu_layout(size, self.shown.level, self.shown.rows, self.span, self.theme, ratio)
+
+    def chosen_text(self) -> str:
+        """Return what is chosen, in words; "" where nothing is."""
+        if self.shown is None:
+            return ""
+        if self.item is not None:
+            return (block_told if self.shown.is_of_blocks else segment_told)(self.shown.data, self.item)
+        return row_told(self.shown, self.row) if self.row is not None else ""
+
+    def choose(self, row: int | None, item: int | None) -> None:
+        """Choose a row, and a block or a segment in it."""
+        self.row, self.item = row, item
+        self.setAccessibleDescription(self.chosen_text())
+        self.told.emit(self.chosen_text())
+        self.update()
+
+    # Painting.
+
+    @guarded
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the chart, or again the picture of it while nothing changed."""
+        painter = QPainter(self)
+        if is_vector(painter):
+            self._draw(painter, ON_PAPER)
+        else:
+            painter.drawPixmap(0, 0, self._drawn())
+        painter.end()
+
+    def _drawn(self) -> QPixmap:
+        ratio = self.devicePixelRatioF()
+        key = self.shown, self.span, self.size(), ratio, self.theme, self.row, self.item, self.hasFocus()
+        if self._picture is None or self._picture[0] != key:
+            made = QPixmap(self.size() * ratio)
+            made.setDevicePixelRatio(ratio)
+            painter = QPainter(made)
+            self._draw(painter, ratio)
+            painter.end()
+            self._picture = key, made
+        return self._picture[1]
+
+    def _draw(self, painter: QPainter, ratio: float) -> None:
+        painter.fillRect(self.rect(), self.theme.colour("panel"))
+        if self.shown is not None:
+            row = self.row if self.hasFocus() or self.item is not None else None
+            draw_chart(painter, self.shown, self.places, self.theme, ratio, row, self.item)
+
+    @guarded
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Draw anew."""
+        self._picture = None
+
+    @guarded
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Mark the chosen row."""
+        self.update()
+
+    @guarded
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Mark no row."""
+        self.update()
+
+    # Pointer.
+
+    @guarded
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Begin a drag or a click."""
+        if event.button() == Qt.MouseButton.LeftButton and self.shown:
+            self._drag, self._moved = (event.position(), self.span), False
+
+    @guarded
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Move what is shown along; show what can be clicked."""
+        if self._drag is None:
+            self._show_cursor(event.position())
+            return
+        origin, span = self._drag
+        self._moved |= (event.position() - origin).manhattanLength() >= CLICK
+        if self._moved:
+            self._ask(_moved(span, (origin.x() - event.position().x()) / self.places.rows.width()))
+
+    @guarded
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """End a drag, or answer a click."""
+        if self._drag is None or event.button() != Qt.MouseButton.LeftButton:
+            return
+        self._drag = None
+        if not self._moved and self.shown:
+            self._click(self.hit(event.position()))
+
+    @guarded
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Go into the warp that is under the pointer."""
+        hit = self.hit(event.position()) if self.shown else None
+        if hit is not None and self.shown and self.shown.level == "block" and hit.part in ("rows", "names"):
+            self._enter(hit.row, hit.item)
+
+    def hit(self, position: QPointF) -> Hit:
+        """Return what stands at a position."""
+        assert self.shown
+        return hit_at(self.shown, self.places, position)
+
+    def _click(self, hit: Hit) -> None:
+        assert self.shown
+        if (
+            hit.part == "rows"
+            and self.shown.is_of_blocks
+            and (hit.item is not None or self.shown.level == "gpu")
+        ):
+            self._enter(hit.row, hit.item)
+        elif hit.part == "names" and self.shown.level in ("gpu", "block"):
+            self._enter(hit.row, None)
+        elif hit.part == "rows":
+            self.choose(hit.row, hit.item)
+
+    def _enter(self, row: int | None, item: int | None) -> None:
+        """Ask for the level below: that of a multiprocessor, a block or a warp."""
+        if self.shown is None or row is None:
+            return
+        if self.shown.level == "gpu":
+            self.entered.emit("multiprocessor", row)
+        elif self.shown.level == "multiprocessor":
+            block = item if item is not None else self._nearest_block(row)
+            if block is not None:
+                self.entered.emit("block", block)
+        elif self.shown.level == "block" and self.shown.has_details:
+            self.entered.emit("warp", row)
+
+    def _nearest_block(self, lane: int) -> int | None:
+        """Return the block with details on the multiprocessor, else the first of a lane."""
+        assert self.shown
+        data, machine = self.shown.data, self.shown.machine
+        chosen = data.chosen_block(machine)
+        if data.machine(chosen) == machine:
+            return chosen
+        mine = data.on(machine)
+        mine = mine[data.lanes.lane[mine] == lane]
+        return int(mine[0]) if len(mine) else None
+
+    def _show_cursor(self, position: QPointF) -> None:
+        enters = False
+        if self.shown is not None:
+            hit = self.hit(position)
+            enters = hit.part == "rows" and (hit.item is not None or self.shown.level == "gpu")
+            enters |= hit.part == "names" and self.shown.level in ("gpu", "block")
+        self.setCursor(Qt.CursorShape.PointingHandCursor if enters else Qt.CursorShape.ArrowCursor)
+
+    @guarded
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Show less or more around the pointer; with shift or sideways, move along."""
+        if self.shown is None:
+            return
+        turn, sideways = event.angleDelta().y(), event.angleDelta().x()
+        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier or abs(sideways) > abs(turn):
+            self._ask(_moved(self.span, -(turn + sideways) / 120 * STEP))
+        else:
+            self.zoom(CLOSER ** (turn / 120), self.places.time(event.position().x()))
+        event.accept()
+
+    def zoom(self, factor: float, around: float | None = None) -> None:
+        """Show so many times as long a time, around one of its times or the middle."""
+        first, last = self.span
+        middle = (first + last) / 2 if around is None else around
+        factor = max(factor, SHORTEST / (last - first))
+        self._ask((middle - (middle - first) * factor, middle + (last - middle) * factor))
+
+    def _ask(self, span: TimeRange) -> None:
+        self.range_asked.emit(fitted(span, self._whole))
+
+    # Keys.
+
+    @guarded
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Move, choose and go deeper; see KEYS."""
+        if self.shown is None or not self._answer(event):
+            super().keyPressEvent(event)
+
+    def event(self, event: QEvent) -> bool:
+        """Say what is under a resting pointer; keep the keys that the window has commands for."""
+        is_key = isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride
+        if isinstance(event, QKeyEvent) and is_key and self.shown is not None and _is_own(event):
+            event.accept()
+            return True
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self.shown is not None:
+            text = text_of(self.shown, self.hit(QPointF(event.pos())))
+            QToolTip.showText(event.globalPos(), plain_tip(self.theme.say(text)), self)
+            return True
+        return super().event(event)
+
+    def _answer(self, event: QKeyEvent) -> bool:
+        """Do what a key asks for; return whether it is one of ours."""
+        key, shift = event.key(), bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        keys = Qt.Key
+        if not _is_own(event):
+            return False
+        if key in (keys.Key_Up, keys.Key_Down):
+            self._step_row(1 if key == keys.Key_Down else -1)
+        elif key in (keys.Key_Left, keys.Key_Right):
+            self._step_along(1 if key == keys.Key_Right else -1, shift)
+        elif key in (keys.Key_Plus, keys.Key_Equal, keys.Key_Minus):
+            self.zoom(1 / CLOSER if key == keys.Key_Minus else CLOSER)
+        elif key == keys.Key_Home:
+            self.range_asked.emit(None)
+        elif key in (keys.Key_Return, keys.Key_Enter):
+            self._enter(self.row, self.item)
+        elif key == keys.Key_D:
+            self._go_to_details()
+        else:
+            self.left.emit()
+        return True
+
+    def _step_row(self, step: int) -> None:
+        assert self.shown
+        row = 0 if self.row is None else min(max(self.row + step, 0), self.shown.rows - 1)
+        self.choose(row, None)
+
+    def _step_along(self, step: int, shift: bool) -> None:
+        """Choose the next block or segment of the row; where there is none, or with shift, move what is shown."""
+        found = [] if shift or self.shown is None else self._items()
+        if not found:
+            self._ask(_moved(self.span, STEP * step))
+            return
+        if self.item in found:
+            place = min(max(found.index(self.item) + step, 0), len(found) - 1)
+        else:
+            place = 0 if step > 0 else len(found) - 1
+        self.choose(self.row, found[place])
+        self._bring_in_sight()
+
+    def _items(self) -> list[int]:
+        """Return the blocks or segments of the chosen row, in the order of time."""
+        assert self.shown
+        if self.shown.level == "gpu" or self.row is None:
+            return []
+        if self.shown.level == "multiprocessor":
+            mine = self.shown.data.on(self.shown.machine)
+            return [int(b) for b in mine[self.shown.data.lanes.lane[mine] == self.row]]
+        return (
+            [int(segment) for segment in segments_in(self.shown, self.row)] if self.shown.has_details else []
+        )
+
+    def _bring_in_sight(self) -> None:
+        """Move what is shown so that the chosen block or segment is in it."""
+        assert self.shown and self.item is not None
+        data, (first, last) = self.shown.data, self.span
+        if self.shown.is_of_blocks:
+            begin, end = data.span(self.item)
+        else:
+            columns, one = data.timeline.segments, slice(self.item, self.item + 1)
+            begin, end = (float(data.nanoseconds(c[one])[0]) for c in (columns.start, columns.end))
+        if begin < first or end > last:
+            middle = (begin + end) / 2
+            half = max((last - first) / 2, 0.6 * (end - begin))
+            self._ask((middle - half, middle + half))
+
+    def _go_to_details(self) -> None:
+        """Ask for the next block whose warps were recorded."""
+        assert self.shown
+        block = self.shown.data.next_detailed(self.shown.block if not self.shown.is_of_blocks else -1)
+        if block is not None:
+            self.entered.emit("block", block)
+
+
+KEYS = "Wheel + − zoom, drag moves, Enter goes in, Backspace back, Home shows all, D a block with details"
+OWN_KEYS = (
+    Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Plus, Qt.Key.Key_Equal,
+    Qt.Key.Key_Minus, Qt.Key.Key_Home, Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_D, Qt.Key.Key_Backspace,
+)  # fmt: skip
+
+
+def _is_own(event: QKeyEvent) -> bool:
+    """Return whether a key is the chart's; with Ctrl or Alt it is the window's."""
+    others = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
+    return event.key() in OWN_KEYS and not event.modifiers() & others
+
+
+def _moved(span: TimeRange, share: float) -> TimeRange:
+    by = share * (span[1] - span[0])
+    return span[0] + by, span[1] + by
+
+
+def whole_range(wholes: list[float]) -> TimeRange:
+    """Return the range in which all of several launches, or blocks, are to be seen, in nanoseconds."""
+    longest = max(wholes, default=1.0)
+    return -MARGIN * longest, (1 + MARGIN) * longest
+
+
+def fitted(span: TimeRange, whole: TimeRange) -> TimeRange:
+    """Return a range moved, and cut, so that it lies in the whole one and is not too short."""
+    length = min(max(span[1] - span[0], SHORTEST), whole[1] - whole[0])
+    middle = (span[0] + span[1]) / 2
+    first = min(max(middle - length / 2, whole[0]), whole[1] - length)
+    return first, first + length

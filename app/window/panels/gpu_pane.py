@@ -1,0 +1,203 @@
+"""A pane of the chart "On the GPU": what was recorded, the way back, the chart, what is chosen, facts; or why none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QFontMetrics, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from ...gpu.data import GpuData
+from ...gpu.facts import facts_of
+from ...gpu.place import LEVELS, Level
+from ...gpu.recorded import PaneLaunch, Recorded, command_for, missing_text, nearest
+from ...model.visible_text import visible
+from ...views.gpu.facts_view import FactsView
+from ...views.gpu.layout import TimeRange
+from ...views.gpu.shown import Shown
+from ...views.gpu.text import block_name
+from ...views.gpu.view import KEYS, GpuView
+from ...widgets.controls import Combo, button
+from ...widgets.plain_text import PlainLabel, plain_tip
+from ...widgets.theme import Theme
+
+READING = "Reading what was recorded…"
+RECORD = "Record it on a machine with a GPU:"
+# Pixels of a pane's height at the normal text size, from which on there is room for facts, and for what is chosen.
+LOW, LOWER = 300, 160
+
+
+class GpuPane(QWidget):
+    """Shows one launch. size_picked: the word of a recorded size. climbed: a level above is wanted."""
+
+    size_picked = Signal(str)
+    climbed = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme = theme
+        self.shown: Shown | None = None
+        self.view, self.facts = GpuView(theme), FactsView(theme)
+        self.title, self.told, self.missing = PlainLabel(), PlainLabel(), PlainLabel()
+        self.title.setObjectName("title")
+        self.told.setObjectName("muted")
+        self.told.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.told.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.sizes = Combo("Recorded size")
+        self.sizes.picked.connect(lambda word: self.size_picked.emit(str(word)))
+        self.way = [self._step(level) for level in LEVELS]
+        self.nearest = button("Show the nearest that was recorded", "", text="Show", run=self._pick_nearest)
+        self.command = PlainLabel()
+        self.command.setObjectName("muted")
+        for label in (self.missing, self.command):
+            label.setWordWrap(True)
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._nearest_word, self._told = "", ""
+        self.view.told.connect(self._tell)
+        self._build()
+
+    def _step(self, level: Level) -> QPushButton:
+        step = button(f"Back to the {level}", "", text="", run=lambda: self.climbed.emit(level))
+        step.setObjectName("link")
+        return step
+
+    def _build(self) -> None:
+        self.head = QHBoxLayout()
+        self.head.addWidget(self.title)
+        self.head.addWidget(self.sizes)
+        for step in self.way:
+            self.head.addWidget(step)
+        self.head.addStretch(1)
+        self.foot = QVBoxLayout()
+        self.foot.addWidget(self.told)
+        self.foot.addWidget(self.facts)
+        self.column = QVBoxLayout(self)
+        self.column.addLayout(self.head)
+        self.column.addWidget(self.view, 1)
+        self.column.addLayout(self.foot)
+        self.offer = QHBoxLayout()
+        self.offer.addWidget(self.nearest)
+        self.offer.addStretch(1)
+        self.column.addWidget(self.missing)
+        self.column.addLayout(self.offer)
+        self.column.addWidget(self.command)
+        self.column.addStretch(0)
+
+    def show_launch(self, asked: PaneLaunch, recorded: Sequence[Recorded], word: str) -> None:
+        """Say what was recorded of a pane's launch; `word`: the size that is shown, "" where there is none."""
+        self.title.setText(self.theme.say(asked.title))
+        self.sizes.offer([(one.size, one.word) for one in recorded], word)
+        self.sizes.setVisible(bool(word))
+        near = nearest(asked, recorded)
+        self._nearest_word = near.word if near else ""
+        self.missing.setText(self.theme.say(missing_text(asked, recorded)))
+        command = command_for(asked)
+        self.command.setText(f"{RECORD} {command}" if command else "")
+        self.nearest.setText(f"Show {near.size}" if near else "")
+        self._show_parts(has_chart=bool(word), is_read=True)
+
+    def show_reading(self, asked: PaneLaunch) -> None:
+        """Say that it is not known yet what was recorded."""
+        self.title.setText(self.theme.say(asked.title))
+        self.missing.setText(READING)
+        self._show_parts(has_chart=False, is_read=False)
+
+    def _show_parts(self, *, has_chart: bool, is_read: bool) -> None:
+        self.view.setVisible(has_chart)
+        self._leave_out()
+        self.sizes.setVisible(has_chart)
+        self.missing.setVisible(not has_chart)
+        self.command.setVisible(not has_chart and is_read and bool(self.command.text()))
+        self.nearest.setVisible(not has_chart and is_read and bool(self._nearest_word))
+        self.column.setStretch(self.column.count() - 1, 0 if has_chart else 1)
+        if not has_chart:
+            self.shown = None
+            self.title.setToolTip("")
+            for step in self.way:
+                step.hide()
+
+    def show_place(self, shown: Shown, span: TimeRange, whole: TimeRange) -> None:
+        """Show a place of the timeline."""
+        if self.shown is None or shown.data is not self.shown.data:
+            facts = facts_of(shown.data)
+            self.facts.show_facts(facts)
+            told = "\n".join(f"{fact.text} · {fact.mark}" for fact in facts)
+            self.title.setToolTip(plain_tip(self.theme.say(told)))
+        if shown != self.shown:
+            self.shown = shown
+            self._show_way(shown)
+        self.view.show_place(shown, span, whole)
+
+    def _show_way(self, shown: Shown) -> None:
+        """Name the levels down to the one that is shown; the ones above it can be pressed."""
+        here = LEVELS.index(shown.level)
+        for number, (step, name) in enumerate(zip(self.way, _names(shown.data, shown), strict=True)):
+            step.setVisible(number <= here)
+            step.setText(self.theme.say(f"{'› ' * (number > 0)}{name}").replace("&", "&&"))
+            step.setEnabled(number < here)
+            step.setToolTip(plain_tip(f"Back to all of it: {name} (Backspace)" if number < here else KEYS))
+
+    def name_text(self) -> str:
+        """Return what is shown of which launch, for a picture: Tiled, shared memory, 1,024."""
+        return self.title.text() + (f", {self.shown.data.size}" if self.shown else "")
+
+    def place_text(self) -> str:
+        """Return where one looks, for a picture; why nothing is shown where nothing is."""
+        if self.shown is None:
+            return self.missing.text()
+        names = _names(self.shown.data, self.shown)[: LEVELS.index(self.shown.level) + 1]
+        return self.theme.say(" › ".join(names))
+
+    def _pick_nearest(self) -> None:
+        self.size_picked.emit(self._nearest_word)
+
+    def _tell(self, text: str) -> None:
+        self._told = self.theme.say(text)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Say what is chosen in the room that there is, all of it as a tip."""
+        metrics = QFontMetrics(self.theme.font(12))
+        room = max(self.width() - 2 * self.theme.px(14), 50)
+        self.told.setText(metrics.elidedText(self._told, Qt.TextElideMode.ElideRight, room))
+        self.told.setToolTip(plain_tip(self._told))
+        self.told.setAccessibleName(self._told)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take colours, text size and words."""
+        self.theme = theme
+        self.view.set_theme(theme)
+        self.facts.set_theme(theme)
+        self.told.setFont(theme.font(12))
+        self.sizes.setFont(theme.font())
+        self.sizes.updateGeometry()
+        self.told.setFixedHeight(theme.px(19))
+        side = theme.px(14)
+        self.column.setContentsMargins(0, theme.px(8), 0, theme.px(2))
+        self.column.setSpacing(theme.px(3))
+        self.head.setContentsMargins(side, 0, side, 0)
+        self.head.setSpacing(theme.px(8))
+        self.foot.setContentsMargins(side, 0, side, 0)
+        self.foot.setSpacing(0)
+        self.offer.setContentsMargins(side, theme.px(4), side, theme.px(4))
+        for label in (self.missing, self.command):
+            label.setContentsMargins(side, theme.px(4), side, theme.px(4))
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Say as much as fits."""
+        super().resizeEvent(event)
+        self._leave_out()
+        self._fit()
+
+    def _leave_out(self) -> None:
+        """Leave out what can be missed most where there is little room for the chart: facts, then what is chosen."""
+        high, has_chart = self.height() / self.theme.scale, not self.view.isHidden()
+        self.facts.setVisible(has_chart and high >= LOW)
+        self.told.setVisible(has_chart and high >= LOWER)
+
+
+def _names(data: GpuData, shown: Shown) -> tuple[str, str, str, str]:
+    device = visible(data.timeline.head.device.name).removeprefix("NVIDIA ")
+    return device, f"multiprocessor {shown.machine}", block_name(data, shown.block), f"warp {shown.warp}"

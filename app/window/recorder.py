@@ -1,0 +1,161 @@
+"""The process that records what the window shows, in an unseen window of its own, while everybody goes on.
+
+It is sent messages (`recording/messages.py`) on its input, a line each, and answers on its output.
+"""
+
+from __future__ import annotations
+
+import queue
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import closing
+from fractions import Fraction
+from functools import partial
+from io import BytesIO
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+from ...tracer.processes.json_streams import private_streams, sender
+from ...tracer.run.worker_client import Worker, WorkerError
+from ..widgets.widget_picture import PictureError, prepare_qt
+from .recording.files import check_kind, check_output
+from .recording.film import Film
+from .recording.frames import WindowFrames, film_of
+from .recording.kinds import Kind, check_size, kind_of, rate_for
+from .recording.messages import (
+    Answer,
+    Ask,
+    Expected,
+    Failed,
+    Message,
+    Preview,
+    Progress,
+    Show,
+    Write,
+    Written,
+)
+from .recording.palette import Frame
+from .recording.pictures_file import image_of
+from .recording.recording import Recording
+from .recording.wanted import Wanted
+from .room import take_room
+from .unseen import unseen_window
+
+STEPS = 100  # messages of progress in a recording, at most
+
+
+class Recorder:
+    """Answers messages about one window, one after the other."""
+
+    def __init__(
+        self, show: Show, messages: queue.Queue[Message | None], send: Callable[[Answer], None]
+    ) -> None:
+        """Raises PictureError where there is no trace."""
+        self._messages, self._send = messages, send
+        self._worker = Worker()
+        self._window = unseen_window(self._worker, show.mark, None, Wanted().size, show.trusted)
+        self._room, self._caption = show.room, show.caption
+        self._selections = list(self._window.stage.selections)
+
+    def run(self) -> None:
+        """Answer until no message can come any more."""
+        while (message := self._messages.get()) is not None:
+            try:
+                if isinstance(message, Ask):
+                    self._answer(message)
+                elif isinstance(message, Write):
+                    self._write(message)
+            except (PictureError, WorkerError) as error:
+                self._send(Failed(str(error), message.number if isinstance(message, Ask) else 0))
+        self._window.close()
+        self._worker.close()
+
+    def _frames(self, wanted: Wanted, kind: Kind, rate: Fraction) -> WindowFrames:
+        check_size(kind, wanted.size, wanted.scale)
+        stage = self._window.stage
+        stage.selections[:] = self._selections
+        film: Film = film_of(stage, wanted, rate)
+        return WindowFrames(self._window, film, wanted, partial(take_room, self._window.central, self._room))
+
+    def _answer(self, ask: Ask) -> None:
+        """Show a frame, then say how large the file will be, unless something else is asked meanwhile."""
+        kind = kind_of(ask.output)
+        check_kind(kind)
+        rate = rate_for(kind, ask.wanted.rate)
+        self._look(ask.wanted)
+        frames = self._frames(ask.wanted, kind, rate)
+        stills = list(frames.film.stills())
+        still = stills[round(ask.share * (len(stills) - 1))]
+        picture = _scaled(frames.draw(still), ask.width)
+        film = frames.film
+        self._send(Preview(ask.number, picture, still.moment, film.seconds, film.frames))
+        if self._messages.empty():
+            outlook = Recording(frames, kind, rate, ask.wanted.theme).outlook
+            self._send(Expected(ask.number, outlook.text(), outlook.is_long))
+
+    def _look(self, wanted: Wanted) -> None:
+        """Take colours, size of the text, the speed that is told, and the caption."""
+        look, bar = self._window.look, self._window.central.caption
+        look.show(wanted.theme, wanted.text_size, look.theme.reduced_motion)
+        self._window.playhead.set_speed(wanted.speed)
+        bar.show_caption(*(self._caption if wanted.captions else ("", "", "")))
+
+    def _write(self, message: Write) -> None:
+        """Record, unless a message comes meanwhile."""
+        kind, path = kind_of(message.output), Path(message.output)
+        check_output(kind, path)
+        rate = rate_for(kind, message.wanted.rate)
+        self._look(message.wanted)
+        recording = Recording(self._frames(message.wanted, kind, rate), kind, rate, message.wanted.theme)
+        total = recording.outlook.frames
+        told = 0
+        with closing(recording.write(path)) as written:
+            for done in written:
+                if not self._messages.empty():
+                    break
+                if done - told >= total / STEPS:
+                    told = done
+                    self._send(Progress(done, total))
+            else:
+                self._send(Written(message.output))
+                return
+        self._send(Failed(""))
+
+
+def _scaled(frame: Frame, width: int) -> bytes:
+    """Return a frame as a PNG file no wider than this."""
+    picture, packed = image_of(frame), BytesIO()
+    picture.thumbnail((width, picture.height))
+    picture.save(packed, "PNG", compress_level=1)
+    return packed.getvalue()
+
+
+def _read(source: IO[bytes], messages: queue.Queue[Message | None]) -> None:
+    """In a thread: pass on what is sent, and its end."""
+    for line in source:
+        messages.put(msgspec.json.decode(line, type=Message))
+    messages.put(None)
+
+
+def main() -> None:
+    """Answer the process that started this one until it ends."""
+    source, target = private_streams()
+    send = sender(target)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started this one passes on what it means
+    show = msgspec.json.decode(source.readline(), type=Show)
+    messages: queue.Queue[Message | None] = queue.Queue()
+    threading.Thread(target=_read, args=(source, messages), daemon=True).start()
+    prepare_qt(show.scale)
+    try:
+        Recorder(show, messages, send).run()
+    except PictureError as error:
+        send(Failed(str(error)))
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,148 @@
+"""The fields of the dialog: what is recorded, how it looks, and into which kind of file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, cast
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QComboBox, QFormLayout, QFrame, QLineEdit, QWidget
+
+from ...widgets.controls import Combo, mark
+from ...widgets.plain_text import PlainLabel, plain_tip
+from .kinds import FASTEST, KINDS, Kind
+from .wanted import HOLD, Part, Theme, Wanted
+
+NAMES = {
+    ".mp4": "MP4 video",
+    ".webm": "WebM video",
+    ".gif": "GIF",
+    ".webp": "WebP animation",
+    "": "Folder of PNG files",
+}
+SIZES = ((1280, 720), (1280, 800), (1600, 900), (1920, 1080))
+SCALES = (1.0, 1.5, 2.0)
+PHASES = 12  # that are offered; others are typed
+SECONDS, FAST = 600.0, 1e9  # the most that may be typed for the hold and the speed
+
+
+class Offer(NamedTuple):
+    """What the fields begin with."""
+
+    now: float  # the playhead's moment
+    phases: int  # of the block that is looked at
+    speed: float  # moments a second
+    size: tuple[int, int]  # of the window
+    theme: Theme
+    text_size: float
+    captioned: bool  # whether there is a caption
+
+
+class RecordingFields(QFrame):
+    """Says what the user chose; `changed` tells of every change."""
+
+    changed = Signal()
+
+    def __init__(self, offer: Offer, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.offer = offer
+        self.kind, self.theme, self.part = Combo("File"), Combo("Colours"), Combo("Part")
+        self.begin, self.end = Combo("From"), Combo("To")
+        self.caption = Combo("Caption")
+        self.points, self.scale = Combo("Size"), Combo("Pixels a point")
+        self.speed, self.rate, self.hold = QLineEdit(), QLineEdit(), QLineEdit()
+        self._offer()
+        self._build()
+        for combo in (self.kind, self.theme, self.part, self.caption, self.points, self.scale):
+            combo.picked.connect(lambda _: self._tell())
+        for combo in (self.begin, self.end):
+            combo.currentTextChanged.connect(lambda _: self._tell())
+        for entry in (self.speed, self.rate, self.hold):
+            entry.textChanged.connect(lambda _: self._tell())
+
+    def _offer(self) -> None:
+        offer = self.offer
+        self.kind.offer([(NAMES[kind.suffix], kind.suffix) for kind in KINDS], ".mp4")
+        self.theme.offer([("light", "light"), ("dark", "dark")], offer.theme)
+        self.part.offer([("the whole window", "window"), ("the memory pictures", "memory")], "window")
+        self.caption.offer([("shown", True), ("left out", False)], offer.captioned)
+        sizes = dict.fromkeys([offer.size, *SIZES])
+        texts = {size: f"{size[0]} x {size[1]}" for size in sizes}
+        texts[offer.size] += ", as the window"
+        self.points.offer([(text, size) for size, text in texts.items()], offer.size)
+        self.scale.offer([(f"{scale:g}", scale) for scale in SCALES], 1.0)
+        for combo, chosen in ((self.begin, "start"), (self.end, "end")):
+            combo.setEditable(True)
+            combo.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+            combo.offer(self._places(), chosen)
+            combo.setToolTip('Also a moment as 24, or "end of phase 2"')
+        self.speed.setText(f"{offer.speed:g}")
+        self.rate.setPlaceholderText(str(self.chosen_kind().usual_rate))
+        self.hold.setText(f"{HOLD:g}")
+
+    def _places(self) -> list[tuple[str, object]]:
+        phases = [f"phase {i}" for i in range(min(self.offer.phases, PHASES))]
+        plain = [(text, text) for text in ("start", "first load", *phases, "end")]
+        return [*plain[:1], (f"now, moment {self.offer.now:.0f}", self.offer.now), *plain[1:]]
+
+    def _build(self) -> None:
+        form = QFormLayout(self)
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        rows: Sequence[tuple[str, QWidget]] = (
+            ("File", self.kind), ("Show", self.part), ("Caption", self.caption), ("From", self.begin), ("To", self.end),
+            ("Moments a second", self.speed), ("Seconds at the end", self.hold),
+            ("Frames a second", self.rate), ("Size", self.points), ("Pixels a point", self.scale),
+            ("Colours", self.theme),
+        )  # fmt: skip
+        for text, field in rows:
+            label = PlainLabel(text)
+            label.setBuddy(field)
+            field.setAccessibleName(text)
+            form.addRow(label, field)
+        if not self.offer.captioned:
+            form.setRowVisible(self.caption, False)
+
+    def _tell(self) -> None:
+        self.rate.setPlaceholderText(str(self.chosen_kind().usual_rate))
+        self.changed.emit()
+
+    def chosen_kind(self) -> Kind:
+        """Return the kind of file."""
+        suffix = self.kind.currentData()
+        return next(kind for kind in KINDS if kind.suffix == suffix)
+
+    def wanted(self) -> Wanted | None:
+        """Return what is chosen, None where a number can't be read, which its field then shows."""
+        speed = _number(self.speed, 0.01, FAST, "a number above 0")
+        hold = _number(self.hold, 0, SECONDS, f"seconds, up to {SECONDS:.0f}")
+        rate = _number(self.rate, 1, FASTEST, f"a whole number from 1 to {FASTEST}", whole=True)
+        if speed is None or hold is None or (rate is None and self.rate.text().strip()):
+            return None
+        return Wanted(
+            begin=_place(self.begin), end=_place(self.end), speed=speed, hold=hold,
+            rate=None if rate is None else int(rate),
+            size=cast(tuple[int, int], tuple(self.points.currentData())), scale=self.scale.currentData(),
+            theme=cast(Theme, self.theme.currentData()), text_size=self.offer.text_size,
+            part=cast(Part, self.part.currentData()), captions=bool(self.caption.currentData()),
+        )  # fmt: skip
+
+
+def _place(combo: Combo) -> str | float:
+    """Return the place that was chosen or typed."""
+    text = combo.currentText().strip()
+    i = combo.findText(text)
+    return cast(str | float, combo.itemData(i)) if i >= 0 else text
+
+
+def _number(entry: QLineEdit, low: float, high: float, what: str, *, whole: bool = False) -> float | None:
+    """Return the number in a field; where it is none in this range, the field says what it must be."""
+    text = entry.text().strip()
+    try:
+        number: float | None = float(text)
+    except ValueError:
+        number = None
+    right = number is not None and low <= number <= high and not (whole and number != int(number))
+    wrong = not right and bool(text or not entry.placeholderText())
+    entry.setToolTip(plain_tip(f"It must be {what}." if wrong else ""))
+    mark(entry, "invalid", wrong)
+    return number if right else None

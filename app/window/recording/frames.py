@@ -1,0 +1,103 @@
+"""Frames of a window that nobody sees: what it shows at a moment, in pixels, whatever it showed before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Protocol, cast
+
+import numpy as np
+from PySide6.QtCore import QEvent
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QApplication, QWidget
+
+from ...control.stage import Stage
+from ...control.start_moment import at_first_load
+from ...lecture.places import Place, PlaceError, find_place, parse_place
+from ...model.pane_moments import playhead_moment
+from ...widgets.widget_picture import PictureError, picture_of
+from .film import Film, Still, played
+from .palette import Frame
+from .wanted import Wanted
+
+
+class Parts(Protocol):
+    """What the window holds, as far as frames need it."""
+
+    def show_pictures_alone(self, alone: bool) -> None: ...
+
+
+class Shown(Protocol):
+    """The main window, as far as frames need it."""
+
+    @property
+    def stage(self) -> Stage: ...
+    @property
+    def central(self) -> Parts: ...
+    def draw(self) -> None: ...
+
+
+class WindowFrames:
+    """Draws the frames of a film of a window, each from the selections that the window has now."""
+
+    def __init__(
+        self, window: Shown, film: Film, wanted: Wanted, arrange: Callable[[], None] = lambda: None
+    ) -> None:
+        """Arrange: shares the room of the window, once that has its size."""
+        self._window, self._scale, self.film = window, wanted.scale, film
+        self._selections = list(window.stage.selections)
+        window.central.show_pictures_alone(wanted.part == "memory")
+        widget = cast(QWidget, window)
+        widget.setFixedSize(*wanted.size)
+        widget.show()
+        QApplication.processEvents()
+        arrange()
+        QApplication.processEvents()
+
+    def draw(self, still: Still) -> Frame:
+        """Return the window at a moment: which block is looked at follows from that moment alone."""
+        stage = self._window.stage
+        stage.selections[:] = self._selections
+        stage.playhead.seek(still.moment)
+        self._window.draw()
+        # Texts of this moment may need other room than those before.
+        QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
+        return frame_of(picture_of(cast(QWidget, self._window), self._scale))
+
+
+def film_of(stage: Stage, wanted: Wanted, rate: Fraction) -> Film:
+    """Return the film of what a stage shows; raises PictureError for a place that is not there."""
+    begin, end = (moment_at(text, stage) for text in (wanted.begin, wanted.end))
+    speed = wanted.speed or stage.playhead.speed
+    return Film([played(begin, end, speed, Fraction(wanted.hold), rate)], rate)
+
+
+def frame_of(image: QImage) -> Frame:
+    """Return a picture's pixels."""
+    pixels = np.frombuffer(image.constBits(), np.uint32).reshape(image.height(), -1)
+    return pixels[:, : image.width()].copy()
+
+
+def moment_at(text: str | float, stage: Stage) -> float:
+    """Return the playhead's moment of a place in time of the last pane: "phase 2", "end", "24".
+
+    A number is one already. Raises PictureError for what is no place, or not there.
+    """
+    if not isinstance(text, str):
+        return min(max(float(text), 0.0), stage.playhead.end)
+    try:
+        place = Place("moment", int(text)) if text.isdecimal() else parse_place(text)
+        return _moment_of(place, stage)
+    except PlaceError as error:
+        raise PictureError(str(error)) from error
+
+
+def _moment_of(place: Place, stage: Stage) -> float:
+    session, ends = stage.sessions[-1], stage.ends()
+    if session is None or place.kind == "end":
+        return float(max(ends, default=0))
+    if place.kind == "first load":
+        return at_first_load(stage)
+    pane = len(ends) - 1
+    found, _ = find_place(place, session, stage.selections[pane], 0.0)
+    return playhead_moment(found, pane, ends, stage.link_mode)

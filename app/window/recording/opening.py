@@ -1,0 +1,57 @@
+"""From the window to the dialog: what is on screen, and what its fields begin with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Literal
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
+
+from ...control.stage import Stage
+from ...model.bookmark import Bookmark, Room
+from ...widgets.notice import Notice
+from ...widgets.theme import Theme
+from .dialog import RecordDialog
+from .fields import Offer
+from .messages import Show
+
+Caption = tuple[str, str, str]  # title, HTML, and what stands below
+NOTHING = "There is nothing to record yet: no trace is shown."
+
+
+def open_recording(
+    window: QWidget,
+    theme: Theme,
+    stage: Stage,
+    screen: Callable[[], Bookmark],
+    notice: Notice,
+    folder: Callable[[], str],
+    room: Room,
+    caption: Caption,
+) -> RecordDialog | None:
+    """Show the dialog over a window, in place of one that does not record just now; say why where it can't be."""
+    for shown in window.findChildren(RecordDialog, options=Qt.FindChildOption.FindDirectChildrenOnly):
+        if shown.is_recording:
+            shown.raise_()
+            return shown
+        shown.close()
+    session = stage.sessions[-1] if stage.sessions else None
+    if session is None:
+        notice.inform(NOTHING)
+        return None
+    room = replace(room, ranges=())  # a film shows all of each block
+    mark, trusted = screen(), tuple(sorted(stage.trusted))
+    starts = session.requests.span_start
+    name: Literal["light", "dark"] = "dark" if theme.name == "dark" else "light"
+    offer = Offer(
+        stage.playhead.moment, starts.shape[1] if starts.size else 0, stage.playhead.speed,
+        (window.width(), window.height()), name, theme.scale, bool(caption[1]),
+    )  # fmt: skip
+    dialog = RecordDialog(
+        window, theme, offer, lambda scale: Show(mark, trusted, scale, room, caption), folder()
+    )
+    dialog.said.connect(lambda sentence, well: notice.inform(sentence) if well else notice.error(sentence))
+    dialog.show()
+    return dialog

@@ -1,0 +1,125 @@
+"""Frames as a GIF, an animated WebP or a folder of PNG files, by Pillow."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from fractions import Fraction
+from io import BytesIO
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import GifImagePlugin, Image
+
+from .palette import SIZE, Frame, Lookup
+
+Frames = Iterator[tuple[Frame, int]]  # each with the number of frames for which it stands
+LONGEST = 65535  # hundredths of a second that a frame of a GIF can stay
+QUICK = 1  # how hard PNG files are packed, of 9: harder takes longer than to draw the frame
+
+
+def image_of(frame: Frame) -> Image.Image:
+    """Return a frame as Pillow has pictures."""
+    height, width = frame.shape
+    return Image.frombuffer("RGB", (width, height), frame.tobytes(), "raw", "BGRX", 0, 1)
+
+
+def write_gif(file: IO[bytes], frames: Frames, rate: Fraction, lookup: Lookup) -> None:
+    """Write frames with a palette for all, each no more than the part that differs from the one before.
+
+    rate: frames a second, 100 divided by a whole number.
+    """
+    stay, before = int(100 / rate), None
+    for frame, times in frames:
+        if before is None:
+            file.write(_gif_head(frame, lookup.palette))
+        file.write(_gif_frame(frame, before, lookup, stay * times))
+        before = frame
+    file.write(b";")
+
+
+def _gif_head(frame: Frame, palette: NDArray[np.uint8]) -> bytes:
+    """Return what comes before the frames: size, palette, and that the end is followed by the start."""
+    height, width = frame.shape
+    colours = np.vstack([palette, np.zeros((256 - len(palette), 3), np.uint8)]).tobytes()
+    again = b"!\xff\x0bNETSCAPE2.0\x03\x01" + struct.pack("<H", 0) + b"\0"
+    return b"GIF89a" + struct.pack("<HHBBB", width, height, 0xF7, 0, 0) + colours + again
+
+
+def _gif_frame(frame: Frame, before: Frame | None, lookup: Lookup, stay: int) -> bytes:
+    """Return what differs in a frame, in which the rest is clear; it stays for so many hundredths of a second."""
+    changed = np.ones(frame.shape, bool) if before is None else frame != before
+    rows, columns = np.flatnonzero(changed.any(1)), np.flatnonzero(changed.any(0))
+    top, left = (int(rows[0]), int(columns[0])) if len(rows) else (0, 0)
+    part = (
+        slice(top, int(rows[-1]) + 1 if len(rows) else 1),
+        slice(left, int(columns[-1]) + 1 if len(rows) else 1),
+    )
+    numbers = np.where(changed[part], lookup.numbers(frame[part]), np.uint8(SIZE)).astype(np.uint8)
+    longest = [LONGEST] * (stay // LONGEST) + [stay % LONGEST] * (stay % LONGEST > 0)
+    made = b"".join(_gif_picture(numbers, (left, top), longest[0]))
+    clear = np.full((1, 1), SIZE, np.uint8)
+    return made + b"".join(b"".join(_gif_picture(clear, (0, 0), more)) for more in longest[1:])
+
+
+def _gif_picture(numbers: NDArray[np.uint8], place: tuple[int, int], stay: int) -> list[bytes]:
+    picture = Image.fromarray(np.ascontiguousarray(numbers)).convert("P")
+    return GifImagePlugin.getdata(
+        picture, place, duration=10 * stay, transparency=SIZE, disposal=1, include_color_table=False
+    )
+
+
+class _Later:
+    """The frames after the first, as Pillow asks for those of a file with several, one at a time."""
+
+    mode = "RGB"
+
+    def __init__(self, frames: Frames, count: int) -> None:
+        self._frames, self.n_frames = frames, count
+
+    def seek(self, number: int) -> None:
+        """Take the next frame; they are asked for in their order."""
+        self._image = image_of(next(self._frames)[0])
+
+    def getim(self) -> object:
+        """Return the pixels of the frame."""
+        return self._image.getim()
+
+
+def write_webp(file: IO[bytes], frames: Frames, rate: Fraction, times: list[int]) -> None:
+    """Write frames without loss, each with the part alone that differs from the one before.
+
+    times: the number of frames for which each of them stands.
+    """
+    first = image_of(next(frames)[0])
+    packed = BytesIO()
+    first.save(
+        packed, "WEBP", save_all=True, append_images=[_Later(frames, len(times) - 1)] if times[1:] else [],
+        duration=[float(1000 * n / rate) for n in times], lossless=True, quality=30, method=3,
+        kmin=0, kmax=0,  # no frames that stand alone: it is played from its start
+    )  # fmt: skip
+    file.write(packed.getvalue())
+
+
+def write_pngs(folder: Path, frames: Frames) -> None:
+    """Write a file for each frame into a folder, numbered from 1."""
+    number = 0
+    for frame, times in frames:
+        content = png_of(frame)
+        for _ in range(times):
+            number += 1
+            (folder / png_name(number)).write_bytes(content)
+
+
+def png_of(frame: Frame) -> bytes:
+    """Return a frame as a PNG file."""
+    packed = BytesIO()
+    image_of(frame).save(packed, "PNG", compress_level=QUICK)
+    return packed.getvalue()
+
+
+def png_name(number: int) -> str:
+    """Return the name of a frame's file, as ffmpeg takes them: frame-%05d.png."""
+    return f"frame-{number:05}.png"

@@ -1,0 +1,172 @@
+"""The document of a replay: steps, their tracks and sessions, and the tables of drawings, as one value for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ....kernels.scenarios.catalogue import find
+from ...control.measured_job import MeasuredTimes
+from ...model.session import Session
+from ...model.setup_edits import differences
+from ...model.visible_text import visible
+from ...views.counters.numbers import has_conflicts
+from ...widgets.patterns import LOOKS, WAITING, mixed
+from ...widgets.theme import DARK, LIGHT, MONO, SANS, Theme
+from .drawings import Drawings
+from .frames import Form, PaneLook, themes_of
+from .session_data import session_data
+from .showing import AGAIN, WHOLE, Range, Showing, looks_of
+from .track import Track
+
+VERSION = 1
+Progress = Callable[[int, int], None]  # done, of how many moments
+
+
+@dataclass
+class _Shown:
+    """A session with all that is shown of it."""
+
+    session: Session
+    look: PaneLook  # in whose words it is told
+    tracks: list[Track] = field(default_factory=list)
+    wavefronts: bool = False  # whether those of shared memory are counted
+
+
+class ReplayDocument:
+    """Collects steps, draws their tracks once all are known, and writes everything down."""
+
+    def __init__(self, title: str, form: Form) -> None:
+        self.title, self.form = title, form
+        self.introduction: list[Any] = []  # trees of what is said before the first step
+        self.drawings = Drawings()
+        self.steps: list[dict[str, Any]] = []
+        self._tracks: dict[Hashable, Track] = {}
+        self._wanted: dict[Hashable, set[int]] = {}  # by track, its moments
+        self._shown: list[_Shown] = []
+        self._known: set[tuple[int, ...]] = set()  # launches that a step has shown, side by side
+        self._times = MeasuredTimes()
+
+    def add_step(self, texts: dict[str, Any], showing: Showing | None, whole: int = WHOLE) -> None:
+        """Add a step with what is said of it, and its showing.
+
+        whole: moments up to which all of a launch is there where it is shown first; later, and of longer ones, there
+        are those around where a step stands.
+        """
+        step = dict(texts)
+        if showing is not None:
+            launches = tuple(map(id, showing.sessions))
+            there = showing.moments(AGAIN if launches in self._known else whole)
+            self._known.add(launches)
+            looks = looks_of(showing, self.form)
+            step |= {
+                "tracks": [self._track(showing, pane, look, there) for pane, look in enumerate(looks)],
+                "link": showing.look.link,
+                "range": list(there),
+                "begin": showing.moment.begin,
+                "stand": showing.moment.stand,
+                "plays": showing.is_played,
+                "speed": showing.speed,
+                "focus": min(showing.look.focus, len(looks) - 1),
+                "panel": showing.look.tab if showing.look.side == "shown" else "source",
+                **self._headings(showing),
+            }
+        self.steps.append(step)
+
+    def _track(self, showing: Showing, pane: int, look: PaneLook, there: Range) -> int:
+        """Return the number of the track of a pane, which steps share that show the same."""
+        session, selection = showing.sessions[pane], showing.moment.selections[pane]
+        key = id(session), look, selection
+        if key not in self._tracks:
+            self._tracks[key] = Track(session, look, selection, self.form, self.drawings)
+            self._wanted[key] = set()
+        self._wanted[key].update(showing.pane_range(pane, there))
+        known = self._session(session, look)
+        if self._tracks[key] not in known.tracks:
+            known.tracks.append(self._tracks[key])
+        known.wavefronts |= any(has_conflicts(other) for other in showing.sessions)
+        return list(self._tracks).index(key)
+
+    def _session(self, session: Session, look: PaneLook) -> _Shown:
+        found = next(
+            (one for one in self._shown if one.session is session and one.look.words == look.words), None
+        )
+        if found is None:
+            found = _Shown(session, look)
+            self._shown.append(found)
+        return found
+
+    def _headings(self, showing: Showing) -> dict[str, Any]:
+        """Return what tells the panes apart, and what was measured of them."""
+        from ...charts.nearest_measured import line_texts  # the window starts without it
+
+        if self._times.sources is None:
+            self._times.read_now()
+        known = {setup.scenario: find(setup.scenario) for setup in showing.setups if setup.scenario}
+        times = self._times.of_panes(showing.setups, showing.sessions)
+        said = []
+        for i, time in enumerate(times):
+            other = next((t for j, t in enumerate(times) if j != i), None)
+            said.append(visible(line_texts(time, other)[0]) if time else "")
+        return {"apart": [visible(text) for text in differences(showing.setups, known)], "measured": said}
+
+    @property
+    def moments(self) -> int:
+        """How many moments of all tracks are to be drawn."""
+        return sum(map(len, self._wanted.values()))
+
+    def draw(self, progress: Progress = lambda done, of: None) -> None:
+        """Draw every moment of every track."""
+        total, done = self.moments, 0
+        for key, track in self._tracks.items():
+            for moment in sorted(self._wanted[key]):
+                track.record(moment)
+                done += 1
+                progress(done, total)
+
+    def written(self) -> dict[str, Any]:
+        """Return everything for JSON; it was drawn before."""
+        tracks = {id(track): i for i, track in enumerate(self._tracks.values())}
+        of_track = {tracks[id(track)]: i for i, shown in enumerate(self._shown) for track in shown.tracks}
+        return {
+            "version": VERSION,
+            "title": visible(self.title),
+            "introduction": self.introduction,
+            "look": look_of(),
+            "steps": self.steps,
+            "tracks": [track.written(of_track[i]) for i, track in enumerate(self._tracks.values())],
+            "sessions": [self._session_data(shown) for shown in self._shown],
+            **self.drawings.written(),
+        }
+
+    def _session_data(self, shown: _Shown) -> dict[str, Any]:
+        say = themes_of(shown.look, self.form, shown.session)[0].say
+        moments = set().union(*(track.moments for track in shown.tracks))
+        blocks = set().union(*(track.blocks for track in shown.tracks))
+        return session_data(shown.session, say, moments, blocks, shown.wavefronts)
+
+
+def look_of() -> dict[str, Any]:
+    """Return colours, fonts and the looks of requests in light and dark."""
+    themes = [Theme.named(name) for name in ("light", "dark")]
+    names = LIGHT.__dataclass_fields__
+    return {
+        "palette": {name: [getattr(LIGHT, name), getattr(DARK, name)] for name in names},
+        "sans": list(SANS),
+        "mono": list(MONO),
+        "kinds": [_kind(look, themes) for look in LOOKS],
+    }
+
+
+def _kind(look: str, themes: list[Theme]) -> dict[str, Any]:
+    """Return the name of a look and its colours: its own, and the light and the dark one of its pattern."""
+    if not look or look == WAITING:
+        return {"name": look, "colour": [t.colour(look or "panel").name() for t in themes]}
+    colours = [theme.colour(look) for theme in themes]
+    return {
+        "name": look,
+        "colour": [colour.name() for colour in colours],
+        "light": [mixed(colour, "#FFFFFF", 0.62).name() for colour in colours],
+        "dark": [mixed(colour, "#000000", 0.42).name() for colour in colours],
+    }

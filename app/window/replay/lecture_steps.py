@@ -1,0 +1,136 @@
+"""The steps of a lecture for a replay: captions as trees of text, questions with their answers, charts, showings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from html.parser import HTMLParser
+from typing import Any
+
+import msgspec
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QPainter
+
+from ...charts.build import build
+from ...charts.choice_text import parse_choice
+from ...charts.figure import Figure, number_texts
+from ...charts.sources import sources, usual
+from ...charts.vocabulary import in_words, words_of
+from ...gpu.place import is_gpu
+from ...lecture.captions import FilledCaption
+from ...lecture.quantities import MARK_TEXTS
+from ...model.visible_text import visible
+from ...views.charts.paint import draw_figure, wanted_height
+from ...widgets.theme import Theme
+from ..lecture.step_picture import NO_PICTURE, StandingStep
+from .document import ReplayDocument
+from .frames import THEMES
+from .paint_recorder import Picture, recorded
+from .showing import Showing, speed_of
+
+CHART_WIDTHS = 480, 1000  # logical pixels: for a phone and for a screen
+NO_GPU = (
+    "This step shows what a GPU did, which Tilescope itself draws: its window, its pictures and its films."
+)
+LOWEST_CHART = 360  # logical pixels
+
+
+def add_lecture_step(document: ReplayDocument, standing: StandingStep, speed: float | None = None) -> None:
+    """Add a step where it stands: its texts, and its showing, its chart, or why there is neither.
+
+    speed: moments a second, None for those of the step.
+    """
+    texts: dict[str, Any] = {"title": visible(standing.step.title), **caption_data(standing.caption())}
+    question, answer = standing.step.change.question, standing.answer()
+    if question is not None and answer is not None:
+        mark = answer.quantity.mark
+        texts["question"] = {
+            "ask": visible(question.ask),
+            "choices": [visible(choice) for choice in answer.choices],
+            "answer": visible(answer.text),
+            "right": answer.right,
+            "mark": mark,
+            "origin": visible(f"{MARK_TEXTS.get(mark, '')} {answer.quantity.origin}".strip()),
+        }
+    if is_gpu(standing.scene.look.chart):
+        document.add_step(texts | {"note": NO_GPU}, None)
+    elif standing.scene.look.chart:
+        document.add_step(texts | {"chart": _chart(document, standing)}, None)
+    elif standing.moment is None:
+        document.add_step(texts | {"note": NO_PICTURE}, None)
+    else:
+        showing = showing_of(standing)
+        document.add_step(texts, replace(showing, speed=speed or showing.speed))
+
+
+def showing_of(standing: StandingStep) -> Showing:
+    """Return what a step shows, which has its sessions."""
+    scene, moment, sessions = standing.scene, standing.moment, tuple(standing.sessions)
+    assert moment is not None
+    speed, play = speed_of(scene.look, max(session.end for session in sessions)), scene.play
+    if play is not None and play.seconds:
+        speed = max(0.1, (moment.stand - moment.begin) / play.seconds)
+    elif play is not None and play.speed:
+        speed = play.speed
+    look = msgspec.structs.replace(scene.look, panes=standing.setups)
+    return Showing(standing.setups, sessions, look, moment, speed, is_played=moment.stand > moment.begin)
+
+
+def caption_data(caption: FilledCaption) -> dict[str, Any]:
+    """Return a caption for JSON: trees of its text, and where its numbers come from."""
+    return {"caption": trees_of(caption.html), "foot": visible(caption.foot)}
+
+
+def trees_of(text: str) -> list[Any]:
+    """Return the simple rich text of captions as trees: ["p", "text", ["b", "bold"]]."""
+    reader = _TreeReader()
+    reader.feed(text)
+    reader.close()
+    return reader.open[0][1:]
+
+
+class _TreeReader(HTMLParser):
+    """Reads elements into lists: the name, then texts and elements."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[list[Any]] = [[""]]
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        element = [tag]
+        self.open[-1].append(element)
+        if tag != "br":
+            self.open.append(element)
+
+    def handle_endtag(self, tag: str) -> None:
+        if len(self.open) > 1:
+            self.open.pop()
+
+    def handle_data(self, text: str) -> None:
+        self.open[-1].append(text)
+
+
+def _chart(document: ReplayDocument, standing: StandingStep) -> dict[str, Any]:
+    """Return the chart of a step: its drawing, and every number in words."""
+    found, _ = sources()
+    choice = parse_choice(standing.scene.look.chart, found)
+    figure = in_words(build(usual(found), choice), words_of(standing.scene.look.words, choice.subjects))
+    return {
+        "title": visible(f"{figure.title}. {figure.subtitle}"),
+        "numbers": [visible(text) for text in (*number_texts(figure), figure.method, *figure.notes) if text],
+        "forms": [_chart_form(document, figure, width) for width in CHART_WIDTHS],
+    }
+
+
+def _chart_form(document: ReplayDocument, figure: Figure, width: int) -> dict[str, Any]:
+    """Return a chart as it is drawn in a width: its size and its drawing."""
+    light, dark = (Theme.named(name, document.form.text_size) for name in THEMES)
+    height = max(LOWEST_CHART, wanted_height(figure, width, light))
+    in_light, in_dark = (_drawn(figure, width, height, theme) for theme in (light, dark))
+    return {"size": [width, height], "drawing": document.drawings.add(in_light, in_dark)}
+
+
+def _drawn(figure: Figure, width: int, height: int, theme: Theme) -> Picture:
+    def draw(painter: QPainter) -> None:
+        draw_figure(painter, figure, QRectF(0, 0, width, height), theme)
+
+    return recorded(draw, width, height)

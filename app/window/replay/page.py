@@ -1,0 +1,88 @@
+"""The page of a replay: markup, style and program of ours, and beside them the document as packed data."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import zlib
+from importlib.resources import files
+from typing import Any
+
+from .... import resources
+from ...model.visible_text import visible
+from ...widgets.theme import DARK, LIGHT, MONO, SANS
+
+FOLDER = files(resources) / "replay"
+PROGRAMS = (
+    "data.js",
+    "pictures.js",
+    "timeline.js",
+    "texts.js",
+    "replay.js",
+)  # in the order in which they run
+LINE = 120  # letters of a line of packed data
+
+
+def page_of(document: dict[str, Any]) -> str:
+    """Return the page of a document: one file that fetches nothing and in which all texts are data.
+
+    What it runs and how it looks is named by its hash in the page's own policy; nothing else may be run, drawn or
+    fetched.
+    """
+    style, program = f"{_colours()}\n{_text('replay.css')}", "\n".join(map(_text, PROGRAMS))
+    opening = _text("opening.js")
+    policy = (
+        f"default-src 'none'; script-src '{_hash(opening)}' '{_hash(program)}'; style-src '{_hash(style)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    return _text("replay.html").format(
+        policy=html.escape(policy),
+        title=html.escape(visible(document["title"])),
+        style=style,
+        opening=opening,
+        program=program,
+        data=packed(document),
+    )
+
+
+def packed(document: dict[str, Any]) -> str:
+    """Return a document as JSON, compressed (zlib), in letters (base64), which hold no markup."""
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    letters = base64.b64encode(zlib.compress(text.encode("utf-8", "replace"), 9)).decode("ascii")
+    return "\n".join(letters[i : i + LINE] for i in range(0, len(letters), LINE))
+
+
+def unpacked(page: str) -> dict[str, Any]:
+    """Return the document of a page."""
+    letters = page.partition('<script id="data" type="text/plain">')[2].partition("</script>")[0]
+    found: dict[str, Any] = json.loads(zlib.decompress(base64.b64decode(letters)))
+    return found
+
+
+def _colours() -> str:
+    """Return the theme's colours and fonts for the page's style, light unless the page turns dark."""
+    fonts = {"sans": (*SANS, "system-ui", "sans-serif"), "mono": (*MONO, "monospace")}
+    families = "".join(f"--{name}:{','.join(map(_family, names))};" for name, names in fonts.items())
+    light, dark = (
+        "".join(f"--{name}:{getattr(palette, name)};" for name in palette.__dataclass_fields__)
+        for palette in (LIGHT, DARK)
+    )
+    return (
+        f":root{{color-scheme:light;{families}{light}}}\n"
+        f':root[data-theme="dark"]{{color-scheme:dark;{dark}}}\n'
+        f"@media(prefers-color-scheme:dark){{:root:not([data-theme]){{color-scheme:dark;{dark}}}}}"
+    )
+
+
+def _family(name: str) -> str:
+    return name if name.islower() else f'"{name}"'
+
+
+def _text(name: str) -> str:
+    return (FOLDER / name).read_text("utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

@@ -1,0 +1,201 @@
+"""What a replay has of a session beside its pictures: heading, counters, source, findings, timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from typing import Any
+
+import numpy as np
+
+from ....tracer.analysis.requests import REQUEST_KINDS
+from ....tracer.model.array_types import Ints
+from ....tracer.model.finding import source_location
+from ...model.kernel_source import cuda_c_of, kernel_file, lines_of, source_text
+from ...model.session import Session
+from ...model.visible_text import visible, visible_lines
+from ...views.common.activity import block_activity
+from ...views.common.wording import (
+    MARKS,
+    block_text,
+    check_text,
+    made_text,
+    notice_text,
+    phase_text,
+    pitfall_text,
+)
+from ...views.counters.numbers import notice_of, tiles_of, totals_of
+from ...views.source.highlight import Token, cuda_c_tokens, python_tokens
+from ...views.timeline.image import codes, lanes
+from ...views.timeline.view import whole_range
+from ...widgets.patterns import EXCHANGE, LOOKS, WAITING
+from .changes import Changes, gaps
+
+Say = Callable[[str], str]
+CODE = ord("0")  # the letter of code 0 in the rows of a timeline
+NONE: Ints = np.empty(0, np.int64)
+MOST_LINES = 400  # of a file that the kernel is not in
+MOST_BARS = 4096  # blocks of the strip that shows all of them
+
+
+def session_data(
+    session: Session, say: Say, moments: Iterable[int], blocks: Collection[int], wavefronts: bool
+) -> dict[str, Any]:
+    """Return what a page says of a session, for JSON.
+
+    moments: those that are shown, of which the counters are told. blocks: those that are looked at. wavefronts:
+    whether those of shared memory are counted, here and in what stands beside it.
+    """
+    shown = sorted(moments)
+    verdict, good = check_text(session.trace)
+    return {
+        "title": say(visible(session.title)),
+        "end": session.end,
+        "verdict": verdict,
+        "good": good,
+        "made": made_text(session.trace),
+        "part": notice_text(session.trace),
+        "lesson": say(session.scenario.lesson if session.scenario else ""),
+        "pitfall": say(pitfall_text(session.scenario)),
+        "notice": say(notice_of(session.trace)),
+        "warp": say("Warp"),
+        "counted": say("requests by all warps so far"),
+        "counters": _counters(session, say, shown, wavefronts),
+        "source": _source(session, shown),
+        "findings": _findings(session, say),
+        "timeline": _timeline(session, say, blocks),
+    }
+
+
+def _counters(session: Session, say: Say, moments: list[int], wavefronts: bool) -> list[dict[str, Any]]:
+    """Return the numbers below a picture, each at every moment."""
+    whole = totals_of(session.trace)
+    mark = "part" if notice_of(session.trace) and not whole else "exact"
+    found = []
+    for tile in tiles_of(session, wavefronts):
+        changes = Changes()
+        for moment in moments:
+            changes.note(moment, tile.text(moment))
+        found.append(
+            {
+                "label": say(tile.label),
+                "meaning": say(tile.meaning),
+                "mark": mark,
+                "of": MARKS[mark],
+                "texts": changes.written(),
+            }
+        )
+    return found
+
+
+def _source(session: Session, moments: list[int]) -> dict[str, Any]:
+    """Return the files that make accesses, the lines of the sites, and when each line made its requests."""
+    sites, known = session.trace.sites, files_of(session)
+    files = [_file(session, name) for name in known]
+    twin = cuda_c_of(session)
+    if twin is not None:
+        files.append(_lines(twin[1], twin[0], 1, twin[1].count("\n") + 1, cuda_c_tokens(twin[1])))
+    made = {line: Changes() for line in session.counters.line_counts(session.end)}
+    for moment in moments:
+        for line, count in session.counters.line_counts(moment).items():
+            made[line].note(moment, count)
+    return {
+        "files": files,
+        "sites": [[known.index(s.file) if s.file in known else -1, s.line] for s in sites],
+        "counts": [
+            [known.index(file), line, *changes.written()]
+            for (file, line), changes in made.items()
+            if file in known
+        ],
+    }
+
+
+def files_of(session: Session) -> list[str]:
+    """Return the files that make accesses, the kernel's first: pages name them by their places in this list."""
+    names = dict.fromkeys([kernel_file(session), *(site.file for site in session.trace.sites)])
+    return [name for name in names if source_text(session, name)]
+
+
+def _file(session: Session, name: str) -> dict[str, Any]:
+    """Return the lines of a file: of the kernel's those of the kernel, of another the first."""
+    text = source_text(session, name)
+    first, last = lines_of(text, session.trace.kernel) if name == kernel_file(session) else (1, 0)
+    lines = [site.line for site in session.trace.sites if site.file == name]
+    if last:
+        first, last = min([first, *lines]), max([last, *lines])
+    else:
+        first, last = max(1, min(lines, default=1) - 20), max(lines, default=0) + MOST_LINES // 2
+    return _lines(text, name, first, min(last, first + MOST_LINES), python_tokens(text))
+
+
+def _lines(text: str, name: str, first: int, last: int, tokens: dict[int, list[Token]]) -> dict[str, Any]:
+    """Return some lines of a text, each as its parts: (style, text)."""
+    lines = text.replace("\r\n", "\n").split("\n")[first - 1 : last]
+    parts = [_parts(line, tokens.get(first - 1 + i, [])) for i, line in enumerate(lines)]
+    short = visible(name.replace("\\", "/").rpartition("/")[2])  # where it lies is nobody's business
+    return {"name": short, "first": first, "lines": parts}
+
+
+def _parts(line: str, tokens: list[Token]) -> list[list[str]]:
+    """Return a line as its parts, each with its style, "" for none."""
+    found, at = [], 0
+    for start, length, style in tokens:
+        found += [["", line[at:start]], [style, line[start : start + length]]]
+        at = start + length
+    return [[style, visible_lines(text)] for style, text in [*found, ["", line[at:]]] if text]
+
+
+def _findings(session: Session, say: Say) -> list[dict[str, Any]]:
+    found = []
+    for finding in session.findings:
+        file, line = source_location(finding, session.trace) if finding.sites or finding.location else ("", 0)
+        found.append(
+            {
+                "kind": finding.kind,
+                "severity": finding.severity,
+                "message": say(visible(finding.message)),
+                "moment": finding.moment,
+                "line": line if file else 0,
+            }
+        )
+    return found
+
+
+def _timeline(session: Session, say: Say, blocks: Collection[int]) -> dict[str, Any]:
+    """Return what a timeline shows: all blocks as bars, and of those that are looked at each warp's moments."""
+    requests, trace = session.requests, session.trace
+    start = requests.span_start.min(1) if len(trace.blocks) else NONE
+    end = requests.span_end.max(1) if len(trace.blocks) else NONE
+    few = slice(0, MOST_BARS)
+    kinds = [REQUEST_KINDS[kind] for kind in sorted(set(requests.kind.tolist()))]
+    kinds += [EXCHANGE] * bool(len(requests.exchanges)) + [WAITING] * bool(len(trace.barriers.step))
+    lane = lanes(start, end)
+    return {
+        "warps": trace.warps,
+        "starts": gaps(start[few].tolist()),
+        "ends": gaps(end[few].tolist()),
+        "lanes": lane[few].tolist(),
+        "numbers": gaps(trace.blocks[few].tolist()),
+        "blocks": {str(block): _block(session, say, block) for block in sorted(blocks)},
+        "kinds": [[LOOKS.index(kind), say(kind)] for kind in kinds],
+    }
+
+
+def _block(session: Session, say: Say, number: int) -> dict[str, Any]:
+    block = block_activity(session, number)
+    phases = range(block.phases if block.present else 0)
+    return {
+        "name": say(block_text(session.trace, number)),
+        "range": [round(edge, 3) for edge in whole_range(block, session.end)],
+        "first": block.span[0],
+        "rows": ["".join(chr(CODE + code) for code in row) for row in codes(session, block).tolist()],
+        "phases": [
+            [
+                int(block.start[phase]),
+                int(block.end[phase]),
+                int(block.arrived[:, phase].any()),
+                say(phase_text(session.scenario, phase, block.phases).label),
+            ]
+            for phase in phases
+            if block.end[phase] > block.start[phase]
+        ],
+    }

@@ -1,0 +1,104 @@
+"""A track: the moments of a pane that a replay has, with all that is drawn and said at each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....tracer.analysis.requests import REQUEST_KINDS
+from ....tracer.model.trace import WARP
+from ...model.phase_steps import follow
+from ...model.session import Selection, Session
+from ...views.common.activity import BlockActivity, WarpActivity, block_activity, warp_activity, warp_status
+from ...views.common.wording import block_text, mark_of, phase_text
+from ...views.inspect.explain import capital, facts_text
+from ...widgets.patterns import EXCHANGE, LOOKS, WAITING
+from .changes import Changes
+from .drawings import Drawings
+from .frames import Form, PaneLook, Slots, WarpFrames, frames_of, themes_of
+from .session_data import files_of
+
+
+class Track:
+    """One session, shown in one way, as seen from one block and thread while these run."""
+
+    def __init__(
+        self, session: Session, look: PaneLook, selection: Selection, form: Form, drawings: Drawings
+    ) -> None:
+        self.session, self.look, self.selection, self.form = session, look, selection, form
+        self.say = themes_of(look, form, session)[0].say
+        self._frames = frames_of(session, look, form, drawings)
+        self._slots = Slots()
+        self._warp = WarpFrames(session, look, form, drawings) if look.warp else None
+        self._warp_slots, self._warp_says = Slots(), Changes()
+        self._blocks, self._says, self._phases = Changes(), Changes(), Changes()
+        self._places, self._sites = Changes(), Changes()
+        self._warps: dict[int, WarpActivity] = {}
+        self._phase_texts: dict[tuple[int, int], list[str]] = {}
+        self.moments: set[int] = set()
+
+    @property
+    def blocks(self) -> set[int]:
+        """The blocks that are looked at."""
+        return set(self._blocks.values)
+
+    def record(self, moment: int) -> None:
+        """Take down a moment, which comes after those before."""
+        selection = follow(self.session, self.selection, float(moment))
+        self.moments.add(moment)
+        self._slots.note(moment, list(self._frames.at(moment, selection)))
+        self._says.note(moment, self._frames.words(moment, selection))
+        if self._warp is not None:
+            self._warp_slots.note(moment, list(self._warp.at(moment, selection)))
+            self._warp_says.note(moment, self._warp.words(moment, selection))
+        block = block_activity(self.session, selection.block)
+        phase = block.phase_at(moment)
+        self._blocks.note(moment, selection.block)
+        self._phases.note(moment, self._phase(block, phase))
+        where = f"{block_text(self.session.trace, block.block)} · phase {phase}"
+        self._places.note(moment, self.say(where))
+        self._sites.note(moment, self._site(block, selection, moment))
+
+    def _phase(self, block: BlockActivity, phase: int) -> list[str]:
+        """Return how a phase of a block is called, what it does, and what it costs with the mark of that."""
+        key = block.block, phase
+        if key not in self._phase_texts:
+            text = phase_text(self.session.scenario, phase, block.phases)
+            facts = facts_text(self.session, block, phase)
+            said = [self.say(one) for one in (capital(text.label), text.sentence, facts)]
+            self._phase_texts[key] = [*said, mark_of(self.session.trace)]
+        return self._phase_texts[key]
+
+    def _site(self, block: BlockActivity, selection: Selection, moment: int) -> list[int]:
+        """Return the site where the selected warp is, -1 for none, and how it looks there."""
+        requests, warp = self.session.requests, selection.thread // WARP
+        if block.block not in self._warps:
+            self._warps[block.block] = warp_activity(requests, block.block, warp)
+        now = warp_status(block, self._warps[block.block], requests, moment)
+        if now.state == "request":
+            return [now.site, LOOKS.index(REQUEST_KINDS[requests.kind[now.request]])]
+        look = {"waiting": WAITING, "exchange": EXCHANGE}.get(now.state, "")
+        return [now.site, LOOKS.index(look)] if look else [-1, 0]
+
+    def written(self, session: int) -> dict[str, Any]:
+        """Return the track for JSON; session: the number of its session."""
+        lit, files = self.look.lit, files_of(self.session)
+        warp = self._warp and {
+            "size": list(self._warp.size),
+            "slots": self._warp_slots.written(),
+            "says": self._warp_says.written(),
+        }
+        return {
+            "warp": warp,
+            "session": session,
+            "size": [self.form.width, self.form.height],
+            "moments": [min(self.moments), max(self.moments)],
+            "slots": self._slots.written(),
+            "thread": self.selection.thread,
+            "block": self._blocks.written(),
+            "place": self._places.written(),
+            "says": self._says.written(),
+            "phase": self._phases.written(),
+            "site": self._sites.written(),
+            "lines": [[files.index(f), line] for f, line in sorted(lit.lines) if f in files] if lit else [],
+            "counters": sorted(self.say(label) for label in lit.counters) if lit else [],
+        }

@@ -1,0 +1,82 @@
+"""The main window where nobody sees it, for pictures of what it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from PySide6.QtCore import QEventLoop, Qt
+
+from ...kernels.scenarios.catalogue import find
+from ...tracer.model.launch import decode
+from ...tracer.run.worker_client import Worker
+from ...tracer.storage.folders import cache_folder
+from ...tracer.storage.trace_cache import TraceCache
+from ...tracer.storage.trace_file import TraceFileError, load
+from ..control.session_jobs import SessionJobs
+from ..control.start_moment import StartMoment
+from ..model.bookmark import Bookmark
+from ..widgets.widget_picture import PictureError
+from .main_window import MainWindow
+from .start import application
+
+
+def unseen_window(
+    worker: Worker,
+    mark: Bookmark,
+    start: StartMoment | None,
+    size: tuple[int, int],
+    trusted: Iterable[tuple[str, str]] | None = None,
+) -> MainWindow:
+    """Return a window of `size` points that shows a bookmark, once all that it shows is there.
+
+    start: where it stands; None is where the bookmark says. trusted: where a window that somebody looks at shows the
+    same, the kernels and texts that may run there, and what it shows is run however long it takes; None where all
+    was named on a command line.
+
+    Qt has been prepared for it (`prepare_qt` in `app/widgets/widget_picture.py`). Raises PictureError where there is
+    no trace.
+    """
+    application()
+    window = MainWindow(SessionJobs(worker, TraceCache(cache_folder())))
+    window.central.transport.position.hint = ""
+    window.central.charts.recorded.waits = False
+    window.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
+    window.resize(*size)
+    try:
+        allowed = _named_in(mark) if trusted is None else trusted
+    except TraceFileError as error:
+        window.close()
+        raise PictureError(str(error)) from None
+    for kernel, text in allowed:
+        window.stage.trust_text(kernel, text)
+    problems: list[str] = []
+    window.stage.problem.connect(problems.append)
+    if trusted is not None:
+        window.stage.takes_long.connect(lambda pane, launch: window.stage.run_however_long(pane, launch))
+    loop = QEventLoop()
+    window.stage.settled.connect(loop.quit)
+    if window.show_bookmark(mark, start) and not window.stage.is_settled():
+        loop.exec()
+    window.stage.jobs.became_idle.connect(loop.quit)
+    while not window.stage.jobs.is_idle():
+        loop.exec()
+    window.central.spreads.ended.connect(loop.quit)
+    while not window.central.spreads.is_idle():
+        loop.exec()
+    window.central.measured.read_now()
+    if problems:
+        window.close()
+        raise PictureError(problems[0])
+    return window
+
+
+def _named_in(mark: Bookmark) -> list[tuple[str, str]]:
+    """Return the kernels and texts that a bookmark runs; raises TraceFileError."""
+    found = []
+    for setup in mark.panes:
+        if setup.file and (setup.rerun or setup.is_edited):
+            launch = decode(load(setup.file, mapped=True).launch)
+            found += [(launch.kernel, launch.source), (launch.kernel, setup.source)]
+        elif setup.source:
+            found.append((find(setup.scenario).kernel, setup.source))
+    return found

@@ -1,0 +1,150 @@
+"""The roofline's points say why they are where they are: by recorded figures, and without them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+from math import inf
+
+import msgspec
+import pytest
+from PySide6.QtCore import QPointF
+from PySide6.QtGui import QGuiApplication
+
+from made_profiles import made_profile, made_record, recorded_as
+from recorded_charts import H200, SIDES, of, raw
+from tilescope.app.charts.build import build
+from tilescope.app.charts.choice import Choice
+from tilescope.app.charts.nearest_measured import explanation, measured_for
+from tilescope.app.charts.table import csv_text
+from tilescope.app.views.charts.view import ChartView
+from tilescope.app.widgets.theme import Theme
+from tilescope.app.window.start import application
+
+FLOP = 2 * 1024**3
+TILED = of("matmul-tiled", chart="roofline", problem="M = K = N = 1,024")
+
+
+def profile(**numbers):
+    parameters = raw("matmul-tiled", **SIDES, tile=16, dtype="float32")["parameters"]
+    return made_profile("matmul-tiled", **parameters, **numbers)
+
+
+def point(choice=TILED):
+    figure = build([H200], choice)
+    (series,) = figure.panels[0].series
+    return figure, series.points[0]
+
+
+@pytest.fixture
+def recorded(monkeypatch):
+    """Return what puts profiles in place of those that come with the package."""
+    return lambda *made: recorded_as(monkeypatch, made_record(*made) if made else None)
+
+
+def test_a_ring_stands_where_the_bytes_of_dram_put_the_point(recorded):
+    recorded(profile(dram_read=30e6, dram_written=3e6))
+    figure, drawn = point()
+    assert drawn.measured_x == pytest.approx(FLOP / 33e6)
+    assert drawn.x < drawn.measured_x
+    assert ("measured", "bytes of rings") in figure.panels[0].x.marks
+    (note,) = (note for note in figure.notes if note.startswith("Ring"))
+    assert "NVIDIA H200, 2026-11-23, caches warm" in note
+
+
+def test_the_tip_has_every_number_with_its_mark(recorded):
+    recorded(profile(dram_read=30e6, l1_hits=2.5, l2_hits=97.0, warps_active=95.5))
+    lines = point()[1].text.splitlines()
+    assert lines[0].startswith("Tiled, shared memory: 7,2")
+    assert lines[1] == "Asked of global memory: 541 MB (exact)"
+    assert lines[2] == "30.0 MB read from DRAM, 0 B written (measured)"
+    assert lines[3] == "L1 had 2.5 % and L2 had 97 % of the sectors asked of it (measured)"
+    assert lines[4] == "Occupancy 100 %, limited by registers and threads (modelled)"
+    assert lines[5] == "95.5 % of the warps active (measured)"
+    assert "Nsight Compute: NVIDIA H200, 2026-11-23" in lines[6]
+
+
+def test_the_table_has_them_too(recorded):
+    recorded(profile(dram_read=30e6, l1_hits=None))
+    lines = [line for line in csv_text(point()[0]).splitlines() if not line.startswith("#")]
+    found = {
+        r["quantity"]: (r["value"], r["unit"], r["marks"])
+        for r in csv.DictReader(io.StringIO("\n".join(lines)))
+    }
+    assert found["DRAM read"] == ("30000000.0", "B", "measured")
+    assert found["occupancy"] == ("100.0", "%", "modelled")
+    assert found["global memory traffic"] == ("541065216", "B", "exact")
+    assert "L1 hits" not in found
+    assert found["L2 hits"][2] == "measured"
+
+
+def test_without_recorded_figures_there_is_no_ring_and_no_word_of_one(recorded):
+    recorded()
+    figure, drawn = point()
+    assert drawn.measured_x is None
+    assert not any("Ring" in note for note in figure.notes)
+    assert "DRAM" not in drawn.text
+    assert "measured" not in {mark for mark, _ in figure.panels[0].x.marks}
+
+
+def test_cold_caches_are_asked_of_for_a_cold_time(recorded):
+    recorded(profile(), msgspec.structs.replace(profile(dram_read=12.6e6), caches="cold"))
+    figure, drawn = point(replace(TILED, kind="kernel-cold"))
+    assert drawn.measured_x == pytest.approx(FLOP / 12.6e6)
+    assert any("caches cold" in note for note in figure.notes)
+
+
+def test_a_measurement_of_another_gpu_is_not_explained_by_this_one(recorded):
+    recorded(profile())
+    device = msgspec.structs.replace(H200.measurement.device, name="NVIDIA L4", compute_capability=(8, 9))
+    other = replace(H200, measurement=msgspec.structs.replace(H200.measurement, device=device))
+    (series,) = build([other], TILED).panels[0].series
+    assert series.points[0].measured_x is None
+    assert "Occupancy" not in series.points[0].text
+
+
+@pytest.mark.parametrize("name", ["light", "dark"])
+@pytest.mark.parametrize(("read", "place"), [(30e6, "ring"), (0.0, "arrow")])
+def test_ring_and_arrow_are_drawn_and_say_what_the_point_says(recorded, name, read, place):
+    application()
+    views = []
+    for made in ([profile(dram_read=read)], []):
+        recorded(*made)
+        view = ChartView(Theme.named(name))
+        view.show_figure(point()[0])
+        view.resize(900, 600)
+        views.append((view, view.grab().toImage()))
+    (explained, picture), (plain, before) = views
+    assert picture != before
+    assert point()[1].measured_x is None  # the last record was none
+    told = [box for box, text in explained._hits if text.startswith("Tiled")]
+    assert len(told) == 2, "the point, and where it would be"
+    ring, sign = told
+    assert ring.center().y() == pytest.approx(sign.center().y())
+    assert ring.center().x() > sign.center().x() + 50
+    assert explained.text_at(QPointF(ring.center())) == explained.text_at(QPointF(sign.center()))
+    assert len(plain._hits) == 1
+    if place == "arrow":
+        assert ring.center().x() > picture.width() / QGuiApplication.primaryScreen().devicePixelRatio() - 60
+
+
+def test_no_bytes_at_all_put_the_ring_at_infinity(recorded):
+    recorded(profile(dram_read=0.0, dram_written=0.0))
+    assert point()[1].measured_x == inf
+
+
+def test_the_time_of_a_pane_is_explained_by_occupancy_and_what_was_counted(recorded):
+    recorded(profile(dram_read=30e6))
+    told = explanation(measured_for("matmul-tiled", SIDES, [H200]), None).splitlines()
+    assert told[0].startswith("NVIDIA H200")
+    assert "room for 8 blocks" in told[1]
+    assert "30.0 MB read from DRAM" in told[2]
+    recorded()
+    assert len(explanation(measured_for("matmul-tiled", SIDES, [H200]), None).splitlines()) == 2
+
+
+def test_charts_of_other_kinds_are_as_they_were(recorded):
+    recorded(profile())
+    for chart in ("bars", "scaling"):
+        assert not any("Ring" in note for note in build([H200], Choice(chart)).notes)

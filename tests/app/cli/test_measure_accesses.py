@@ -1,0 +1,108 @@
+"""`tilescope measure --accesses`: the report of each launch, its trace file, and what can't be recorded."""
+
+from argparse import Namespace
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from noted_on_host import notes_on_host
+from tilescope.app.cli import measure_accesses
+from tilescope.app.cli.common.arguments import UsageError
+from tilescope.app.cli.main import main
+from tilescope.tracer.hardware.accesses.notes import NotesError
+from tilescope.tracer.storage.trace_file import load
+
+
+def recorded(specs, folder, notes_of):
+    chosen = Namespace(scenario=specs, output=str(folder))
+    return measure_accesses.execute(chosen, lambda *said: None, lambda: None, notes_of)
+
+
+def lines_of(text):
+    return {
+        line.split()[0]: " ".join(line.split()[1:]) for line in text.splitlines() if line.startswith("  ")
+    }
+
+
+def test_a_launch_that_does_what_the_simulator_says_is_told_as_equal(tmp_path, capsys):
+    status = recorded(
+        ["sum-sequential:count=64,threads=32"], tmp_path / "new", lambda made, room: notes_on_host(made, 1)
+    )
+    said = lines_of(capsys.readouterr().out)
+    assert status == 0
+    for what in ("accesses", "values", "counters", "results"):
+        assert said[what].startswith("equal: "), what
+    assert said["NumPy"].startswith("equals NumPy")
+    assert said["device"] == "Made-up GPU, 2026-11-23, 2 multiprocessors used, measured"
+    assert "2 of 2 atomics by the values" in said["order"]
+    assert said["registers"] == "8 a thread, 20 with notes"
+    [path] = (tmp_path / "new").glob("sum-sequential-*.npz")
+    assert load(path).schedule == "measured" and str(path) in said["saved"]
+
+
+def test_a_race_is_named_as_one(tmp_path, capsys):
+    recorded(["count-racing:num_blocks=2,threads=16"], tmp_path, lambda made, room: notes_on_host(made, 1))
+    said = lines_of(capsys.readouterr().out)
+    assert said["accesses"].startswith("equal")
+    assert said["results"].startswith("differ: counter[0] is ") and "It is a race" in said["results"]
+    assert said["NumPy"].startswith("differs from NumPy: off by ")
+
+
+def test_what_cannot_be_recorded_is_told_and_the_others_are(tmp_path, capsys):
+    def notes_of(made, room):
+        if made.scenario == "count-racing":
+            raise NotesError("The GPU is on fire.")
+        return notes_on_host(made)
+
+    assert recorded(["count-racing", "count-atomic:num_blocks=1,threads=8"], tmp_path, notes_of) == 1
+    said = capsys.readouterr()
+    assert "count-racing: The GPU is on fire." in said.err
+    assert [path.name.rpartition("-")[0] for path in tmp_path.iterdir()] == ["count-atomic"]
+
+
+def test_a_launch_with_too_many_accesses_is_refused(tmp_path, capsys):
+    assert recorded(["matmul-tiled:m=128,k=128,n=128"], tmp_path, lambda *given: pytest.fail("it ran")) == 1
+    assert "choose a smaller size" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--accesses"], "--accesses needs a scenario"),
+        (["--accesses", "python-loops"], "python-loops: it is a Python program"),
+        (["--accesses", "cuda-c-naive"], "its kernel is in CUDA C"),
+        (["--accesses", "count-racing", "--json", "x.json"], "--json is for times"),
+        (["--accesses", "count-racin"], "did you mean count-racing"),
+        (["--output", "folder", "count-racing"], "--output names the folder of "),
+    ],
+)
+def test_a_command_line_that_makes_no_sense_is_refused_in_a_sentence(words, said, capsys):
+    assert main(["measure", *words]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(Exception, match="can't be made"):
+        recorded(["count-racing"], tmp_path / "file" / "folder", lambda *given: None)
+
+
+def test_nothing_named_is_refused():
+    with pytest.raises(UsageError):
+        recorded([], "folder", lambda *given: None)
+
+
+def test_a_kernel_that_does_otherwise_without_notes_is_told(tmp_path, capsys):
+    def notes_of(made, room):
+        notes = notes_on_host(made, 1)
+        return replace(notes, plain={"counter": np.array([3], np.int32)})
+
+    recorded(
+        ["count-racing:num_blocks=2,threads=16", "count-atomic:num_blocks=1,threads=8"], tmp_path, notes_of
+    )
+    said = capsys.readouterr().out
+    assert "without notes the kernel leaves other values in 1 element: counter[0] 3, with notes " in said
+    recorded(["count-atomic:num_blocks=1,threads=8"], tmp_path, lambda made, room: notes_on_host(made))
+    assert "as it is   without notes the kernel leaves the same" in capsys.readouterr().out

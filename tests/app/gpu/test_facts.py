@@ -1,0 +1,93 @@
+"""The facts of a recording: each from its columns, each with its mark."""
+
+from dataclasses import replace
+
+import msgspec
+import numpy as np
+
+from gpu_charts import data, of_blocks, timeline, with_head
+from gpu_timelines import CYCLES
+from tilescope.app.gpu.data import gpu_data
+from tilescope.app.gpu.facts import facts_of, kinds_of, kinds_text, micros_text, share_text, threads_text
+from tilescope.tracer.hardware.timeline import KernelCost
+
+
+def texts(found):
+    return [fact.text for fact in facts_of(found)]
+
+
+def test_every_fact_has_its_mark():
+    facts = facts_of(data())
+    assert [fact.mark for fact in facts] == ["exact", *["measured"] * (len(facts) - 1)]
+
+
+def test_the_facts_are_those_of_the_columns():
+    found = data()
+    told = texts(found)
+    assert told[0] == "16 blocks of 8 × 8 threads"
+    assert told[1] == "NVIDIA Test, 2026-11-23"
+    assert told[2].startswith(micros_text(found.timeline.nanoseconds))
+    assert told[3] == "up to 2 blocks at once on a multiprocessor, 4 in use"
+    assert told[4] == "2.0 waves"
+    assert told[5].startswith("warps of 16 blocks: load ")
+    assert "34 registers, not 30" in told[6] and "(+10 %)" in told[6]
+
+
+def test_shares_of_kinds_are_those_of_cycles():
+    sums = data().kinds
+    whole = sum(sums.values())
+    assert kinds_text(sums).split(", ")[0] == f"load {100 * sums['load'] / whole:.0f} %"
+    block = kinds_of(data(), 3)
+    assert set(block) == set(CYCLES)
+    one = kinds_of(data(), 3, 1)
+    assert all(one[kind] < block[kind] for kind in block)
+    assert share_text(0.001) == "< 1 %"
+
+
+def test_multiprocessors_without_a_block_are_told():
+    made = timeline()
+    spans = replace(made.spans, multiprocessor=np.minimum(made.spans.multiprocessor, 2))
+    told = texts(gpu_data(replace(made, spans=spans)))
+    assert told[3].endswith("3 of 4 in use")
+    assert told[4] == "1.0 waves"  # 16 blocks on 4 multiprocessors, on one of which 4 were at once
+
+
+def test_a_launch_that_fills_no_gpu_is_less_than_a_wave():
+    head = timeline().head
+    device = msgspec.structs.replace(head.device, multiprocessors=132)
+    found = gpu_data(with_head(timeline(), device=device))
+    assert found.machines == 132
+    assert texts(found)[4] == "0.061 waves"
+
+
+def test_a_recording_without_details_says_nothing_of_warps():
+    made = timeline()
+    told = texts(gpu_data(replace(made, segments=of_blocks(made.segments, ()))))
+    assert not any("warps of" in text for text in told)
+
+
+def test_what_marks_cost_in_blocks_and_memory_is_told():
+    costs = {"plain": KernelCost(30, 0, (10.0,), 8), "marked": KernelCost(30, 64, (12.0, 13.0), 6)}
+    told = texts(gpu_data(with_head(timeline(), **costs)))
+    assert told[3].startswith("up to 2 blocks at once on a multiprocessor (the driver allows 6)")
+    assert told[6] == (
+        "with marks 30 registers as without; 6 blocks at once, not 8; 64 bytes of local memory, not 0; "
+        "12.5 µs, not 10.0 µs (+25 %)"
+    )
+
+
+def test_thinned_marks_are_told_with_why():
+    fact = facts_of(gpu_data(with_head(timeline(), detail="barriers", notes=("It took longer.",))))[-1]
+    assert fact.text.startswith("marks at barriers alone")
+    assert fact.tip == "It took longer."
+
+
+def test_times_and_shapes_in_words():
+    assert [micros_text(ns) for ns in (4270, 42700, 427_000, 1_234_000)] == [
+        "4.27 µs",
+        "42.7 µs",
+        "427 µs",
+        "1.23 ms",
+    ]
+    assert threads_text((256, 1, 1)) == "256 threads"
+    assert threads_text((8, 4, 2)) == "8 × 4 × 2 threads"

@@ -1,0 +1,115 @@
+"""Which recorded timeline is of what a pane shows, and what is said where none is."""
+
+import pytest
+
+from gpu_charts import SMALL, timeline, with_head
+from sessions import matmul
+from tilescope.app.gpu.recorded import (
+    command_for,
+    launch_of_pane,
+    missing_text,
+    nearest,
+    own_recording,
+    recorded_of,
+    size_text,
+)
+from tilescope.app.model.bookmark import Setup
+from tilescope.kernels.scenarios.catalogue import find, scenarios, settle
+from tilescope.tracer.measure.cases import cases_of
+
+
+def sized(**values):
+    made = timeline()
+    return with_head(made, values=made.head.values | values)
+
+
+LARGE = {"m": 1024, "k": 1024, "n": 1024}
+
+
+@pytest.fixture
+def recorded():
+    return recorded_of("matmul-tiled", [sized(**LARGE), timeline(), with_head(timeline(), scenario="other")])
+
+
+def asked(**values):
+    return launch_of_pane(Setup("matmul-tiled", SMALL | values), None)
+
+
+def test_a_launch_finds_its_own_recording_whatever_its_matrices_hold(recorded):
+    assert len(recorded) == 2
+    found = own_recording(asked(input="ones"), recorded)
+    assert found.timeline.head.values["m"] == SMALL["m"]
+    assert own_recording(asked(tile=16), recorded) is None
+    assert own_recording(asked(dtype="float64"), recorded) is None
+
+
+def test_a_kernel_that_was_edited_has_none(recorded):
+    edited = launch_of_pane(Setup("matmul-tiled", SMALL, without=(40,)), None)
+    assert own_recording(edited, recorded) is None
+    assert "the kernel as it was changed here" in missing_text(edited, recorded)
+    assert command_for(edited) == ""
+
+
+def test_a_trace_file_finds_the_launch_of_its_grid_and_block(recorded):
+    session = matmul(**SMALL)
+    of_file = launch_of_pane(Setup(file="trace.npz"), session)
+    assert of_file.values is None
+    assert own_recording(of_file, recorded).timeline.head.grid == session.launch.grid
+
+
+def test_the_nearest_is_nearest_in_octaves(recorded):
+    assert nearest(asked(m=512, k=512, n=512), recorded).size.startswith("1,024")
+    assert nearest(asked(m=64, k=32, n=64), recorded).timeline.head.values["m"] == SMALL["m"]
+    assert nearest(asked(), []) is None
+
+
+def test_of_one_size_the_latest_recording_is_shown_and_both_can_be_told_apart():
+    older, newer = timeline(), with_head(timeline(), date="2026-12-01T00:00:00+00:00")
+    found = recorded_of("matmul-tiled", [newer, older])
+    assert [one.size[-10:] for one in found] == ["2026-11-23", "2026-12-01"]
+    assert len({one.word for one in found}) == 2
+    assert own_recording(asked(), found).timeline is newer
+
+
+def test_sizes_in_few_words():
+    assert size_text(LARGE) == "1,024"
+    assert size_text(SMALL, ["tile", "m"]) == "32 × 16 × 32, tile 8"
+    assert size_text({"rows": 64, "cols": 128, "dtype": "float32"}) == "64 × 128"
+    assert size_text({"count": 4096, "bins": 8}, ["bins"]) == "4,096 elements, bins 8"
+
+
+def test_words_of_sizes_can_stand_in_a_place(recorded):
+    assert {one.word for one in recorded} == {"1024", "32x16x32"}
+
+
+def test_what_is_missing_is_said_with_the_sizes_and_the_command_that_records_it(recorded):
+    here = asked(m=64, tile=16)
+    assert missing_text(here, recorded) == (
+        "No GPU's clock was recorded for Tiled, shared memory at 64 × 16 × 32, tile 16; "
+        "recorded: 1,024, tile 8 and 32 × 16 × 32, tile 8."
+    )
+    assert command_for(here) == "tilescope measure --timeline matmul-tiled:m=64,k=16,n=32"
+    assert "at 64 × 16 × 32; recorded: 1,024 and" in missing_text(asked(m=64), recorded)
+    assert "at 32 × 16 × 32, float64; recorded" in missing_text(asked(dtype="float64"), recorded)
+    assert missing_text(asked(), []) == "No GPU's clock was recorded for Tiled, shared memory in any size."
+
+
+@pytest.mark.parametrize("name", [scenario.name for scenario in scenarios()])
+def test_the_command_records_just_what_a_pane_opens_with(name):
+    command = command_for(launch_of_pane(Setup(name), None))
+    scenario = find(name)
+    assert bool(command) == (scenario.engine != "python" and not scenario.cuda_c)
+    if command:
+        cases = [case for case in cases_of([command.split()[-1]]) if not case.baseline]
+        assert [case.values for case in cases] == [settle(scenario, {})]
+    else:
+        assert "recorded" not in missing_text(launch_of_pane(Setup(name), None), [])
+
+
+def test_a_kernel_of_no_catalogue_is_not_recorded():
+    unknown = launch_of_pane(Setup(file="trace.npz"), None)
+    assert (
+        missing_text(unknown, [])
+        == "No GPU's clock was recorded for this kernel: only those of the catalogue can be."
+    )
+    assert command_for(unknown) == ""

@@ -1,0 +1,276 @@
+"""The chart of a launch on a GPU: what is under the pointer, what wheel, drag and keys ask for, and what is said."""
+
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QColor, QWheelEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from gpu_charts import data, timeline, view_of
+from sessions import picture
+from tilescope.app.gpu.data import gpu_data
+from tilescope.app.gpu.place import PanePlace
+from tilescope.app.views.gpu.hit_test import text_of
+from tilescope.app.views.gpu.paint import box_of_item
+from tilescope.app.views.gpu.shown import shown_at
+from tilescope.app.views.gpu.text import NO_DETAILS, ordinal
+from tilescope.app.widgets.theme import KIND_COLOURS, Theme
+from tilescope.tracer.hardware.timeline import SEGMENT_KINDS
+
+NO_KEYS, LEFT = Qt.KeyboardModifier.NoModifier, Qt.MouseButton.LeftButton
+
+
+def place(level, found=None, **numbers):
+    return shown_at(found or data(), level, PanePlace(**numbers))
+
+
+def wheel(view, x, y, turn, keys=NO_KEYS):
+    at = QPointF(x, y)
+    event = QWheelEvent(
+        at, at, QPoint(), QPoint(0, turn), Qt.MouseButton.NoButton, keys, Qt.ScrollPhase.NoScrollPhase, False
+    )
+    QApplication.sendEvent(view, event)
+
+
+def asked(view):
+    """Return the list that gets all that a view asks for."""
+    found = []
+    view.range_asked.connect(lambda span: found.append(("range", span)))
+    view.entered.connect(lambda level, number: found.append((level, number)))
+    view.left.connect(lambda: found.append(("left",)))
+    return found
+
+
+def tip(view, position):
+    return text_of(view.shown, view.hit(position))
+
+
+# What is where.
+
+
+def test_every_row_of_the_gpu_is_a_multiprocessor_that_a_click_goes_into():
+    view = view_of(place("gpu"))
+    found = asked(view)
+    assert view.places.count == 4
+    for machine in range(4):
+        point = view.places.box(machine).center()
+        assert f"multiprocessor {machine}" in tip(view, point)
+        QTest.mouseClick(view, LEFT, pos=point.toPoint())
+    assert found == [("multiprocessor", machine) for machine in range(4)]
+
+
+@pytest.mark.parametrize("level", ["gpu", "multiprocessor"])
+def test_every_block_is_found_where_it_is_drawn(level):
+    for block in range(16):
+        shown = place(level, multiprocessor=data().machine(block))
+        view = view_of(shown)
+        box = box_of_item(shown, view.places, block)
+        assert view.hit(box.center()).item == block
+        told = tip(view, box.center())
+        assert told.startswith(f"block ({block % 4}, {block // 4}) on multiprocessor {shown.machine}")
+        assert "· measured" in told
+        assert picture(view).pixelColor(box.center().toPoint()) != view.theme.colour("panel")
+
+
+def test_a_click_on_a_block_goes_into_it():
+    shown = place("multiprocessor", multiprocessor=2)
+    view = view_of(shown)
+    found = asked(view)
+    block = int(shown.data.on(2)[-1])
+    QTest.mouseClick(view, LEFT, pos=box_of_item(shown, view.places, block).center().toPoint())
+    assert found == [("block", block)]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("level", "warp"), [("block", None), ("warp", 1)])
+def test_every_segment_is_found_where_it_is_drawn_in_its_colour(level, warp, theme):
+    shown = place(level, block=6, warp=warp)
+    view = view_of(shown, size=(1400, 420), theme=theme)
+    image, segments = picture(view), shown.data.timeline.segments
+    rows = shown.data.rows(6)
+    mine = [i for i in range(rows.start, rows.stop) if warp is None or segments.warp[i] == warp]
+    assert len(mine) == (30 if warp is None else 15)  # five phases, three segments in each
+    for segment in mine:
+        box = box_of_item(shown, view.places, segment)
+        assert view.hit(box.center()).item == segment
+        kind = SEGMENT_KINDS[segments.kind[segment]]
+        corner = QColor(image.pixelColor(round(box.left()) + 3, round(box.top()) + 1))
+        grounds = {"load": KIND_COLOURS["global load"], "compute": KIND_COLOURS["shared load"]}
+        waits = {view.theme.colour("panel").name(), KIND_COLOURS["waiting"].lower()}
+        assert corner.name() in ({grounds[kind].lower()} if kind in grounds else waits)
+
+
+def test_a_segment_says_phase_cycles_mark_warp_and_the_line_of_the_source():
+    found = data()
+    view = view_of(place("block", block=3))
+    segments = found.timeline.segments
+    load = found.rows(3).start
+    view.choose(0, load)
+    first, last = int(segments.first_line[load]), int(segments.last_line[load])
+    source = found.timeline.head.source.splitlines()[first - 1].strip()
+    assert view.chosen_text() == (
+        f"load tile 0: 900 cycles · measured, 0.90 µs; warp 0; lines {first} to {last}: {source}"
+    )
+    view.choose(0, load + 2)
+    assert view.chosen_text().startswith("load tile 0, wait: 150 cycles · measured")
+
+
+def test_phases_stand_above_the_warps_with_their_cycles():
+    shown = place("block", block=0)
+    view = view_of(shown)
+    at = view.places
+    segments = shown.data.timeline.segments
+    mine = (segments.block == 0) & (segments.phase == 1)
+    start, end = int(segments.start[mine].min()), int(segments.end[mine].max())
+    cycles, middle = end - start, (start + end) / 2 * 1000 / shown.data.timeline.head.mhz
+    assert (
+        tip(view, QPointF(at.x(middle), at.bands.center().y()))
+        == f"compute tile 0: {cycles:,} cycles · measured"
+    )
+
+
+def test_a_block_of_which_no_warp_was_recorded_says_so():
+    found = gpu_data(timeline(detailed=(5,)))
+    shown = shown_at(found, "block", PanePlace(block=2))
+    view = view_of(shown)
+    assert not shown.has_details and view.places.count == 1
+    assert NO_DETAILS in view.chosen_text()
+    assert tip(view, view.places.rows.center()) == NO_DETAILS
+    requests = asked(view)
+    QTest.keyClick(view, Qt.Key.Key_D)
+    QTest.keyClick(view, Qt.Key.Key_Return)
+    assert requests == [("block", 5)]
+
+
+def test_a_multiprocessor_without_a_block_says_so():
+    made = timeline()
+    found = gpu_data(made)
+    assert found.machines == 4
+    empty = view_of(shown_at(found, "gpu", PanePlace()))
+    assert "16 blocks" not in empty.chosen_text()
+    assert "4 blocks, up to 2 at once" in empty.chosen_text()
+
+
+# Time.
+
+
+def test_the_wheel_keeps_the_time_under_the_pointer():
+    view = view_of(place("gpu"))
+    found = asked(view)
+    x, y = view.places.rows.center().x() + 100, view.places.rows.center().y()
+    before = view.places.time(x)
+    wheel(view, x, y, 120)
+    span = found[-1][1]
+    assert span[1] - span[0] == pytest.approx(0.8 * (view.span[1] - view.span[0]))
+    view.show_place(view.shown, span, view._whole)
+    assert view.places.time(x) == pytest.approx(before)
+
+
+def test_all_is_as_far_as_one_gets_and_a_few_nanoseconds_as_near():
+    view = view_of(place("gpu"))
+    found = asked(view)
+    wheel(view, 500, 100, -1200)
+    assert found[-1][1] == pytest.approx(view.span)
+    view.zoom(1e-9)
+    assert found[-1][1][1] - found[-1][1][0] == pytest.approx(20)
+    view.show_place(view.shown, (0.0, 1000.0), view._whole)
+    wheel(view, 500, 100, 120 * 1000, Qt.KeyboardModifier.ShiftModifier)
+    assert found[-1][1][0] == pytest.approx(view._whole[0])
+
+
+def test_a_drag_moves_what_is_shown_and_is_no_click():
+    view = view_of(place("gpu"), span=(1000.0, 2000.0))
+    found = asked(view)
+    start = view.places.rows.center().toPoint()
+    wide = view.places.rows.width()
+    QTest.mousePress(view, LEFT, pos=start)
+    QTest.mouseMove(view, start + QPoint(50, 0))
+    QTest.mouseRelease(view, LEFT, pos=start + QPoint(50, 0))
+    assert found == [("range", pytest.approx((1000 - 50000 / wide, 2000 - 50000 / wide)))]
+
+
+# Keys.
+
+
+def test_keys_choose_a_row_and_go_in_and_out():
+    view = view_of(place("gpu", multiprocessor=0))
+    found = asked(view)
+    for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_Return, Qt.Key.Key_Backspace):
+        QTest.keyClick(view, key)
+    assert found == [("multiprocessor", 1), ("left",)]
+    QTest.keyClick(view, Qt.Key.Key_Home)
+    assert found[-1] == ("range", None)
+
+
+def test_keys_go_from_block_to_block_and_from_segment_to_segment():
+    shown = place("multiprocessor", multiprocessor=1)
+    view = view_of(shown)
+    found = asked(view)
+    QTest.keyClick(view, Qt.Key.Key_Right)
+    QTest.keyClick(view, Qt.Key.Key_Right)
+    lane = shown.data.on(1)[shown.data.lanes.lane[shown.data.on(1)] == 0]
+    assert view.item == lane[1]
+    QTest.keyClick(view, Qt.Key.Key_Return)
+    assert found == [("block", lane[1])]
+    inside = view_of(place("block", block=int(lane[1])))
+    QTest.keyClick(inside, Qt.Key.Key_Down)
+    QTest.keyClick(inside, Qt.Key.Key_Left)  # the last of warp 1
+    assert "warp 1" in inside.chosen_text()
+    assert inside.item == inside.shown.data.rows(int(lane[1])).stop - 1
+
+
+def test_what_is_chosen_by_keys_is_brought_in_sight():
+    view = view_of(place("block", block=0), span=(0.0, 500.0))
+    found = asked(view)
+    QTest.keyClick(view, Qt.Key.Key_Left)
+    span = found[-1][1]
+    end = view.shown.data.timeline.segments.end[view.item] * 1000 / view.shown.data.timeline.head.mhz
+    assert span[0] < end <= span[1]
+
+
+def test_plus_and_minus_zoom_around_the_middle():
+    view = view_of(place("gpu"), span=(1000.0, 2000.0))
+    found = asked(view)
+    QTest.keyClick(view, Qt.Key.Key_Plus)
+    assert found[-1][1] == pytest.approx((1100, 1900))
+    QTest.keyClick(view, Qt.Key.Key_Minus)
+    assert found[-1][1] == pytest.approx((875, 2125))
+
+
+# Pictures.
+
+
+def test_the_same_place_gives_the_same_picture_from_wherever_one_comes():
+    straight = view_of(place("multiprocessor", multiprocessor=2))
+    whole = straight._whole
+    other = view_of(place("block", block=5))
+    other.choose(1, None)
+    other.show_place(place("multiprocessor", multiprocessor=2), straight.span, whole)
+    assert picture(other) == picture(straight)
+    before = picture(straight)
+    straight.show_place(straight.shown, (500.0, 900.0), whole)
+    assert picture(straight) != before
+    straight.show_place(straight.shown, other.span, whole)
+    assert picture(straight) == before
+
+
+def test_the_colours_follow_the_theme():
+    view = view_of(place("gpu"))
+    assert picture(view).pixelColor(2, 2) == Theme.named("light").colour("panel")
+    view.set_theme(Theme.named("dark"))
+    assert picture(view).pixelColor(2, 2) == Theme.named("dark").colour("panel")
+
+
+def test_numbers_that_a_launch_has_not_are_chosen_by_the_chart():
+    found = data()
+    shown = shown_at(found, "warp", PanePlace(block=10**6, warp=99))
+    assert shown.block in found.detailed and shown.warp == 0
+    assert shown_at(found, "gpu", PanePlace(multiprocessor=500)).machine == found.machine(
+        found.chosen_block()
+    )
+
+
+def test_ordinals():
+    assert [ordinal(n) for n in (1, 2, 3, 4, 11, 12, 21, 102, 113)] == [
+        "1st", "2nd", "3rd", "4th", "11th", "12th", "21st", "102nd", "113th",
+    ]  # fmt: skip

@@ -1,0 +1,136 @@
+"""Record… in the window: what is on screen, seen beforehand, and written by a process beside it."""
+
+import pytest
+from PIL import Image
+from PySide6.QtWidgets import QFileDialog
+
+from tilescope.app.window.actions import RECORD
+from tilescope.app.window.recording.dialog import RecordDialog
+from tilescope.app.window.recording.opening import NOTHING
+from windows import opened, settle, until
+
+TINY = ("matmul-tiled:m=4,k=4,n=4,tile=2",)
+
+
+@pytest.fixture(scope="module")
+def window():
+    """Return a window on a small product at moment 7, in dark colours."""
+    with opened(TINY) as made:
+        made.resize(800, 600)
+        made.look.use("dark")
+        made.stage.seek(0, 7)
+        settle(made)
+        yield made
+
+
+@pytest.fixture(scope="module")
+def shared(window):
+    """Return the dialog as the test before left it."""
+    window.commands[RECORD].trigger()
+    (made,) = window.findChildren(RecordDialog)
+    made.fields.kind.choose(".gif")
+    return made
+
+
+@pytest.fixture
+def dialog(shared):
+    """Return the dialog, once it has said what a GIF of four moments will be."""
+    shared.place.setValue(500)
+    change(shared, begin="start", end="4", speed="8", hold="1", rate="20")
+    return shared
+
+
+def told(dialog, text):
+    """Wait until the dialog says something with this text in it."""
+    until(lambda: text in dialog.outlook.text())
+
+
+def change(dialog, **texts):
+    """Type into fields and wait until the answer to it is there."""
+    for name, text in texts.items():
+        field = getattr(dialog.fields, name)
+        field.setCurrentText(text) if hasattr(field, "setCurrentText") else field.setText(text)
+    dialog.outlook.setText("")
+    until(lambda: "about" in dialog.outlook.text() or "There is no" in dialog.outlook.text())
+
+
+def test_it_shows_a_frame_and_says_how_long_and_large_it_will_be(dialog):
+    assert "frames of 800 x 600 pixels, about" in dialog.outlook.text()
+    assert dialog.picture.pixmap().size().width() > 300
+    assert dialog.picture.pixmap().toImage().pixelColor(2, 2).lightness() < 90  # in the window's colours
+    before = dialog.picture.pixmap().toImage()
+    dialog.place.setValue(1000)
+    until(lambda: dialog.picture.pixmap().toImage() != before)
+    change(dialog, begin="3", end="5", speed="2", hold="0", rate="10")
+    assert dialog.outlook.text().startswith("1.1 s, 11 frames")
+
+
+def test_it_records_what_is_on_screen_and_the_window_goes_on(window, dialog, tmp_path):
+    change(dialog, begin="now, moment 7", end="9", speed="4", hold="0.5")
+    dialog.record_to(tmp_path / "mine")  # which gets the ending of its kind
+    assert dialog.is_recording and not dialog.fields.isEnabled()
+    window.stage.seek(0, 20)
+    until(lambda: not dialog.is_recording)
+    assert f"saved as {tmp_path / 'mine.gif'}" in dialog.outlook.text()
+    assert "mine.gif" in window.central.notice.news.sentence.text()
+    with Image.open(tmp_path / "mine.gif") as file:
+        assert file.size == (800, 600)
+        assert sum(_stay(file, i) for i in range(file.n_frames)) == 1000
+    window.stage.seek(0, 7)
+
+
+def _stay(file, i):
+    file.seek(i)
+    return file.info["duration"]
+
+
+def test_stop_leaves_no_file_and_it_can_record_again(dialog, tmp_path):
+    change(dialog, begin="start", end="end", speed="0.5", rate="50")
+    dialog.record_to(tmp_path / "a.gif")
+    told(dialog, "frame ")
+    dialog.stop.click()
+    told(dialog, "there is no file")
+    assert list(tmp_path.iterdir()) == [] and not dialog.is_recording
+    change(dialog, end="1", speed="8", rate="10")
+    dialog.record_to(tmp_path / "a.gif")
+    told(dialog, "saved as")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.gif"]
+
+
+def test_what_is_wrong_is_said_and_recording_goes_on_to_be_possible(dialog, tmp_path):
+    change(dialog, end="phase 99")
+    assert "There is no phase 99" in dialog.outlook.text()
+    dialog.fields.end.setCurrentText("end")
+    dialog.fields.speed.setText("fast")
+    told(dialog, "red edge")
+    change(dialog, speed="8")
+    dialog.record_to(tmp_path / "gone" / "a.gif")
+    told(dialog, "there is no folder")
+    assert not dialog.is_recording and dialog.record.isVisible()
+
+
+def test_what_would_be_long_is_to_be_asked_for_twice(dialog, monkeypatch):
+    asked = []
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (asked.append(1) or "", ""))
+    change(dialog, begin="start", end="end", speed="0.02")
+    assert "That is much" in dialog.outlook.text()
+    dialog.record.click()
+    assert "Press Record again" in dialog.outlook.text() and not asked
+    dialog.record.click()
+    assert asked
+
+
+def test_closing_it_in_the_midst_leaves_no_half_file(dialog, tmp_path):
+    change(dialog, begin="start", end="end", speed="0.5", rate="50")
+    dialog.record_to(tmp_path / "a.webp")
+    told(dialog, "frame ")
+    dialog.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_a_trace_it_says_so(monkeypatch, window):
+    before = window.findChildren(RecordDialog)
+    monkeypatch.setattr(window.stage, "sessions", [None])
+    window.record()
+    assert window.central.notice.news.sentence.text() == NOTHING
+    assert window.findChildren(RecordDialog) == before

@@ -1,0 +1,223 @@
+"""The panel "On the GPU": panes on one axis that go deep together, sizes, and what is said where there is nothing."""
+
+from itertools import pairwise
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from gpu_charts import panel_of, timeline, with_head
+from sessions import picture
+from tilescope.app.gpu.place import parse_gpu_place
+
+TILED, NAIVE = "matmul-tiled", "matmul-naive-row-on-x"
+PAIR = NAIVE, TILED
+
+
+def both():
+    return [timeline(NAIVE), timeline(TILED)]
+
+
+def large():
+    values = timeline().head.values | {"m": 1024, "k": 1024, "n": 1024}
+    return with_head(timeline(), values=values)
+
+
+@pytest.fixture
+def panel():
+    made = panel_of(*PAIR, timelines=both())
+    made.show()
+    yield made
+    made.hide()
+
+
+def moves(panel):
+    found = []
+    panel.moved.connect(lambda: found.append(panel.text))
+    return found
+
+
+def spans(panel):
+    return [pane.view.span for pane in panel.panes]
+
+
+def test_panes_have_one_axis_in_which_the_longer_launch_fits(panel):
+    ends = [pane.shown.data.timeline.nanoseconds for pane in panel.panes]
+    assert ends[0] != ends[1]
+    assert spans(panel)[0] == spans(panel)[1]
+    assert spans(panel)[0][1] > max(ends)
+    x = [pane.view.mapTo(panel, pane.view.places.rows.topLeft().toPoint()).x() for pane in panel.panes]
+    assert x[0] == x[1]
+    assert panel.axis.span == spans(panel)[0]
+    assert panel.axis.origin.startswith("µs from the start of the launch's first block")
+
+
+def test_what_one_pane_zooms_to_all_show(panel):
+    found = moves(panel)
+    panel.panes[1].view.zoom(0.5)
+    assert spans(panel)[0] == spans(panel)[1] == panel.axis.span
+    assert "range=" in found[-1]
+    panel.axis.moved.emit(0.1)
+    panel.axis.zoomed.emit(0.8, 1000.0)
+    assert spans(panel)[0] == spans(panel)[1] == panel.axis.span
+    panel.axis.all_asked.emit()
+    assert found[-1] == "gpu"
+
+
+def test_going_into_a_block_takes_the_other_pane_along_and_counts_from_their_starts(panel):
+    found = moves(panel)
+    panel.panes[1].view.entered.emit("multiprocessor", 2)
+    panel.panes[1].view.entered.emit("block", 6)
+    assert [pane.shown.level for pane in panel.panes] == ["block", "block"]
+    assert panel.panes[1].shown.block == 6
+    assert panel.panes[0].shown.has_details
+    assert panel.axis.origin.startswith("µs from the block's start")
+    assert spans(panel)[0][1] > max(pane.shown.whole for pane in panel.panes)
+    panel.panes[1].view.entered.emit("warp", 1)
+    assert panel.panes[1].shown.warp == 1
+    assert parse_gpu_place(found[-1]).pane(1).block == 6
+
+
+def test_the_way_back_names_the_levels_and_leads_to_them(panel):
+    pane = panel.panes[1]
+    pane.view.entered.emit("multiprocessor", 2)
+    pane.view.entered.emit("block", 6)
+    pane.view.entered.emit("warp", 1)
+    shown = [step for step in pane.way if not step.isHidden()]
+    assert [step.text() for step in shown] == ["Test", "› multiprocessor 2", "› block (2, 1)", "› warp 1"]
+    assert [step.isEnabled() for step in shown] == [True, True, True, False]
+    shown[1].click()
+    assert (pane.shown.level, pane.shown.machine) == ("multiprocessor", 2)
+    assert panel.up() and pane.shown.level == "gpu"
+    assert not panel.up()
+
+
+def test_coming_back_shows_the_time_that_one_left(panel):
+    panel.panes[0].view.zoom(0.25)
+    panel.panes[0].view.entered.emit("multiprocessor", 1)
+    before = spans(panel)
+    panel.panes[0].view.entered.emit("block", int(panel.panes[0].shown.data.on(1)[0]))
+    assert spans(panel) != before
+    panel.up()
+    assert spans(panel) == before
+
+
+@pytest.mark.parametrize(
+    "text", ["gpu", "gpu multiprocessor=3/1", "gpu block=6/9", "gpu block=6/9 warp=1/0 range=0.5:1"]
+)
+def test_a_place_in_words_is_shown_and_said_again(text):
+    panel = panel_of(*PAIR, timelines=both(), text=text)
+    assert panel.text == text
+    again = panel_of(*PAIR, timelines=both())
+    again.show_text(text)
+    for pane, other in zip(panel.panes, again.panes, strict=True):
+        assert (pane.shown.level, pane.shown.block, pane.shown.warp) == (
+            other.shown.level, other.shown.block, other.shown.warp,
+        )  # fmt: skip
+        assert pane.view.span == other.view.span
+
+
+def test_where_one_went_by_clicks_is_said_so_that_it_comes_back(panel):
+    panel.panes[1].view.entered.emit("multiprocessor", 3)
+    panel.panes[0].view.entered.emit("block", 5)
+    again = panel_of(*PAIR, timelines=both(), text=panel.text)
+    assert [pane.shown.block for pane in again.panes] == [pane.shown.block for pane in panel.panes]
+
+
+def test_facts_and_what_is_chosen_stand_below_the_chart(panel):
+    pane = panel.panes[1]
+    assert any(fact.text.startswith("NVIDIA Test") for fact in pane.facts.facts)
+    shown = pane.facts.placed(pane.facts.width())
+    assert all(one.box.right() <= pane.facts.width() for one in shown)
+    assert shown[-1].box.bottom() <= pane.facts.height() + 1
+    pane.view.choose(1, None)
+    assert "multiprocessor 1" in pane.told.toolTip()
+
+
+def test_nothing_recorded_is_one_sentence_a_button_and_a_command():
+    panel = panel_of(*PAIR, timelines=[timeline(NAIVE), large()])
+    panel.show()
+    pane = panel.panes[1]
+    assert pane.shown is None and panel.panes[0].shown is not None
+    assert pane.missing.text() == (
+        "No GPU's clock was recorded for Tiled, shared memory at 32 × 16 × 32; recorded: 1,024."
+    )
+    assert pane.command.text().endswith("tilescope measure --timeline matmul-tiled:m=32,k=16,n=32,tile=8")
+    assert pane.nearest.text() == "Show 1,024" and not pane.view.isVisible()
+    found = moves(panel)
+    pane.nearest.click()
+    assert found == ["gpu size=-/1024"]
+    assert pane.shown.data.size == "1,024" and pane.view.isVisible() and not pane.missing.isVisible()
+    assert panel_of(*PAIR, timelines=[timeline(NAIVE), large()], text=found[0]).panes[1].shown is not None
+    panel.hide()
+
+
+def test_a_size_is_picked_for_every_pane_that_has_it():
+    other = with_head(timeline(NAIVE), values=large().head.values)
+    panel = panel_of(*PAIR, timelines=[*both(), other, large()])
+    pane = panel.panes[0]
+    words = [pane.sizes.itemData(i) for i in range(pane.sizes.count())]
+    assert sorted(words) == ["1024", "32x16x32"]
+    pane.sizes.picked.emit("1024")
+    assert [each.shown.data.size for each in panel.panes] == ["1,024", "1,024"]
+    assert panel.text == "gpu size=1024/1024"
+    pane.sizes.picked.emit("32x16x32")
+    assert panel.text == "gpu"
+
+
+def test_while_files_are_read_it_says_so_and_shows_them_then():
+    panel = panel_of(TILED, timelines=None)
+    assert panel.panes[0].missing.text().startswith("Reading")
+    assert panel.panes[0].nearest.isHidden()
+    panel.show_launches(panel.launches, both())
+    assert panel.panes[0].shown is not None
+
+
+def test_panes_are_there_before_qt_comes_to_them_as_pictures_of_steps_need_them():
+    made = panel_of(TILED, timelines=both())
+    made.show()
+    made.show_launches(panel_of(*PAIR, timelines=both()).launches, both())
+    assert all(pane.isVisible() and pane.view.isVisible() for pane in made.panes)
+    made.hide()
+
+
+def test_panes_come_and_go_with_the_launches(panel):
+    panel.show_launches(panel.launches[1:], both())
+    assert len(panel.panes) == 1 and panel.panes[0].title.text() == "Tiled, shared memory"
+    assert panel.panes[0].shown.data.timeline is timeline(TILED)
+
+
+def test_words_follow_those_of_the_user(panel):
+    from tilescope.app.widgets.theme import Theme
+
+    panel.set_theme(Theme.named("light", words="work-item"))
+    pane = panel.panes[1]
+    pane.view.entered.emit("block", 6)
+    assert "work-group (2, 1)" in [step.text() for step in pane.way][2]
+
+
+@pytest.mark.parametrize("size", [(1240, 700), (1880, 980), (640, 420)])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_nothing_lies_over_another_at_any_size(size, theme):
+    panel = panel_of(*PAIR, timelines=both(), size=size, theme=theme, text="gpu block=6/9")
+    panel.show()
+    QApplication.processEvents()
+    for pane in panel.panes:
+        parts = [pane.title, pane.view, pane.told, pane.facts]
+        boxes = [part.geometry() for part in parts if part.isVisible()]
+        assert len(boxes) == 4 or size[1] < 600
+        assert all(fact.text in pane.title.toolTip() for fact in pane.facts.facts)
+        assert all(a.bottom() <= b.top() + 1 for a, b in pairwise(boxes)), boxes
+        assert pane.view.height() >= pane.view.minimumSizeHint().height()
+    assert not picture(panel).isNull()
+    panel.hide()
+
+
+def test_keys_reach_the_chart_that_has_the_focus(panel):
+    panel.activateWindow()
+    QTest.qWaitForWindowActive(panel)
+    panel.setFocus()
+    assert panel.panes[0].view.hasFocus()
+    QTest.keyClick(panel.panes[0].view, Qt.Key.Key_Return)
+    assert panel.panes[0].shown.level == "multiprocessor"

@@ -1,0 +1,81 @@
+"""Charts of what a GPU did, for tests: made timelines of small launches, and panels that show them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from gpu_timelines import made_timeline
+from sessions import application, matmul
+from tilescope.app.gpu.data import GpuData, gpu_data
+from tilescope.app.gpu.recorded import launch_of_pane
+from tilescope.app.model.bookmark import Setup
+from tilescope.app.views.gpu.shown import Shown
+from tilescope.app.views.gpu.view import GpuView, whole_range
+from tilescope.app.widgets.theme import Theme
+from tilescope.app.window.panels.gpu_panel import GpuPanel
+from tilescope.kernels.scenarios.catalogue import find, settle
+from tilescope.tracer.hardware.timeline import Segments, Timeline
+
+SMALL = {"m": 32, "k": 16, "n": 32, "tile": 8}  # 16 blocks of two warps, four phases
+
+
+@cache
+def timeline(name: str = "matmul-tiled", detailed: tuple[int, ...] | None = None, **values: Any) -> Timeline:
+    """Return a made timeline of a small launch: on 4 multiprocessors two blocks at once, so in two waves.
+
+    detailed: the blocks whose warps were recorded, None for all.
+    """
+    chosen = SMALL | values
+    made = made_timeline(matmul(name, **chosen).trace, settle(find(name), chosen))
+    return made if detailed is None else replace(made, segments=of_blocks(made.segments, detailed))
+
+
+def of_blocks(segments: Segments, blocks: Sequence[int]) -> Segments:
+    """Return the segments of some blocks."""
+    mine = np.isin(segments.block, blocks)
+    return Segments(*(getattr(segments, name)[mine] for name in Segments.__dataclass_fields__))
+
+
+def with_head(made: Timeline, **changes: Any) -> Timeline:
+    """Return a timeline of which other things are said."""
+    return replace(made, head=msgspec.structs.replace(made.head, **changes))
+
+
+def data(**options: Any) -> GpuData:
+    """Return what is derived from a made timeline."""
+    return gpu_data(timeline(**options))
+
+
+def view_of(
+    shown: Shown,
+    span: tuple[float, float] | None = None,
+    size: tuple[int, int] = (900, 420),
+    theme: str = "light",
+) -> GpuView:
+    """Return a view of a place, of all of it unless a range is given."""
+    application()
+    view = GpuView(Theme.named(theme))
+    view.resize(*size)
+    whole = whole_range([shown.whole])
+    view.show_place(shown, span or whole, whole)
+    return view
+
+
+def panel_of(
+    *names: str, text: str = "gpu", timelines: Sequence[Timeline] | None = (), size: tuple[int, int] = (1000, 640),
+    theme: str = "light", **values: Any,
+) -> GpuPanel:  # fmt: skip
+    """Return a panel on scenarios with the parameters of SMALL."""
+    application()
+    panel = GpuPanel(Theme.named(theme))
+    panel.resize(*size)
+    panel.show_text(text)
+    setups = [Setup(name, SMALL | values) for name in names]
+    panel.show_launches([launch_of_pane(setup, None) for setup in setups], timelines)
+    return panel

@@ -1,0 +1,59 @@
+"""What has to hold of any timeline of a GPU: its parts agree with one another, and with what else was measured."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tilescope.tracer.hardware.figures import blocks_at_once, kernel_microseconds, share_in_segments
+from tilescope.tracer.hardware.timeline import Timeline
+
+NEAR = 0.05  # by how much sums and spans may differ
+LONG = 30.0  # microseconds of launches whose beginning and end weigh little
+
+
+def check_order(timeline: Timeline) -> None:
+    """Assert that each warp's segments follow one another without gaps, within its block's span."""
+    segments = timeline.segments
+    assert (segments.end >= segments.start).all()
+    same = np.diff(segments.block.astype(np.int64) * 64 + segments.warp) == 0
+    assert (segments.start[1:][same] == segments.end[:-1][same]).all()
+    lengths = _cycles_of_spans(timeline)[segments.block]
+    assert (segments.end <= lengths + _doubt(timeline)).all()
+    assert (timeline.spans.end >= timeline.spans.start).all()
+
+
+def check_sums(timeline: Timeline) -> None:
+    """Assert that the segments of a block's longest warp add up to the block's span, and of most warps nearly."""
+    segments = timeline.segments
+    key, first = np.unique(segments.block.astype(np.int64) * 64 + segments.warp, return_index=True)
+    sums = np.add.reduceat(segments.end - segments.start, first)
+    spans = _cycles_of_spans(timeline)[key // 64]
+    ratio = sums / np.maximum(spans, 1)
+    assert ratio.max() <= 1 + NEAR + _doubt(timeline) / spans.min()
+    assert share_in_segments(timeline) >= 1 - NEAR or timeline.head.launch_microseconds < LONG
+
+
+def check_blocks_at_once(timeline: Timeline) -> None:
+    """Assert that a multiprocessor never ran more blocks than the driver says that it can."""
+    limit = timeline.head.marked.blocks_at_once
+    assert 1 <= blocks_at_once(timeline.spans) <= limit
+
+
+def check_span(timeline: Timeline) -> None:
+    """Assert that from the first start to the last end is what the launch took, less what an empty kernel takes."""
+    head = timeline.head
+    if head.launch_microseconds >= LONG:
+        assert (
+            abs(timeline.nanoseconds / 1000 - kernel_microseconds(timeline))
+            <= NEAR * head.launch_microseconds
+        )
+
+
+def _cycles_of_spans(timeline: Timeline) -> np.ndarray:  # type: ignore[type-arg]
+    spans = timeline.spans
+    return (spans.end - spans.start) * timeline.head.mhz / 1000
+
+
+def _doubt(timeline: Timeline) -> float:
+    """Return the cycles by which spans may be wrong: two readings of the timer."""
+    return 2 * timeline.head.resolution_ns * timeline.head.mhz / 1000

@@ -1,0 +1,37 @@
+"""Replays for tests: pages of small launches, traced in this process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sessions import application
+from tilescope.app.model.bookmark import Bookmark, Setup
+from tilescope.app.model.session import Session
+from tilescope.app.window.replay.document import ReplayDocument
+from tilescope.app.window.replay.frames import Form
+from tilescope.app.window.replay.page import page_of
+from tilescope.app.window.replay.showing import Showing, first_showing
+
+FORM = Form(420, 350, 1.0)
+
+
+def showing_of(*sessions: Session) -> Showing:
+    """Return what the window shows of sessions of the catalogue when it opens with them."""
+    setups = tuple(Setup(session.launch.scenario) for session in sessions)
+    return first_showing(setups, sessions, Bookmark(setups, focus=len(setups) - 1))
+
+
+def drawn(*sessions: Session, title: str = "A replay") -> ReplayDocument:
+    """Return the document of sessions side by side."""
+    application()
+    document = ReplayDocument(title, FORM)
+    document.add_step({"title": title}, showing_of(*sessions))
+    document.draw()
+    return document
+
+
+def written(folder: Path, *sessions: Session, title: str = "A replay") -> Path:
+    """Write the page of sessions side by side, and return its file."""
+    path = folder / "replay.html"
+    path.write_text(page_of(drawn(*sessions, title=title).written()), "utf-8")
+    return path

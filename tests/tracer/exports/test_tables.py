@@ -1,0 +1,282 @@
+"""CSV and Parquet: what is read back is the trace, in numbers and words; written whole or not at all."""
+
+import csv
+import errno
+import io
+import json
+import os
+import random
+import sys
+import tracemalloc
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from odd_traces import made, nothing
+from tilescope.tracer.exports import csv_file, parquet_file, write
+from tilescope.tracer.exports.access_table import ExportError, access_columns, file_names
+from tilescope.tracer.exports.csv_file import cell
+from tilescope.tracer.model.trace import Op, Site
+
+pq = pytest.importorskip("pyarrow.parquet")
+NUMBERS = ("block", "thread", "phase", "step", "index")
+DTYPES = ("?", "i1", "i8", "u8", "f2", "f4", "f8", "c8", "c16")
+
+
+def written(trace, folder, ending, part=""):
+    path = folder / f"t{ending}"
+    write.write_export(trace, path, part, nothing)
+    return path
+
+
+def words_of(trace):
+    """Return the columns of words as they have to be read back."""
+    files = file_names([site.file for site in trace.sites])
+    return {
+        "op": [Op(op).name.lower() for op in trace.op],
+        "buffer": [trace.buffers[b].name for b in trace.buffer],
+        "space": [trace.buffers[b].space for b in trace.buffer],
+        "file": [files[site] for site in trace.site],
+        "line": [trace.sites[site].line for site in trace.site],
+        "column": [trace.sites[site].column for site in trace.site],
+    }
+
+
+def same_bits(read, expected):
+    """Return whether numbers are equal to the bit, but for which nan it is."""
+    read = np.asarray(read).astype(expected.dtype)
+    equal = read.view(f"u{read.itemsize}") == expected.view(f"u{expected.itemsize}")
+    return bool((equal | (read != read) & (expected != expected)).all())
+
+
+def same_values(trace, read):
+    """Return whether columns hold the trace's values; read: name to column."""
+    if trace.value.dtype.kind != "c":
+        return same_bits(read["value"], trace.value)
+    parts = {"value_real": trace.value.real.copy(), "value_imag": trace.value.imag.copy()}
+    return all(same_bits(read[name], part) for name, part in parts.items())
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_parquet_read_back_is_the_trace(dtype, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(parquet_file, "ROWS", 20)
+    seed = random.randrange(1 << 30)
+    print("seed", seed)
+    trace = made(seed, dtype)
+    table = pq.read_table(written(trace, tmp_path, ".parquet"))
+    assert table.num_rows == len(trace) > 50
+    for name in NUMBERS:
+        assert np.array_equal(table[name].to_numpy(), getattr(trace, name)), name
+    for name, column in words_of(trace).items():
+        assert table[name].to_pylist() == column, name
+    read = {name: table[name].to_numpy() for name in table.column_names if name.startswith("value")}
+    assert same_values(trace, read)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_csv_read_back_is_the_trace(dtype, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(csv_file, "ROWS", 20)
+    seed = random.randrange(1 << 30)
+    print("seed", seed)
+    trace = made(seed, dtype)
+    text = written(trace, tmp_path, ".csv").read_text(encoding="utf-8")
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert len(rows) == len(trace) == text.count("\n") - 1
+    for name in NUMBERS:
+        assert [int(row[name]) for row in rows] == getattr(trace, name).tolist(), name
+    for name, column in words_of(trace).items():
+        assert [row[name] for row in rows] == [str(entry) for entry in column], name
+    number = {"b": {"true": True, "false": False}.__getitem__, "i": int, "u": int}.get(
+        trace.value.dtype.kind, float
+    )
+    read = {
+        name: np.array([number(row[name]) for row in rows], trace.value.real.dtype)
+        for name in rows[0]
+        if name.startswith("value")
+    }
+    assert same_values(trace, read)
+
+
+def test_whole_numbers_of_any_length_are_written_in_full():
+    numbers = sorted({10**n + d for n in range(19) for d in (-1, 0, 1)} | {2**64 - 1, 0, 100_010_000})
+    for kept in (numbers, [0, 0], [20_000_000, 5]):
+        column = np.array(kept, np.uint64)
+        parts = csv_file._whole(column)
+        texts = [b"".join(part[row] for part in parts).decode() for row in range(len(kept))]
+        assert texts == [str(number) for number in kept]
+
+
+def test_columns_are_called_by_the_words_of_the_house(tmp_path: Path):
+    head = written(made(1), tmp_path, ".csv").read_text().splitlines()[0]
+    assert head == "block,thread,phase,step,op,buffer,space,file,line,column,index,value"
+    names = [column.name for column in access_columns(replace(made(1), value=None))]
+    assert names == head.split(",")[:-1], "records have no value"
+
+
+@pytest.mark.parametrize("name", ["=cmd|' /C calc'!A0", "+1", "-a", "@SUM(A1)", "\tx", "\rx"])
+def test_a_name_that_a_spreadsheet_would_compute_is_shown_as_text(name, tmp_path: Path):
+    trace = made(2)
+    hostile = tuple(replace(b, name=name) for b in trace.buffers)
+    trace = replace(trace, buffers=hostile, sites=tuple(replace(s, file=f"{name}.py") for s in trace.sites))
+    rows = list(csv.reader(io.StringIO(written(trace, tmp_path, ".csv").read_bytes().decode(), newline="")))
+    assert {row[5] for row in rows[1:]} == {"'" + name}
+    assert all(not text.startswith(tuple("=+@\t\r")) for row in rows[1:] for text in row)
+    assert set(pq.read_table(written(trace, tmp_path, ".parquet"))["buffer"].to_pylist()) == {name}
+
+
+def test_commas_quotes_and_other_scripts_stay_in_their_cell(tmp_path: Path):
+    names = ['a,"b"', "größe", "行列", "a\nb"]
+    assert [next(csv.reader(io.StringIO(cell(name).decode(), newline=""))) for name in names] == [
+        [n] for n in names
+    ]
+    trace = made(3)
+    trace = replace(trace, buffers=tuple(replace(b, name=names[i % 4]) for i, b in enumerate(trace.buffers)))
+    rows = list(
+        csv.DictReader(io.StringIO(written(trace, tmp_path, ".csv").read_bytes().decode(), newline=""))
+    )
+    assert [row["buffer"] for row in rows] == words_of(trace)["buffer"]
+
+
+def test_files_have_their_folders_only_where_two_are_called_alike(tmp_path: Path):
+    assert file_names(["/a/b.py", "/a/c.py", "/a/b.py", "n.ipynb [3]"]) == [
+        "b.py",
+        "c.py",
+        "b.py",
+        "n.ipynb [3]",
+    ]
+    assert file_names(["/a/b.py", "/c/b.py"]) == ["/a/b.py", "/c/b.py"]
+    assert file_names([r"C:\x\b.py"]) == ["b.py"]
+    trace = replace(
+        made(4), sites=(Site("kernel", "/a/b.py", 1, 0),) * 8 + (Site("kernel", "/c/b.py", 2, 0),) * 8
+    )
+    assert pq.read_table(written(trace, tmp_path, ".parquet"))["file"].to_pylist() == words_of(trace)["file"]
+
+
+def test_metadata_says_of_which_launch_and_whether_it_is_a_part(tmp_path: Path):
+    trace = made(5)
+    for part in ("", "A part of the launch: 2 of 4 blocks ran."):
+        told = json.loads(pq.read_schema(written(trace, tmp_path, ".parquet", part)).metadata[b"tilescope"])
+        assert told["kernel"] == "kernel" and told["rows"] == len(trace) and told["notice"] == part
+        assert [site["line"] for site in told["sites"]] == [site.line for site in trace.sites]
+    assert told["part"] is True
+    whole = replace(trace, grid=(len(trace.blocks), 1, 1))
+    assert (
+        json.loads(pq.read_schema(written(whole, tmp_path, ".parquet")).metadata[b"tilescope"])["part"]
+        is False
+    )
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_few_rows_are_in_memory_at_once(ending, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    small = made(6)
+    times = 300_000 // len(small)
+    names = ("block", "thread", "phase", "op", "buffer", "site", "index", "value")
+    many = {name: np.tile(getattr(small, name), times) for name in names}
+    steps = np.arange(times * len(small), dtype=np.uint32)
+    trace = replace(small, **many, steps=steps, accesses=len(steps))
+    monkeypatch.setattr(csv_file, "ROWS", 1 << 12)
+    monkeypatch.setattr(parquet_file, "ROWS", 1 << 12)
+    written(small, tmp_path, ending)  # imports
+    tracemalloc.start()
+    path = written(trace, tmp_path, ending)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 3_000_000 and peak < trace.nbytes / 2
+    assert (
+        pq.read_metadata(path).num_rows == len(trace)
+        if ending == ".parquet"
+        else path.stat().st_size > 10_000_000
+    )
+
+
+# --- whole or not at all
+
+
+ENDINGS = [".csv", ".parquet", ".pftrace"]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize(
+    ("fails", "sentence"),
+    [
+        (OSError(errno.ENOSPC, "No space left"), "could not be written: the disk is full; free some space"),
+        (
+            PermissionError(errno.EACCES, "Permission denied"),
+            "the folder can't be written; choose another folder.",
+        ),
+        (OSError(errno.EIO, "Input/output error"), "could not be written: Input/output error."),
+    ],
+    ids=["full", "forbidden", "broken"],
+)
+def test_what_can_t_be_written_is_a_sentence_and_leaves_the_old_file(
+    ending, fails, sentence, tmp_path, monkeypatch
+):
+    path = tmp_path / f"t{ending}"
+    path.write_text("old")
+
+    def refused(*_):
+        raise fails
+
+    monkeypatch.setattr(os, "fsync", refused)
+    with pytest.raises(ExportError) as raised:
+        write.write_export(made(7), path, "", nothing)
+    assert sentence in str(raised.value) and str(raised.value).count("\n") == 0
+    assert [p.read_text() for p in tmp_path.iterdir()] == ["old"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="without /dev/full")
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_disk_that_is_full_in_the_midst_is_told(ending, tmp_path: Path):
+    path = tmp_path / f"t{ending}"
+    path.symlink_to("/dev/full")
+    with pytest.raises(ExportError, match="the disk is full"):
+        write.write_export(made(8), path, "", nothing)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_ctrl_c_leaves_nothing(ending, tmp_path: Path):
+    def interrupted(done, of):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write.write_export(made(9), tmp_path / f"t{ending}", "", interrupted)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("t.xlsx", "t.xlsx must end with .csv, .parquet or .pftrace."),
+        ("no/t.csv", "does not exist; create it"),
+        ("f.csv", "is a folder; choose a file name."),
+    ],
+)
+def test_a_name_that_can_t_be_is_refused_at_once(name, sentence, tmp_path: Path):
+    (tmp_path / "f.csv").mkdir()
+    with pytest.raises(ExportError, match=sentence.replace(".", r"\.")):
+        write.check_export(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("ending", "package"),
+    [(".parquet", "pyarrow"), (".parquet", "pyarrow.parquet"), (".pftrace", "perfetto")],
+)
+def test_a_missing_package_is_a_sentence_that_says_how_to_install_it(ending, package, tmp_path, monkeypatch):
+    for name in list(sys.modules):
+        if name == package or name.startswith(f"{package}."):
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ExportError, match=f"pip install {package.split('.')[0]}"):
+        write.check_export(tmp_path / f"t{ending}")
+    written(made(10), tmp_path, ".csv")
+
+
+def test_a_launch_of_which_no_access_is_kept_is_not_written_as_an_empty_table(tmp_path: Path):
+    trace = made(11)
+    names = ("block", "thread", "phase", "index", "op", "buffer", "site", "value")
+    nobody = {name: getattr(trace, name)[:0] for name in names} | {"steps": trace.step[:0]}
+    with pytest.raises(ExportError, match=r"no accesses to write\. 0 of 5 are here"):
+        write.write_export(replace(trace, **nobody), tmp_path / "t.csv", "0 of 5 are here.", nothing)
+    assert not list(tmp_path.iterdir())

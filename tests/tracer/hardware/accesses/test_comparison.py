@@ -1,0 +1,136 @@
+"""A GPU's accesses against the simulator's: equal, or what differs, with thread, line, element and race."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from noted_on_host import notes_on_host
+from tilescope.tracer.compiled.driver.engine import run_compiled
+from tilescope.tracer.hardware.accesses.comparison import compared, contents, off, stale_loads
+from tilescope.tracer.hardware.accesses.measured_trace import measured_run
+from tilescope.tracer.model.plan import launch_of, parse_spec
+
+
+def pair(spec, seed=None):
+    """Return a launch as measured, and its trace by the engine in lockstep."""
+    scenario, values, options = parse_spec(spec)
+    made = launch_of(scenario, values, **options)
+    return measured_run(notes_on_host(made, seed)), run_compiled(made, lambda done, of: None, turns=True)
+
+
+@pytest.fixture(scope="module")
+def doubled():
+    return pair("vector-double:count=40,threads=32")
+
+
+@pytest.fixture(scope="module")
+def racing():
+    return pair("count-racing:num_blocks=2,threads=16", 1)
+
+
+def with_column(trace, name, row, value):
+    column = getattr(trace, name).copy()
+    column[row] = value
+    return replace(trace, **{name: column})
+
+
+def test_equal_launches_differ_in_nothing(doubled):
+    run, simulated = doubled
+    comparison = compared(run.trace, run.results, simulated)
+    assert comparison.differences == () and comparison.counters == {}
+    assert (comparison.threads, comparison.accesses) == (64, 80)
+
+
+def test_another_element_is_named_with_thread_line_and_both_elements(doubled):
+    run, simulated = doubled
+    row = int(np.flatnonzero((run.trace.thread == 3) & (run.trace.block == 1) & (run.trace.op == 0))[0])
+    wrong = with_column(run.trace, "index", row, 9)
+    found = compared(wrong, run.results, simulated).differs("accesses")
+    assert found.count == 1 and found.why == ""
+    assert found.text == (
+        "Thread 3 of block 1 loads data[9] on line 10 on the GPU, where in the simulator it loads data[35] on line 10."
+    )
+
+
+def test_a_thread_that_makes_fewer_accesses_is_named(doubled):
+    run, simulated = doubled
+    kept = np.arange(len(run.trace)) != len(run.trace) - 1
+    names = ("block", "thread", "phase", "op", "buffer", "site", "index", "value")
+    short = replace(run.trace, **{name: getattr(run.trace, name)[kept] for name in names})
+    found = compared(short, run.results, simulated).differs("accesses")
+    assert found.text == "Thread 7 of block 1 makes 1 accesses on the GPU and 2 in the simulator."
+
+
+def test_another_value_is_named_with_both(doubled):
+    run, simulated = doubled
+    wrong = with_column(run.trace, "value", 0, 99.0)
+    found = compared(wrong, run.results, simulated).differs("values")
+    assert found.count == 1
+    assert found.text.startswith("Thread 0 of block 0 loads data[0] on line 10: 99.0 on the GPU, ")
+
+
+def test_another_result_is_named_with_its_element(doubled):
+    run, simulated = doubled
+    results = {"data": run.results["data"].copy()}
+    results["data"][5] = -1
+    comparison = compared(run.trace, results, simulated)
+    assert comparison.differs("results").text.startswith("data[5] is -1.0 on the GPU and ")
+    assert comparison.replayed == 1
+
+
+def test_counters_that_differ_are_told_with_both_numbers(doubled):
+    run, simulated = doubled
+    wrong = with_column(run.trace, "index", slice(0, 32), np.arange(32)[::-1].copy())
+    assert compared(wrong, run.results, simulated).differs("counters") is None
+    far = with_column(run.trace, "index", 0, 39)
+    found = compared(far, run.results, simulated)
+    assert found.differs("counters").count == len(found.counters) >= 1
+
+
+def test_a_racing_counter_is_named_as_the_race_that_it_is(racing):
+    run, simulated = racing
+    comparison = compared(run.trace, run.results, simulated)
+    assert comparison.differs("accesses") is None and comparison.differs("counters") is None
+    for what in ("values", "results"):
+        found = comparison.differs(what)
+        assert "counter[0]" in found.text
+        assert found.why == "It is a race: nothing orders what blocks do to counter[0] on line 15."
+    assert comparison.replayed == 0 and comparison.stale == 0
+
+
+def test_a_result_that_a_race_elsewhere_leads_to_says_so():
+    run, simulated = pair("matmul-tiled-one-barrier:m=16,k=32,n=16", 3)
+    comparison = compared(run.trace, run.results, simulated)
+    assert "It is a race" in comparison.differs("values").why
+    assert "It follows from a race" in comparison.differs("results").why
+    assert comparison.differs("accesses") is None
+
+
+def test_accesses_outside_arrays_are_compared_by_where_a_gpu_touches_memory():
+    run, simulated = pair("workitem-tiled:m=16,k=8,n=16")
+    assert len(simulated.outside.step) > 0
+    comparison = compared(run.trace, run.results, simulated)
+    assert comparison.differs("accesses") is None
+    assert "which the simulator does not let them do" in comparison.differs("values").why
+
+
+def test_loads_that_find_an_older_value_are_counted(racing):
+    run, _ = racing
+    assert stale_loads(run.trace)[0] == 0
+    loads = np.flatnonzero(run.trace.op == 0)
+    late = with_column(run.trace, "value", loads[[0, -1]], 77)
+    assert stale_loads(late) == (2, len(loads))
+
+
+def test_stores_made_in_their_order_leave_what_the_launch_left(racing):
+    run, simulated = racing
+    assert contents(run.trace)[0].tolist() == run.results["counter"].tolist()
+    assert contents(simulated)[0].tolist() == [1]
+
+
+def test_numbers_may_differ_by_rounding_alone():
+    single = np.array([1.0, np.nan, 1.0, np.inf], np.float32)
+    other = np.array([1.00001, np.nan, 1.01, np.inf], np.float32)
+    assert off(single, other).tolist() == [False, False, True, False]
+    assert off(np.array([1, 2]), np.array([1, 3])).tolist() == [False, True]

@@ -1,0 +1,200 @@
+"""From notes to a trace: clocks, files, what is told, and notes that make no sense."""
+
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from launching import contents
+from noted_on_host import STARTS, notes_on_host
+from tilescope.tracer.hardware.accesses.client import GpuNotes, check_noted, room_for
+from tilescope.tracer.hardware.accesses.measured_trace import measured_run, values_of
+from tilescope.tracer.hardware.accesses.notes import (
+    BASE,
+    COUNT,
+    MULTIPROCESSOR,
+    SITE,
+    NotesError,
+    load,
+)
+from tilescope.tracer.hardware.accesses.run_on_gpu import check_room
+from tilescope.tracer.model.plan import launch_of, parse_spec
+from tilescope.tracer.model.trace import Buffer, Op
+from tilescope.tracer.storage.trace_file import load as load_trace
+from tilescope.tracer.storage.trace_file import save
+
+
+def launch(spec):
+    scenario, values, options = parse_spec(spec)
+    return launch_of(scenario, values, **options)
+
+
+@pytest.fixture(scope="module")
+def racing():
+    return notes_on_host(launch("count-racing:num_blocks=6,threads=8"), seed=4)
+
+
+@pytest.fixture(scope="module")
+def private():
+    return notes_on_host(launch("histogram-private:count=64,num_blocks=5,threads=32,bins=8"), seed=2)
+
+
+def test_accesses_of_several_multiprocessors_stand_in_the_order_in_which_they_were_made(private):
+    run = measured_run(private)
+    assert run.multiprocessors == len(STARTS)
+    assert contents(run.trace, "bins").tolist() == run.results["bins"].tolist()
+    assert run.trace.check.equal
+    # The host ran its blocks one after the other.
+    assert (np.diff(run.trace.block.astype(int)) >= 0).all()
+    assert run.trace.resident == 1
+
+
+def test_a_racing_counter_ends_at_what_the_last_store_left(racing):
+    run = measured_run(racing)
+    last = np.flatnonzero(run.trace.op == Op.STORE)[-1]
+    assert run.trace.value[last] == run.results["counter"][0] < 48
+    assert not run.trace.check.equal and run.trace.check.largest_error == 48 - run.results["counter"][0]
+
+
+def test_the_trace_says_who_made_it_and_how_well_its_order_is_known(private):
+    trace = measured_run(private).trace
+    assert trace.schedule == "measured"
+    assert trace.made_by.startswith("Made-up GPU, 2026-11-23, numba-cuda 0, measured; abc")
+    assert trace.notice.startswith("Measured on a Made-up GPU on 2026-11-23: its ")
+    assert "1 ns between multiprocessors" in trace.notice and "atomics by the values" in trace.notice
+
+
+def test_a_trace_file_of_it_is_read_back(private, tmp_path):
+    trace = measured_run(private).trace
+    save(trace, tmp_path / "measured.npz")
+    again = load_trace(tmp_path / "measured.npz")
+    for name in ("block", "thread", "phase", "op", "buffer", "site", "index", "value"):
+        assert getattr(again, name).tolist() == getattr(trace, name).tolist(), name
+    assert (again.schedule, again.made_by, again.notice) == (trace.schedule, trace.made_by, trace.notice)
+
+
+def test_notes_are_read_back_as_they_were_written(private, tmp_path):
+    private.save(tmp_path / "notes.npz")
+    again = load(tmp_path / "notes.npz")
+    assert again.head == private.head
+    assert (again.rows == private.rows).all() and (again.heads == private.heads).all()
+    assert {name: value.tolist() for name, value in again.results.items()} == {
+        name: value.tolist() for name, value in private.results.items()
+    }
+
+
+def test_damaged_notes_are_refused_in_a_sentence(private, tmp_path):
+    path = tmp_path / "notes.npz"
+    private.save(path)
+    whole = path.read_bytes()
+    for kept in (0, 10, len(whole) // 2, len(whole) - 30):
+        path.write_bytes(whole[:kept])
+        with pytest.raises(NotesError, match=r"can't be read .*; run it again\.$"):
+            load(path)
+    with pytest.raises(NotesError):
+        load(tmp_path / "nothing.npz")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda notes: replace(notes, rows=notes.rows[:-1]), "notes where threads say"),
+        (lambda notes: replace(notes, rows=notes.rows[:, :5]), "rows of another form"),
+        (lambda notes: replace(notes, heads=notes.heads[1:]), "heads of another form"),
+        (lambda notes: replace(notes, rows=_with(notes.rows, SITE, 99)), "a site that there is not"),
+    ],
+)
+def test_notes_that_do_not_fit_each_other_are_refused(private, tmp_path, spoil, said):
+    spoil(private).save(tmp_path / "notes.npz")
+    with pytest.raises(NotesError, match=said):
+        load(tmp_path / "notes.npz")
+
+
+def _with(rows, word, value):
+    changed = rows.copy()
+    changed[3, word] = value
+    return changed
+
+
+def test_an_access_in_no_known_array_is_told_with_its_line(private):
+    with pytest.raises(
+        NotesError, match=r"An access of line \d+ on the GPU lies in no array that is known\."
+    ):
+        measured_run(replace(private, rows=_with(private.rows, BASE, 12)))
+
+
+def test_clocks_that_cannot_be_compared_are_told(private):
+    heads = private.heads.copy()
+    heads[0, MULTIPROCESSOR] = 77
+    with pytest.raises(NotesError, match="whose clock was not read"):
+        measured_run(replace(private, heads=heads))
+    with pytest.raises(NotesError, match="went backwards"):
+        measured_run(replace(private, before=private.after, after=private.before))
+
+
+def test_a_thread_that_made_more_notes_than_it_had_room_for_is_told():
+    counts = np.array([3, 9, 4])
+    check_room(counts, 9)
+    with pytest.raises(NotesError, match=r"1 of its threads .* thread 1 of the grid 9 where .* room for 8\."):
+        check_room(counts, 8)
+
+
+def test_room_is_twice_what_the_busiest_thread_makes(private):
+    trace = measured_run(private).trace
+    busiest = int(private.counts.max())
+    assert room_for(trace) == 2 * busiest + 16
+    assert int(private.heads[:, COUNT].sum()) == len(private.rows)
+
+
+def test_a_launch_that_is_too_large_is_refused_before_anything_runs(private):
+    trace = measured_run(private).trace
+    check_noted(trace)
+    with pytest.raises(NotesError, match="2,000,000 at most"):
+        check_noted(replace(trace, accesses=3_000_000))
+
+
+ANSWERING = """
+import json, shutil, sys
+for line in sys.stdin:
+    wanted = json.loads(line)
+    if wanted["room"] == 1:
+        sys.exit("it is on fire")
+    if wanted["room"] == 2:
+        print(json.dumps({"problem": "No such GPU.", "is_last": True}), flush=True)
+    else:
+        shutil.copy(sys.argv[1], wanted["path"])
+        print(json.dumps({}), flush=True)
+"""
+
+
+def test_a_process_that_ends_is_started_anew_for_the_next_launch(private, tmp_path):
+    private.save(tmp_path / "made.npz")
+    made = private.head.launch
+    with GpuNotes((sys.executable, "-c", ANSWERING, str(tmp_path / "made.npz"))) as notes_of:
+        assert notes_of(made, 40).head == private.head
+        with pytest.raises(NotesError, match=r"ended while it ran \(exit code 1: it is on fire\)\."):
+            notes_of(made, 1)
+        assert notes_of(made, 40).head == private.head
+        with pytest.raises(NotesError, match=r"^No such GPU\.$"):
+            notes_of(made, 2)
+        assert notes_of(made, 40).head == private.head
+
+
+def test_without_a_gpu_it_is_said_that_there_is_none(private):
+    with GpuNotes() as notes_of:
+        try:
+            notes_of(private.head.launch, 40)
+        except NotesError as error:
+            assert str(error).startswith(("No GPU can be used", "No kernel can be compiled"))
+        else:
+            pytest.skip("there is a GPU")
+
+
+@pytest.mark.parametrize("dtype", ["<f4", "<f8", "<f2", "<i4", "|i1", "|u1", "<u8", "|b1", "<c8"])
+def test_bits_become_values_of_the_buffers_type(dtype):
+    values = np.array([1, 0, 1], dtype)
+    bits = np.array([int.from_bytes(value.tobytes(), "little") for value in values], np.uint64)
+    buffer = Buffer("a", "global", dtype, (3,), (values.itemsize,), 0, values.itemsize, 3)
+    found = values_of(bits, np.zeros(3, np.int64), [buffer])
+    assert found.dtype == values.dtype and found.tolist() == values.tolist()

@@ -1,0 +1,149 @@
+"""Traces that a GPU made, found by their launch: by what is run on what, not by what else is known of it."""
+
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+from noted_on_host import notes_on_host
+from tilescope import ROOT
+from tilescope.tracer.hardware.accesses.measured_trace import measured_run
+from tilescope.tracer.model.launch import Limits, Schedule
+from tilescope.tracer.model.plan import launch_of, parse_spec
+from tilescope.tracer.run.engine import run
+from tilescope.tracer.storage.folders import data_folder
+from tilescope.tracer.storage.recorded_traces import (
+    NotRecorded,
+    device_of,
+    device_of_recording,
+    file_name,
+    own_folder,
+    path_of,
+    portable,
+    recorded,
+    recordings,
+)
+from tilescope.tracer.storage.trace_cache import TraceCache
+from tilescope.tracer.storage.trace_file import TraceFileError, save
+
+
+def launch(spec):
+    scenario, values, options = parse_spec(spec)
+    return launch_of(scenario, values, **options)
+
+
+SPEC = "count-racing:num_blocks=2,threads=8"
+
+
+@pytest.fixture(scope="module")
+def measured():
+    return measured_run(notes_on_host(launch(SPEC), 1)).trace
+
+
+@pytest.fixture
+def folder(measured, tmp_path):
+    save(measured, tmp_path / file_name(launch(SPEC)))
+    return tmp_path
+
+
+def test_a_recording_is_found_whatever_the_launch_says_of_how_it_is_traced(folder, measured):
+    wanted = launch(f"{SPEC},schedule=measured,resident=3,engine=simulator,keep=all")
+    found = recorded(wanted, [folder])
+    assert found.made_by == measured.made_by and found.schedule == "measured"
+    assert found.value.tolist() == measured.value.tolist()
+    assert device_of(found) == "Made-up GPU"
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "count-racing:num_blocks=2,threads=16,schedule=measured",
+        "count-racing:num_blocks=2,threads=8,schedule=measured,seed=1",
+        "count-racing:num_blocks=2,threads=8,schedule=measured,blocks=1",
+        "count-atomic:num_blocks=2,threads=8,schedule=measured",
+    ],
+)
+def test_another_launch_has_none_and_it_is_said_what_to_do(folder, spec):
+    if "seed" in spec:  # of a launch without random inputs a seed means nothing, but the launch is another
+        assert path_of(launch(spec), [folder]) is None
+    with pytest.raises(NotRecorded, match="choose another schedule or other sizes, or record it"):
+        recorded(launch(spec), [folder])
+
+
+def test_a_kernel_that_was_changed_is_not_the_one_recorded(folder):
+    wanted = launch(SPEC)
+    changed = msgspec.structs.replace(
+        wanted, source=wanted.source.replace("counter[0] += 1", "counter[0] += 2")
+    )
+    with pytest.raises(NotRecorded, match="The kernel is another one"):
+        recorded(changed, [folder])
+
+
+def test_what_else_stands_in_the_kernels_file_may_change(folder):
+    wanted = launch(SPEC)
+    longer = msgspec.structs.replace(wanted, source=f"# longer\n{wanted.source}\n\ndef more():\n    pass\n")
+    assert recorded(longer, [folder]).schedule == "measured"
+
+
+def test_a_device_function_that_the_kernel_calls_may_not(tmp_path):
+    spec = "workitem-naive:m=4,k=4,n=4,tile=4"
+    wanted = launch(spec)
+    save(measured_run(notes_on_host(wanted)).trace, tmp_path / file_name(wanted))
+    assert recorded(wanted, [tmp_path]).schedule == "measured"
+    other = wanted.source.replace("return get_group_id(dimension) *", "return 1 + get_group_id(dimension) *")
+    assert other != wanted.source
+    with pytest.raises(NotRecorded):
+        recorded(msgspec.structs.replace(wanted, source=other), [tmp_path])
+
+
+def test_files_of_the_package_are_called_alike_everywhere_and_as_here_once_they_are_loaded(
+    measured, tmp_path
+):
+    file = str(ROOT / "kernels" / "histogram.py")
+    assert {site.file for site in measured.sites} == {file}
+    moved = portable(measured)
+    assert {site.file for site in moved.sites} == set(moved.sources) == {"tilescope/kernels/histogram.py"}
+    save(moved, tmp_path / file_name(launch(SPEC)))
+    found = recorded(launch(SPEC), [tmp_path])
+    assert {site.file for site in found.sites} == set(found.sources) == {file}
+    assert found.sources[file] == measured.sources[file]
+
+
+def test_files_of_others_keep_their_names(measured):
+    other = replace(measured, sites=tuple(replace(site, file="/home/me/mine.py") for site in measured.sites))
+    assert {site.file for site in portable(other).sites} == {"/home/me/mine.py"}
+
+
+def test_a_damaged_recording_is_told_and_has_no_device(folder):
+    path = path_of(launch(SPEC), [folder])
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(TraceFileError):
+        recorded(launch(SPEC), [folder])
+    assert device_of_recording(path) == ""
+
+
+def test_all_recordings_are_listed(folder):
+    assert [path.name for path in recordings([folder])] == [file_name(launch(SPEC))]
+    assert list(recordings([folder / "nowhere"])) == []
+
+
+def test_recordings_of_this_computer_lie_in_the_data_folder():
+    assert own_folder() == data_folder() / "accesses"
+
+
+def test_the_worker_gives_a_recording_for_the_measured_schedule(folder, measured, monkeypatch):
+    monkeypatch.setattr("tilescope.tracer.storage.recorded_traces.own_folder", lambda: folder)
+    found = run(launch(f"{SPEC},schedule=measured"), lambda done, of: None)
+    assert found.made_by == measured.made_by
+    with pytest.raises(Exception, match="No GPU has recorded"):
+        run(launch("count-racing:num_blocks=9,threads=8,schedule=measured"), lambda done, of: None)
+
+
+def test_recordings_are_never_taken_from_the_cache_nor_kept_there(measured, tmp_path):
+    cache = TraceCache(tmp_path)
+    wanted = launch(f"{SPEC},schedule=measured")
+    cache.put(wanted, measured)
+    assert cache.get(wanted) is None and not list(tmp_path.iterdir())
+    plain = msgspec.structs.replace(wanted, schedule=Schedule(), limits=Limits())
+    cache.put(plain, replace(measured, schedule="lockstep"))
+    assert cache.get(plain) is not None

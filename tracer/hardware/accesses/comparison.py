@@ -1,0 +1,359 @@
+"""A launch as a GPU made it, held against the simulator's trace: what is equal, and what differs.
+
+Each thread's accesses are compared in its own order. What differs is named by the first thread, line and element,
+and as the race that the trace's race detector finds there, if it finds one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...analysis.counters import totals_of
+from ...analysis.requests import requests_of
+from ...model.array_types import Ints
+from ...model.counter_names import NAMES
+from ...model.trace import Op, Trace, unravel
+from ...races.conflicting_accesses import differ
+from ...races.detect import races_of
+from ...races.missed_barriers import missed_barriers_of
+
+# By how much numbers may differ that a CPU and a GPU round otherwise, relative to the larger one.
+ROUNDING = {2: 2e-2, 4: 1e-4, 8: 1e-10, 16: 1e-10}
+
+
+DIRECT, INDIRECT = "It is a race", "It follows from a race"
+OUTSIDE = "Threads go outside an array, which the simulator does not let them do and a GPU does."
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What a GPU did otherwise than the simulator, at the first place where it shows."""
+
+    what: str  # "accesses", "values", "counters" or "results"
+    count: int  # threads, accesses, counters or elements that differ
+    text: str  # one sentence, with thread, line and element
+    why: str = ""  # one sentence about the race there, or what else explains it; "" where nothing does
+
+    @property
+    def sentence(self) -> str:
+        """What differs, and why where that is known."""
+        return f"{self.text} {self.why}".strip()
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What is equal between a GPU's accesses and the simulator's, and what is not."""
+
+    threads: int  # compared
+    accesses: int  # that the GPU made
+    differences: tuple[Difference, ...]
+    replayed: int  # elements that the GPU left otherwise than its stores do when they are made in the order measured
+    stale: int  # loads that found another value than the last store before them, in that order
+    loads: int  # of so many
+    counters: dict[str, tuple[int, int]] = field(
+        default_factory=dict
+    )  # that differ: the GPU's, the simulator's
+
+    def differs(self, what: str) -> Difference | None:
+        """Return what differs of one kind, None where all is equal."""
+        return next((d for d in self.differences if d.what == what), None)
+
+
+@dataclass(frozen=True, eq=False)
+class _Sequences:
+    """The accesses of all threads, thread after thread, in the order of each: columns of shape (accesses,)."""
+
+    trace: Trace
+    thread: Ints  # in the grid
+    key: Ints  # site, operation and buffer as one number, the same for both traces
+    index: Ints  # of the element, negative or beyond the buffer where it lies outside
+    row: Ints  # in the trace, -1 for an access outside its array
+
+    @property
+    def starts(self) -> Ints:
+        """Where each thread begins, and where the last one ends: shape (threads + 1,)."""
+        threads = len(self.trace.blocks) * self.trace.threads
+        return np.searchsorted(self.thread, np.arange(threads + 1))
+
+
+def compared(measured: Trace, results: Mapping[str, NDArray[Any]], simulated: Trace) -> Comparison:
+    """Return how a trace measured on a GPU and what it left compare with the simulator's trace of the same launch."""
+    names: dict[Any, int] = {}
+    ours, theirs = _sequences(measured, names), _sequences(simulated, names)
+    races = _Causes(simulated)
+    left = contents(simulated)
+    found = [
+        _accesses(ours, theirs, races), _values(ours, theirs, races), _counters(measured, simulated, races),
+        _results(simulated, results, left, races),
+    ]  # fmt: skip
+    stale, loads = stale_loads(measured)
+    return Comparison(
+        threads=len(ours.starts) - 1,
+        accesses=len(ours.thread),
+        differences=tuple(d for d in found if d is not None),
+        replayed=_replayed(measured, results),
+        stale=stale,
+        loads=loads,
+        counters=_differing(measured, simulated),
+    )
+
+
+def _sequences(trace: Trace, names: dict[Any, int]) -> _Sequences:
+    """Return a trace's accesses, those outside their arrays among them, thread by thread."""
+    outside = trace.outside
+    block = np.concatenate([trace.block, outside.block]).astype(np.int64)
+    thread = trace.thread_numbers(block, np.concatenate([trace.thread, outside.thread]))
+    site = np.concatenate([trace.site, outside.site]).astype(np.int64)
+    op = np.minimum(np.concatenate([trace.op, outside.op]), Op.ATOMIC).astype(np.int64)
+    buffer = np.concatenate([trace.buffer, outside.buffer]).astype(np.int64)
+    index = np.concatenate([trace.index.astype(np.int64), outside.cell])
+    row = np.concatenate([np.arange(len(trace)), np.full(len(outside.step), -1)])
+    step = np.concatenate([2 * trace.step.astype(np.int64) + 1, 2 * outside.step.astype(np.int64)])
+    order = np.lexsort((step, thread))
+    sites = np.array([names.setdefault(s, len(names)) for s in trace.sites] or [0], np.int64)
+    buffers = np.array(
+        [names.setdefault((b.space, b.name.split("/")[0]), len(names)) for b in trace.buffers] or [0],
+        np.int64,
+    )
+    key = (sites[site] * (1 << 20) + buffers[buffer]) * 4 + op
+    return _Sequences(trace, thread[order], key[order], index[order], row[order])
+
+
+def _pairs(ours: _Sequences, theirs: _Sequences) -> tuple[Ints, Ints]:
+    """Return the accesses, of each trace, that stand at the same place of the same thread."""
+    a, b = ours.starts, theirs.starts
+    both = np.minimum(np.diff(a), np.diff(b))
+    place = np.arange(both.sum()) - np.repeat(np.cumsum(both) - both, both)
+    return place + np.repeat(a[:-1], both), place + np.repeat(b[:-1], both)
+
+
+def _accesses(ours: _Sequences, theirs: _Sequences, races: _Causes) -> Difference | None:
+    """Return where threads went other ways, or touched other elements."""
+    mine, other = _pairs(ours, theirs)
+    wrong = (ours.key[mine] != theirs.key[other]) | (ours.index[mine] != theirs.index[other])
+    lengths = np.diff(ours.starts) != np.diff(theirs.starts)
+    threads = np.union1d(ours.thread[mine[wrong]], np.flatnonzero(lengths))
+    if not len(threads):
+        return None
+    thread, at = int(threads[0]), np.flatnonzero(wrong & (ours.thread[mine] == threads[0]))
+    who = _who(ours.trace, thread)
+    if len(at):
+        a, b = int(mine[at[0]]), int(other[at[0]])
+        text = f"{who} {_access(ours, a)} on the GPU, where in the simulator it {_access(theirs, b)}"
+        race = races.at(theirs, b) or races.before(theirs, thread, b)
+    else:
+        counts = [int(np.diff(s.starts)[thread]) for s in (ours, theirs)]
+        text = f"{who} makes {counts[0]:,} accesses on the GPU and {counts[1]:,} in the simulator"
+        race = races.before(theirs, thread, len(theirs.thread))
+    more = f"; {len(threads):,} threads differ" if len(threads) > 1 else ""
+    return Difference("accesses", len(threads), f"{text}{more}.", race)
+
+
+def _values(ours: _Sequences, theirs: _Sequences, races: _Causes) -> Difference | None:
+    """Return where loads and stores of the same element had other values; atomics may come in any order."""
+    mine, other = _pairs(ours, theirs)
+    same = (ours.key[mine] == theirs.key[other]) & (ours.index[mine] == theirs.index[other])
+    same &= (ours.key[mine] % 4 < Op.ATOMIC) & (ours.row[mine] >= 0) & (theirs.row[other] >= 0)
+    if ours.trace.value is None or theirs.trace.value is None:
+        return None
+    mine, other = mine[same], other[same]
+    got, expected = ours.trace.value[ours.row[mine]], theirs.trace.value[theirs.row[other]]
+    wrong = np.flatnonzero(off(got, expected))
+    if not len(wrong):
+        return None
+    a, b = int(mine[wrong[0]]), int(other[wrong[0]])
+    text = (
+        f"{_who(ours.trace, int(ours.thread[a]))} {_access(ours, a)}: {got[wrong[0]]} on the GPU, "
+        f"{expected[wrong[0]]} in the simulator"
+    )
+    more = f"; {len(wrong):,} values differ" if len(wrong) > 1 else ""
+    return Difference("values", len(wrong), f"{text}{more}.", races.at(theirs, b))
+
+
+def _differing(measured: Trace, simulated: Trace) -> dict[str, tuple[int, int]]:
+    ours, theirs = (totals_of(trace, requests_of(trace)) for trace in (measured, simulated))
+    return {name: (ours[name], theirs[name]) for name in NAMES if ours[name] != theirs[name]}
+
+
+def _counters(measured: Trace, simulated: Trace, races: _Causes) -> Difference | None:
+    found = _differing(measured, simulated)
+    if not found:
+        return None
+    name, (ours, theirs) = next(iter(found.items()))
+    text = f"{name.replace('_', ' ')}: {ours:,} from the GPU's accesses and {theirs:,} from the simulator's"
+    more = f"; {len(found)} counters differ" if len(found) > 1 else ""
+    return Difference("counters", len(found), f"{text}{more}.")
+
+
+def _results(
+    simulated: Trace, results: Mapping[str, NDArray[Any]], left: Mapping[int, NDArray[Any]], races: _Causes
+) -> Difference | None:
+    """Return where the GPU left other values in an array than the simulator."""
+    count, text, race = 0, "", ""
+    for number, expected in left.items():
+        buffer = simulated.buffers[number]
+        got = results.get(buffer.name.split("/")[0])
+        if buffer.space != "global" or got is None or got.size != expected.size:
+            continue
+        wrong = np.flatnonzero(off(got, expected))
+        count += len(wrong)
+        if len(wrong) and not text:
+            at = int(wrong[0])
+            values = f"{got.reshape(-1)[at]} on the GPU and {expected[at]} in the simulator"
+            text = f"{_element(simulated, number, at)} is {values}"
+            race = races.of_element(number, at)
+    if not count:
+        return None
+    more = f"; {count:,} elements differ" if count > 1 else ""
+    return Difference("results", count, f"{text}{more}.", race)
+
+
+def _replayed(measured: Trace, results: Mapping[str, NDArray[Any]]) -> int:
+    """Return how many elements the GPU left otherwise than its stores in their measured order."""
+    wrong = 0
+    for number, expected in contents(measured).items():
+        buffer = measured.buffers[number]
+        got = results.get(buffer.name.split("/")[0])
+        if buffer.space == "global" and got is not None and got.size == expected.size:
+            wrong += int(np.count_nonzero(differ(got.reshape(-1), expected)))
+    return wrong
+
+
+def contents(trace: Trace) -> dict[int, NDArray[Any]]:
+    """Return what each global buffer holds after a launch, by number, shape (size,): its stores made in their order."""
+    found = {}
+    for number, initial in trace.initial.items():
+        cells = initial.copy()
+        rows = np.flatnonzero((trace.buffer == number) & (trace.op != Op.LOAD))
+        # Of several stores to an element the last counts: the first of the rows from the end.
+        index, last = np.unique(trace.index[rows][::-1], return_index=True)
+        if trace.value is not None and len(rows):
+            with np.errstate(all="ignore"):
+                kept = trace.value[rows[::-1][last]]
+                cells[index] = (kept if cells.dtype.kind == "c" else kept.real).astype(cells.dtype)
+        found[number] = cells
+    return found
+
+
+def stale_loads(trace: Trace) -> tuple[int, int]:
+    """Return how many loads found another value than was last stored before them, and how many loads there are.
+
+    Of global and shared memory; where nobody has stored before, a load finds what global memory held at the beginning.
+    """
+    spaces = np.array([b.space for b in trace.buffers] or [""])[trace.buffer]
+    rows = np.flatnonzero((spaces == "global") | (spaces == "shared"))
+    loads = int(np.count_nonzero(trace.op[rows] == Op.LOAD))
+    if trace.value is None or not loads:
+        return 0, loads
+    copy = np.where(spaces[rows] == "shared", trace.block[rows].astype(np.int64) + 1, 0)
+    element = np.stack([trace.buffer[rows].astype(np.int64), copy, trace.index[rows].astype(np.int64)])
+    _, group = np.unique(element, axis=1, return_inverse=True)
+    order = np.argsort(group.reshape(-1), kind="stable")
+    rows, group = rows[order], group.reshape(-1)[order]
+    store = trace.op[rows] != Op.LOAD
+    place = np.where(store, np.arange(len(rows)), -1)
+    before = np.maximum.accumulate(place)
+    known = (before >= 0) & (group[np.maximum(before, 0)] == group) & ~store
+    found = differ(trace.value[rows[known]], trace.value[rows[before[known]]])
+    first = ~known & ~store & (spaces[np.arange(len(spaces))][rows] == "global")
+    expected = [_initial(trace, int(r)) for r in rows[first]]
+    wrong = (
+        differ(trace.value[rows[first]], np.array(expected, trace.value.dtype))
+        if expected
+        else np.zeros(0, bool)
+    )
+    return int(np.count_nonzero(found)) + int(np.count_nonzero(wrong)), loads
+
+
+def _initial(trace: Trace, row: int) -> Any:
+    return trace.initial[int(trace.buffer[row])][int(trace.index[row])]
+
+
+def off(got: NDArray[Any], expected: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return where numbers differ by more than rounding does; nan equals nan."""
+    got, expected = got.reshape(-1), expected.reshape(-1)
+    if got.dtype.kind not in "fc":
+        return np.asarray(got != expected)
+    with np.errstate(all="ignore"):
+        near = np.isclose(got, expected, rtol=ROUNDING[got.dtype.itemsize], atol=1e-6, equal_nan=True)
+    return np.asarray(~near)
+
+
+def _who(trace: Trace, thread: int) -> str:
+    """Return the name of a thread of the grid: thread (3, 0) of block (1, 0)."""
+    position, number = divmod(thread, trace.threads)
+    block = unravel(int(trace.blocks[position]), trace.grid)
+    return f"Thread {_place(unravel(number, trace.block_dim), trace.block_dim)} of block {_place(block, trace.grid)}"
+
+
+def _place(place: tuple[int, int, int], dim: tuple[int, int, int]) -> str:
+    used = max((axis + 1 for axis, length in enumerate(dim) if length > 1), default=1)
+    return str(place[0]) if used == 1 else f"({', '.join(map(str, place[:used]))})"
+
+
+def _access(sequences: _Sequences, at: int) -> str:
+    """Return one access in words: loads counter[0] on line 15."""
+    trace, row = sequences.trace, int(sequences.row[at])
+    if row < 0:
+        return f"goes outside an array, to index {int(sequences.index[at])}"
+    verb = {Op.LOAD: "loads", Op.STORE: "stores"}.get(Op(trace.op[row]), "updates")
+    element = _element(trace, int(trace.buffer[row]), int(trace.index[row]))
+    return f"{verb} {element} on line {trace.sites[int(trace.site[row])].line}"
+
+
+def _element(trace: Trace, number: int, index: int) -> str:
+    buffer = trace.buffers[number]
+    if not buffer.is_plain or not buffer.shape:
+        return f"{buffer.name}[{index}]"
+    return f"{buffer.name}[{', '.join(map(str, np.unravel_index(index, buffer.shape)))}]"
+
+
+class _Causes:
+    """Why a GPU may do otherwise than the simulator: races of its trace, and accesses outside their arrays."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._races = [r for r in races_of(trace, missed_barriers_of(trace)) if r.harmful]
+
+    def at(self, sequences: _Sequences, at: int) -> str:
+        """Return what races at an access of the simulator's trace, in a sentence; "" for nothing."""
+        row = int(sequences.row[at])
+        return (self._told(np.array([row])) if row >= 0 else "") or self._outside()
+
+    def before(self, sequences: _Sequences, thread: int, end: int) -> str:
+        """Return what races at an access of a thread up to a place, "" for nothing."""
+        start = int(sequences.starts[thread])
+        rows = sequences.row[start : max(start, min(end, int(sequences.starts[thread + 1])))]
+        return self._told(rows[rows >= 0], INDIRECT) or self._outside()
+
+    def of_element(self, buffer: int, index: int) -> str:
+        """Return what races on an element, directly or in what is stored there, "" for nothing."""
+        rows = np.flatnonzero((self._trace.buffer == buffer) & (self._trace.index == index))
+        told = self._told(rows)
+        if told or not len(rows):
+            return told or self._outside()
+        every = self._trace.thread_of(np.arange(len(self._trace)))
+        return (
+            self._told(np.flatnonzero(np.isin(every, self._trace.thread_of(rows))), INDIRECT)
+            or self._outside()
+        )
+
+    def _outside(self) -> str:
+        return OUTSIDE if len(self._trace.outside.step) else ""
+
+    def _told(self, rows: Ints, before: str = DIRECT) -> str:
+        for race in self._races:
+            both = np.intersect1d(rows, race.rows)
+            if len(both):
+                row = int(both[0])
+                lines = sorted({self._trace.sites[s].line for s in race.sites})
+                where = f"line{'s' * (len(lines) > 1)} {' and '.join(map(str, lines))}"
+                whose = {"grid": "blocks", "block": "warps of a block", "warp": "lanes of a warp"}[race.scope]
+                element = _element(self._trace, int(self._trace.buffer[row]), int(self._trace.index[row]))
+                return f"{before}: nothing orders what {whose} do to {element} on {where}."
+        return ""

@@ -1,0 +1,30 @@
+"""A marked kernel as Numba compiles it for a GPU."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from numba import cuda
+from numba.cuda.np import numpy_support
+
+from .device import NAMES
+from .program import ENTRY, MarkedKernel
+
+
+def compiled(kernel: MarkedKernel, file: str, **options: Any) -> Any:
+    """Return what is launched in place of a kernel; options: of @cuda.jit. file: where their lines are said to be."""
+    return cuda.jit(**options)(functions_of(kernel, file, **options)[ENTRY])
+
+
+def functions_of(kernel: MarkedKernel, file: str, **options: Any) -> dict[str, Any]:
+    """Return the kernel's functions by their names, as `cuda.jit` takes them; ENTRY is the one that is launched."""
+    names = {**NAMES, **kernel.values}
+    for number, array in enumerate(kernel.program.declared):
+        names[f"_ts_dtype_{number}"] = numpy_support.from_dtype(array.dtype)
+        names[f"_ts_content_{number}"] = array.content
+    for function in kernel.functions:
+        exec(compile(ast.Module([function], []), file, "exec"), names)  # the user's own kernel
+        if function.name != ENTRY:
+            names[function.name] = cuda.jit(device=True, **options)(names[function.name])
+    return names

@@ -1,0 +1,219 @@
+"""The process that has a GPU note its accesses: it reads requests, launches marked kernels and writes their notes.
+
+It needs neither Qt nor a screen: `python -m tilescope.tracer.hardware.accesses.run_on_gpu`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from ...measure.client import revision, versions
+from ...measure.gpu import Gpu, first_line, open_gpu
+from ...measure.measurement import Device, MeasurementError
+from ...model.launch import Launch
+from ...processes.json_streams import private_streams, sender
+from ...processes.parent_death import die_with_parent
+from ...recording.kernel_loader import LoadError, arrays_of, load_kernel, set_constants
+from .notes import (
+    COUNT,
+    LARGEST,
+    WORDS,
+    NotedArray,
+    NotedSite,
+    Notes,
+    NotesError,
+    NotesHead,
+    NotesMade,
+    NotesWanted,
+    Words,
+    head_words,
+)
+from .program import MarkedKernel, NotMarkable, marked
+
+CLOCK_STEPS = 64  # of the timer, at which each multiprocessor's clock is read before a launch and after it
+
+
+def main() -> None:
+    """Note the accesses of the launches that standard input names, a line each, until it closes."""
+    os.environ.update(
+        NUMBA_ENABLE_CUDASIM="0", NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS="0", NUMBA_CUDA_WARN_ON_IMPLICIT_COPY="0"
+    )
+    die_with_parent()
+    source, target = private_streams()
+    send = sender(target)
+    for line in source:
+        made = answer(msgspec.json.decode(line, type=NotesWanted))
+        send(made)
+        if made.is_last:
+            return
+
+
+def answer(wanted: NotesWanted) -> NotesMade:
+    """Note the accesses of a launch, write them, and say how that ended."""
+    try:
+        notes_of(wanted.launch, wanted.room, *_device()).save(Path(wanted.path))
+    except (MeasurementError, NotMarkable, NotesError, LoadError) as error:
+        return NotesMade(str(error))
+    except Exception as error:  # noqa: BLE001  # Numba's and the driver's, which show in many types
+        name = wanted.launch.kernel.rpartition(":")[2]
+        problem = f"The accesses of {name} can't be noted on a GPU: {_reason(error)}."
+        return NotesMade(problem, _device()[0].is_lost())
+    return NotesMade()
+
+
+def _reason(error: Exception) -> str:
+    """Return why a kernel can't be compiled: of Numba's many lines the one that is ours, if there is one."""
+    from .device import COPIES, TOO_WIDE
+
+    return next((reason for reason in (COPIES, TOO_WIDE) if reason in str(error)), first_line(error))
+
+
+@cache
+def _device() -> tuple[Gpu, Device]:
+    """Return the GPU and what it is; raises MeasurementError where there is none."""
+    gpu = open_gpu()
+    return gpu, gpu.describe()
+
+
+def notes_of(launch: Launch, room: int, gpu: Gpu, device: Device) -> Notes:
+    """Return the notes of a launch, of which each thread has room for so many.
+
+    It runs twice, on fresh arrays each time; the first run compiles and loads, the second is noted. Then the kernel
+    runs as it is. Raises NotMarkable, NotesError and LoadError, and what the device raises.
+    """
+    from .compile import compiled
+
+    module, plain = load_kernel(launch)
+    set_constants(module, launch)
+    given, names = arrays_of(launch, plain)
+    kernel = marked(plain.py_func, _dtypes(names, given))
+    run = _MarkedRun(launch, room, gpu, kernel, given)
+    fast = bool(getattr(plain, "targetoptions", {}).get("fastmath"))
+    entry = compiled(kernel, str(module.__file__), fastmath=fast)
+    run.once(entry)
+    before, after = run.once(entry)
+    heads, rows = run.collected()
+    bare = run.fresh()
+    registers = _run_plain(plain, launch, gpu, bare), _compiled_registers(entry)
+    noted, left = (_arrays(names, arguments) for arguments in (run.arguments, bare))
+    head = NotesHead(
+        launch=launch, names=names, file=str(module.__file__), sites=_sites(kernel),
+        arguments=tuple(_argument(name, held) for name, held in noted.items()),
+        declared=_declared(kernel), device=device, date=datetime.now(UTC).isoformat(timespec="seconds"),
+        revision=revision(), versions=versions(), registers=registers,
+    )  # fmt: skip
+    constants = {n: a.content for n, a in enumerate(kernel.program.declared) if a.content is not None}
+    return Notes(head, rows, heads, _on_host(noted), _on_host(left), constants, before, after)
+
+
+def _arrays(names: tuple[str, ...], arguments: list[Any]) -> dict[str, Any]:
+    """Return the arguments that are arrays on the device, by name."""
+    pairs = zip(names, arguments, strict=True)
+    return {name: value for name, value in pairs if hasattr(value, "copy_to_host")}
+
+
+def _on_host(arrays: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+    return {name: held.copy_to_host() for name, held in arrays.items()}
+
+
+class _MarkedRun:
+    """Launches of a marked kernel, each on arrays as the launch describes them."""
+
+    def __init__(self, launch: Launch, room: int, gpu: Gpu, kernel: MarkedKernel, given: list[Any]) -> None:
+        self.launch, self.room, self.gpu, self._given = launch, room, gpu, given
+        self.threads = int(np.prod(launch.grid) * np.prod(launch.block))
+        nbytes = self.threads * room * WORDS * 8
+        if nbytes > LARGEST:
+            raise NotesError(
+                f"Its notes would take {nbytes:,} bytes, more than {LARGEST:,}; choose a smaller size."
+            )
+        self._rows = gpu.cuda.device_array((self.threads, room, WORDS), np.uint64)
+        self._heads_like = np.zeros((self.threads, head_words(len(kernel.program.declared))), np.uint64)
+        self._heads: Any = None
+        self.arguments: list[Any] = []
+
+    def fresh(self) -> list[Any]:
+        """Return the arguments as the launch describes them, arrays on the device."""
+        return [self.gpu.on_device(v) if isinstance(v, np.ndarray) else v for v in self._given]
+
+    def once(self, entry: Any) -> tuple[Words, Words]:
+        """Launch it, and return what the multiprocessors' clocks showed before and after."""
+        from ..marks.clock_kernels import read_clocks
+
+        self.arguments, launch = self.fresh(), self.launch
+        self._heads = self.gpu.on_device(self._heads_like)
+        count = int(self.gpu.device.MULTIPROCESSOR_COUNT)
+        pairs = [self.gpu.on_device(np.zeros((count, CLOCK_STEPS, 2), np.uint64)) for _ in range(2)]
+        taken = [self.gpu.on_device(np.zeros(count, np.int32)) for _ in range(2)]
+        stream = self.gpu.stream
+        self.gpu.synchronize()
+        read_clocks[4 * count, 32, stream](pairs[0], taken[0])
+        entry[launch.grid, launch.block, stream, launch.shared_bytes](
+            self._rows, self._heads, *self.arguments
+        )
+        read_clocks[4 * count, 32, stream](pairs[1], taken[1])
+        self.gpu.synchronize()
+        return pairs[0].copy_to_host(), pairs[1].copy_to_host()
+
+    def collected(self) -> tuple[Words, Words]:
+        """Return the heads, and the notes thread after thread; raises NotesError where there was no room for some."""
+        heads = self._heads.copy_to_host()
+        counts = heads[:, COUNT].astype(np.int64)
+        check_room(counts, self.room)
+        rows = self._rows.copy_to_host()
+        return heads, rows[np.arange(self.room) < counts[:, None]]
+
+
+def check_room(counts: NDArray[np.int64], room: int) -> None:
+    """Raise NotesError where a thread has made more notes than it has room for."""
+    over = np.flatnonzero(counts > room)
+    if len(over):
+        thread = int(over[0])
+        raise NotesError(
+            f"{len(over):,} of its threads made more accesses on the GPU than there was room for: thread {thread} of "
+            f"the grid {int(counts[thread]):,} where the simulator's traces leave room for {room:,}."
+        )
+
+
+def _dtypes(names: tuple[str, ...], given: list[Any]) -> Mapping[str, np.dtype[Any]]:
+    pairs = zip(names, given, strict=True)
+    return {name: value.dtype for name, value in pairs if isinstance(value, np.ndarray)}
+
+
+def _sites(kernel: MarkedKernel) -> tuple[NotedSite, ...]:
+    program = kernel.program
+    pairs = zip(program.sites, program.site_kinds, strict=True)
+    return tuple(NotedSite(s.function, s.file, s.line, s.column, int(kind)) for s, kind in pairs)
+
+
+def _declared(kernel: MarkedKernel) -> tuple[NotedArray, ...]:
+    return tuple(NotedArray(a.name, a.space, a.dtype.str, a.shape) for a in kernel.program.declared)
+
+
+def _argument(name: str, held: Any) -> NotedArray:
+    seen = held.__cuda_array_interface__
+    return NotedArray(name, "global", str(seen["typestr"]), tuple(seen["shape"]), int(seen["data"][0]))
+
+
+def _run_plain(plain: Any, launch: Launch, gpu: Gpu, arguments: list[Any]) -> int:
+    """Run the kernel as it is on arguments on the device, and return the registers of a thread."""
+    plain[launch.grid, launch.block, gpu.stream, launch.shared_bytes](*arguments)
+    gpu.synchronize()
+    return _compiled_registers(plain)
+
+
+def _compiled_registers(kernel: Any) -> int:
+    return max((int(n) for n in kernel.get_regs_per_thread().values()), default=0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,151 @@
+"""What marked warps wrote, as the columns of a timeline: spans of all blocks, segments of some."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..timeline import SEGMENT_KINDS, BlockSpans, Segments
+from .calibration import Clocks
+from .marking import Mark
+
+# A row of `ends` (see `intrinsics.py`): what each warp wrote at its start and its end.
+WARP_ROW = np.dtype(
+    {
+        "names": ["start", "end", "multiprocessor", "at"],
+        "formats": ["<i8", "<i8", "<u4", "<i4"],
+        "offsets": [0, 8, 16, 24],
+        "itemsize": 32,
+    }
+)
+CLOCK, NUMBER = 0, 1  # halves of a mark
+WRAP = 1 << 32  # cycles after which the half of the clock in a mark begins anew
+
+
+class Damaged(Exception):
+    """Marks that can't have been written by the kernel; the text is one sentence."""
+
+
+@dataclass(frozen=True, eq=False)
+class Warps:
+    """The rows of all warps of a launch, and which multiprocessor each block ran on."""
+
+    rows: NDArray[np.void]  # of dtype WARP_ROW, shape (blocks, warps of a block)
+
+    @property
+    def multiprocessor(self) -> NDArray[np.int64]:
+        """By block."""
+        return self.rows["multiprocessor"][:, 0].astype(np.int64)
+
+    def counts(self, slot: int) -> NDArray[np.int64]:
+        """Return how many marks each warp wrote, -1 for one that wrote none or had no room; shape as `rows`."""
+        number = np.arange(self.rows.size).reshape(self.rows.shape)
+        at = self.rows["at"].astype(np.int64)
+        return np.where(at < 0, -1, at - number * slot)
+
+
+def spans_of(warps: Warps, clocks: Clocks) -> BlockSpans:
+    """Return where and when each block ran; raises Damaged."""
+    rows, number = warps.rows, warps.multiprocessor
+    if (rows["multiprocessor"] != number[:, None]).any() or number.max(initial=0) >= len(clocks.rate):
+        raise Damaged("Warps of one block say that they ran on different multiprocessors.")
+    start = clocks.times(number, rows["start"].min(axis=1))
+    end = clocks.times(number, rows["end"].max(axis=1))
+    if np.isnan(start).any():
+        raise Damaged("A block ran on a multiprocessor whose clock could not be compared with the others.")
+    zero = start.min()
+    return BlockSpans(
+        number.astype(np.uint16), np.rint(start - zero).astype(np.int64), np.rint(end - zero).astype(np.int64)
+    )
+
+
+def chosen_blocks(
+    spans: BlockSpans, segments: NDArray[np.int64], multiprocessors: int, most: int
+) -> NDArray[np.int64]:
+    """Return the blocks whose segments are kept: all, or, in the order of their starts, those of the first ones.
+
+    segments: of each block, 0 where there are none. At most `most` segments are kept, but one block always is.
+    """
+    if (segments > 0).all() and segments.sum() <= most:
+        return np.arange(len(segments))
+    used = np.unique(spans.multiprocessor[segments > 0])[:multiprocessors]
+    there = np.flatnonzero(np.isin(spans.multiprocessor, used) & (segments > 0))
+    ordered = there[np.argsort(spans.start[there], kind="stable")]
+    fitting = int(np.searchsorted(segments[ordered].cumsum(), most, side="right"))
+    return np.sort(ordered[: max(1, fitting)])
+
+
+def segments_of(
+    warps: Warps,
+    blocks: NDArray[np.int64],
+    marks: NDArray[np.uint32],
+    counts: NDArray[np.int64],
+    table: Sequence[Mark],
+) -> Segments:
+    """Return the segments of the warps of some blocks.
+
+    marks: clock and number, shape (warps of these blocks, at least as many as the longest, 2); counts: how many of
+    each are marks. Raises Damaged.
+    """
+    rows = warps.rows[blocks]
+    per_block = rows.shape[1]
+    first = rows["start"].min(axis=1).repeat(per_block)
+    start, end = rows["start"].ravel(), rows["end"].ravel()
+    sizes = counts + 1  # a segment before the first mark
+    owner = np.arange(len(counts)).repeat(sizes)
+    place = np.arange(sizes.sum()) - (sizes.cumsum() - sizes).repeat(sizes)
+    number = np.zeros(len(owner), np.int64)
+    begins = start[owner]
+    written = place > 0
+    number[written] = marks[owner[written], place[written] - 1, NUMBER]
+    if number.max(initial=0) >= len(table):
+        raise Damaged("A mark has a number that the kernel has not.")
+    _unwrap(begins, written, marks[owner[written], place[written] - 1, CLOCK].astype(np.int64))
+    ends = np.append(begins[1:], 0)
+    ends[sizes.cumsum() - 1] = end
+    if (ends < begins).any():
+        raise Damaged("A warp's clock went backwards.")
+    column = _columns(table)
+    return Segments(
+        block=blocks.repeat(per_block)[owner].astype(np.uint32),
+        warp=np.tile(np.arange(per_block), len(blocks))[owner].astype(np.uint8),
+        kind=column["kind"][number].astype(np.uint8),
+        first_line=column["first"][number].astype(np.uint16),
+        last_line=column["last"][number].astype(np.uint16),
+        phase=_phases(column["barrier"][number], sizes).astype(np.uint16),
+        start=begins - first[owner],
+        end=ends - first[owner],
+    )
+
+
+def _unwrap(begins: NDArray[np.int64], written: NDArray[np.bool_], low: NDArray[np.int64]) -> None:
+    """Complete the clocks of marks, of which the lower half is known, from the whole clock at the warp's start."""
+    before = begins % WRAP
+    halves = before.copy()
+    halves[written] = low
+    steps = np.diff(halves, prepend=halves[:1])
+    steps[~written] = 0
+    steps %= WRAP
+    since = steps.cumsum()
+    # Of each warp since its own start, whose place is the last one that was not written.
+    origin = np.maximum.accumulate(np.where(written, 0, np.arange(len(begins))))
+    begins += since - since[origin]
+
+
+def _columns(table: Sequence[Mark]) -> dict[str, NDArray[np.int64]]:
+    return {
+        "kind": np.array([SEGMENT_KINDS.index(mark.kind) for mark in table]),
+        "first": np.array([mark.first_line for mark in table]),
+        "last": np.array([mark.last_line for mark in table]),
+        "barrier": np.array([int(mark.barrier) for mark in table]),
+    }
+
+
+def _phases(barrier: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how many barriers each warp had passed before each of its segments."""
+    before = barrier.cumsum() - barrier
+    starts = sizes.cumsum() - sizes
+    return before - before[starts].repeat(sizes)

@@ -1,0 +1,126 @@
+"""What marks are in machine code: inline PTX that reads the clocks of a multiprocessor, as intrinsics of Numba's.
+
+A mark stores eight bytes: the low half of the clock and the mark's number. A warp's first lane alone writes marks,
+into a slot of its own; `at` is the place in all slots where its next mark goes, negative where it writes none. What
+a slot has no room for is lost, and `at` stays negative from there on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from llvmlite import ir
+from numba.core import types
+from numba.cuda.extending import intrinsic
+
+# Neither LLVM nor ptxas may carry an access to memory past a mark.
+ORDERED = "~{memory}"
+END_BYTES = 32  # of a warp in `ends`: start, end, multiprocessor, `at` after its last mark
+WARP = """
+.reg .u32 lane, block, warp, n; .reg .u64 row;
+mov.u32 lane, %tid.z; mov.u32 n, %ntid.y; mov.u32 warp, %tid.y; mad.lo.u32 lane, lane, n, warp;
+mov.u32 n, %ntid.x; mov.u32 warp, %tid.x; mad.lo.u32 lane, lane, n, warp;
+mov.u32 block, %ctaid.z; mov.u32 n, %nctaid.y; mov.u32 warp, %ctaid.y; mad.lo.u32 block, block, n, warp;
+mov.u32 n, %nctaid.x; mov.u32 warp, %ctaid.x; mad.lo.u32 block, block, n, warp;
+shr.u32 warp, lane, 5; and.b32 lane, lane, 31;
+"""
+
+
+def _assembly(
+    text: str, returned: Any, arguments: Sequence[Any], constraints: str
+) -> Callable[[Any, Any, Any, Any], Any]:
+    """Return a code generator that casts its arguments to these integers and writes PTX between braces."""
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        given = [
+            context.cast(builder, value, of, to)
+            for value, of, to in zip(values, signature.args, arguments, strict=True)
+        ]
+        native = [context.get_value_type(to) for to in arguments]
+        back = ir.VoidType() if returned is types.void else context.get_value_type(returned)
+        function = ir.FunctionType(back, native)
+        made = builder.call(ir.InlineAsm(function, f"{{{text}}}", constraints, side_effect=True), given)
+        return context.get_dummy_value() if returned is types.void else made
+
+    return generate
+
+
+@intrinsic
+def begin(typingctx: Any, ends: Any, warps: Any, slot: Any) -> Any:
+    """Write where and when a warp starts, and return its first `at`.
+
+    ends: address of the warps' rows; warps: of a block; slot: marks that one has room for, a power of two.
+    """
+    text = (
+        WARP
+        + """
+.reg .pred first; .reg .u64 time; .reg .u32 sm;
+mov.u64 time, %clock64; mov.u32 sm, %smid;
+mad.lo.u32 warp, block, $2, warp;
+mul.wide.u32 row, warp, 32; add.u64 row, row, $1;
+setp.eq.u32 first, lane, 0;
+@first st.global.u64 [row], time; @first st.global.u32 [row+16], sm;
+mul.lo.u32 n, warp, $3; selp.s32 $0, n, -1, first;
+"""
+    )
+    signature = types.int32(ends, warps, slot)
+    wide = (types.uint64, types.uint32, types.uint32)
+    return signature, _assembly(text, types.int32, wide, f"=r,l,r,r,{ORDERED}")
+
+
+@intrinsic
+def mark(typingctx: Any, at: Any, marks: Any, slot: Any, number: Any) -> Any:
+    """Write a mark of this number at `at` of `marks`, an address, and return the next `at`."""
+    text = """
+.reg .pred writes, full; .reg .u32 time; .reg .u64 place; .reg .s32 inside;
+setp.ge.s32 writes, $1, 0;
+mul.wide.s32 place, $1, 8; add.u64 place, place, $2;
+mov.u32 time, %clock;
+@writes st.global.v2.u32 [place], {time, $4};
+selp.s32 inside, 1, 0, writes; add.s32 $0, $1, inside;
+sub.s32 inside, $3, 1; and.b32 inside, inside, $0; setp.eq.s32 full, inside, 0;
+@full mov.s32 $0, -1;
+"""
+    signature = types.int32(at, marks, slot, number)
+    wide = (types.int32, types.uint64, types.int32, types.uint32)
+    return signature, _assembly(text, types.int32, wide, f"=&r,r,l,r,r,{ORDERED}")
+
+
+@intrinsic
+def end(typingctx: Any, ends: Any, warps: Any, at: Any) -> Any:
+    """Write when a warp ends, all lanes one after another so that the last remains, and the first lane its `at`."""
+    text = (
+        WARP
+        + """
+.reg .pred first; .reg .u64 time;
+mad.lo.u32 warp, block, $1, warp;
+mul.wide.u32 row, warp, 32; add.u64 row, row, $0;
+setp.eq.u32 first, lane, 0;
+@first st.global.u32 [row+24], $2;
+mov.u64 time, %clock64;
+st.global.u64 [row+8], time;
+"""
+    )
+    signature = types.void(ends, warps, at)
+    return signature, _assembly(
+        text, types.void, (types.uint64, types.uint32, types.int32), f"l,r,r,{ORDERED}"
+    )
+
+
+@intrinsic
+def clock(typingctx: Any) -> Any:
+    """Return the cycles that the multiprocessor has counted."""
+    return types.uint64(), _assembly("mov.u64 $0, %clock64;", types.uint64, (), f"=l,{ORDERED}")
+
+
+@intrinsic
+def timer(typingctx: Any) -> Any:
+    """Return the nanoseconds of the GPU's timer, the same for all multiprocessors."""
+    return types.uint64(), _assembly("mov.u64 $0, %globaltimer;", types.uint64, (), f"=l,{ORDERED}")
+
+
+@intrinsic
+def multiprocessor(typingctx: Any) -> Any:
+    """Return the number of the multiprocessor."""
+    return types.uint32(), _assembly("mov.u32 $0, %smid;", types.uint32, (), f"=r,{ORDERED}")

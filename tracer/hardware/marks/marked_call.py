@@ -1,0 +1,194 @@
+"""A kernel of the catalogue on the GPU with marks and without: what it costs, and one launch with its clocks."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...measure.gpu import Gpu
+from ...measure.measurement import MeasurementError, median
+from ...measure.timed_calls import NumbaCall
+from ...model.launch import Launch
+from ..timeline import KernelCost
+from .calibration import Clocks, NotCalibrated, fitted
+from .decoding import WARP_ROW, Warps
+from .marked_kernel import marked_kernel
+from .marking import MarkedSource
+
+SAMPLES: Final = 30  # kernel times with marks and without, in turns
+STEPS: Final = 16  # of the timer, at which a multiprocessor's clock is read
+MULTIPROCESSORS: Final = 1024  # numbers that a multiprocessor may have
+SMALLEST_SLOT, LARGEST_SLOT = 64, 1 << 16  # marks of a warp
+LARGEST_BUFFER: Final = 16 << 30  # bytes of all marks
+MARK_BYTES: Final = 8
+LANES: Final = 32
+
+
+class TooManyMarks(Exception):
+    """A warp writes more marks than memory is taken for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Recorded:
+    """One launch with marks, as it was read back."""
+
+    warps: Warps
+    clocks: Clocks
+    microseconds: float  # between two events
+
+
+class PlainCall(NumbaCall):
+    """The kernel as it is."""
+
+    @property
+    def kernel(self) -> Any:
+        """The kernel that is launched."""
+        return self._kernel
+
+    def restore(self) -> None:
+        """Give the arrays on the device their first contents again."""
+        for device, host in zip(self._device, self._host, strict=True):
+            if isinstance(host, np.ndarray):
+                device.copy_to_device(host)
+
+
+class MarkedCall(PlainCall):
+    """A kernel with marks, ready to be launched again and again on the same arrays."""
+
+    def __init__(
+        self, gpu: Gpu, launch: Launch, names: tuple[str, ...], kernel: Any, source: MarkedSource
+    ) -> None:
+        super().__init__(gpu, launch, names)
+        self.source = source
+        self._kernel = marked_kernel(source, kernel)
+        self._configured = self._kernel[self._shape]
+        self.per_block = -(-math.prod(launch.block) // LANES)
+        self.shape = (math.prod(launch.grid), self.per_block)
+        self._ends = gpu.cuda.device_array((*self.shape, WARP_ROW.itemsize), np.uint8)
+        self.slot = SMALLEST_SLOT
+        self._marks: Any = None
+
+    @property
+    def warps_in_all(self) -> int:
+        """How many warps a launch has."""
+        return math.prod(self.shape)
+
+    def _take_marks(self) -> None:
+        """Take memory for the marks; raises TooManyMarks."""
+        count = self.warps_in_all * self.slot
+        room = min(LARGEST_BUFFER, self._gpu.free_memory() // 2)
+        if self.slot > LARGEST_SLOT or count >= 1 << 31 or count * MARK_BYTES > room:
+            raise TooManyMarks
+        self._marks = None
+        self._marks = self._gpu.cuda.device_array(count, np.uint64)
+
+    def enqueue(self) -> None:
+        """Launch the kernel on the stream."""
+        self._configured(
+            *self._device, _address(self._ends), self.per_block, self.slot, _address(self._marks)
+        )
+
+    def find_room(self) -> None:
+        """Launch it with more and more room for marks, until all warps' fit; raises TooManyMarks."""
+        self._take_marks()
+        while True:
+            self.enqueue()
+            self._gpu.synchronize()
+            if (self.warps().counts(self.slot) >= 0).all():
+                return
+            self.slot *= 2
+            self._take_marks()
+
+    def warps(self) -> Warps:
+        """Return what all warps wrote at their starts and ends."""
+        return Warps(self._ends.copy_to_host().view(WARP_ROW)[..., 0])
+
+    def record(self) -> Recorded:
+        """Launch it once more between two readings of all clocks; raises MeasurementError."""
+        gpu = self._gpu
+        before, after = ClockReading(gpu), ClockReading(gpu)
+        took = gpu.kernel_time(self.enqueue, flush=False, before=before.enqueue, after=after.enqueue)
+        gpu.synchronize()
+        try:
+            clocks = fitted(before.pairs(), after.pairs())
+        except NotCalibrated as error:
+            raise MeasurementError(str(error)) from error
+        return Recorded(self.warps(), clocks, took)
+
+    def marks_of(self, warps: NDArray[np.int64], most: int) -> NDArray[np.uint32]:
+        """Return the marks of some warps of the launch, shape (warps, most, 2): clock and number."""
+        from .clock_kernels import gather
+
+        gpu = self._gpu
+        if not most:
+            return np.zeros((len(warps), 0, 2), np.uint32)
+        out = gpu.cuda.device_array((len(warps), most), np.uint64)
+        gather[len(warps), 128, gpu.stream](self._marks, gpu.on_device(warps * self.slot), out)
+        gpu.synchronize()
+        found: NDArray[np.uint32] = out.copy_to_host().view(np.uint32).reshape(len(warps), most, 2)
+        return found
+
+
+class ClockReading:
+    """Memory for what the clocks of all multiprocessors show at some steps of the timer, and the launch that reads."""
+
+    def __init__(self, gpu: Gpu) -> None:
+        self._gpu = gpu
+        self._pairs = gpu.on_device(np.zeros((MULTIPROCESSORS, STEPS, 2), np.uint64))
+        self._taken = gpu.on_device(np.zeros(MULTIPROCESSORS, np.int32))
+        self.enqueue()  # so that nothing is compiled while a stream is held
+        gpu.synchronize()
+
+    def enqueue(self) -> None:
+        """Queue the reading; a later one takes the place of what was read before."""
+        from ....kernels.timing import overwrite
+        from .clock_kernels import read_clocks
+
+        stream = self._gpu.stream
+        overwrite[1, MULTIPROCESSORS, stream](self._taken)
+        read_clocks[2 * int(self._gpu.device.MULTIPROCESSOR_COUNT), 1, stream](self._pairs, self._taken)
+
+    def pairs(self) -> NDArray[np.uint64]:
+        """Return the pairs, shape (multiprocessors, steps, 2): clock and timer, zeros where there is none."""
+        found: NDArray[np.uint64] = self._pairs.copy_to_host()
+        return found
+
+
+def costs_of(gpu: Gpu, launch: Launch, plain: PlainCall, marked: MarkedCall) -> tuple[KernelCost, KernelCost]:
+    """Return what a kernel costs without marks and with them, timed in turns."""
+    times: list[list[float]] = [[], []]
+    for _ in range(SAMPLES):
+        for call, taken in zip((plain, marked), times, strict=True):
+            taken.append(gpu.kernel_time(call.enqueue, flush=False))
+    made = [
+        _cost(gpu, launch, call.kernel, tuple(taken))
+        for call, taken in zip((plain, marked), times, strict=True)
+    ]
+    return made[0], made[1]
+
+
+def _cost(gpu: Gpu, launch: Launch, kernel: Any, times: tuple[float, ...]) -> KernelCost:
+    compiled = next(iter(kernel.overloads.values()))
+    threads = math.prod(launch.block)
+    context = gpu.cuda.current_context()
+    function = compiled._codelibrary.get_cufunc()
+    at_once = context.get_active_blocks_per_multiprocessor(function, threads, launch.shared_bytes)
+    return KernelCost(compiled.regs_per_thread, compiled.local_mem_per_thread, times, int(at_once))
+
+
+def shared_bytes_of(launch: Launch, kernel: Any) -> int:
+    """Return the static and dynamic shared memory of a block."""
+    return int(next(iter(kernel.overloads.values())).shared_mem_per_block) + launch.shared_bytes
+
+
+def slower(plain: KernelCost, marked: KernelCost) -> float:
+    """Return by which factor marks make a kernel slower."""
+    return median(marked.microseconds) / max(median(plain.microseconds), 1e-3)
+
+
+def _address(array: Any) -> int:
+    return int(array.__cuda_array_interface__["data"][0])

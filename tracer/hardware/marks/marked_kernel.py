@@ -1,0 +1,51 @@
+"""A marked kernel, compiled: the function that a marked source is, with the names of the kernel that it copies."""
+
+from __future__ import annotations
+
+import ast
+from types import FunctionType
+from typing import Any
+
+from ...model.launch import Array, Launch
+from ..timeline import Detail
+from .marking import BEGIN, END, MARK, MarkedSource, NotMarkable, marked_source
+
+OUTER = "_ts_outer"
+
+
+def marked_source_of(launch: Launch, kernel: Any, detail: Detail) -> MarkedSource:
+    """Return the source of a launch's kernel with marks; raises NotMarkable."""
+    function = kernel.py_func
+    count = function.__code__.co_argcount
+    if len(launch.arguments) != count:
+        raise NotMarkable(f"{launch.kernel} takes {count} arguments, not {len(launch.arguments)}.")
+    names = function.__code__.co_varnames[:count]
+    given = zip(names, launch.arguments, strict=True)
+    arrays = {name: len(a.shape) for name, a in given if isinstance(a, Array)}
+    return marked_source(function, arrays, detail)
+
+
+def function_of(source: MarkedSource, original: FunctionType, marks: dict[str, Any]) -> FunctionType:
+    """Return a function that sees the globals and the closure of the original, and marks under their names."""
+    free = original.__code__.co_freevars
+    outer = ast.parse(f"def {OUTER}({', '.join(free)}):\n    return {source.tree.name}")
+    made = outer.body[0]
+    assert isinstance(made, ast.FunctionDef)
+    made.body.insert(0, source.tree)
+    names = {**original.__globals__, **{name: marks[name] for name in (BEGIN, MARK, END)}}
+    exec(
+        compile(outer, original.__code__.co_filename, "exec"), names
+    )  # the kernel's own text, with calls of ours
+    cells = [cell.cell_contents for cell in original.__closure__ or ()]
+    function: FunctionType = names[OUTER](*cells)
+    return function
+
+
+def marked_kernel(source: MarkedSource, kernel: Any) -> Any:
+    """Return a marked source as a kernel of Numba's, compiled with the options of the one that it is a copy of."""
+    from numba import cuda
+
+    from . import intrinsics
+
+    marks = {BEGIN: intrinsics.begin, MARK: intrinsics.mark, END: intrinsics.end}
+    return cuda.jit(**kernel.targetoptions)(function_of(source, kernel.py_func, marks))

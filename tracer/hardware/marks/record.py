@@ -1,0 +1,161 @@
+"""From a case to its timeline: the kernel with as many marks as it bears, launched once between readings of clocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....kernels.scenarios import catalogue
+from ...measure.cases import Case, launch_of_case
+from ...measure.gpu import Gpu
+from ...measure.measurement import Device, MeasurementError
+from ...model.launch import Launch
+from ...recording.reference_check import checked
+from ..timeline import BlockSpans, Detail, KernelCost, Segments, Timeline, TimelineHead
+from .decoding import Damaged, Warps, chosen_blocks, segments_of, spans_of
+from .marked_call import (
+    MarkedCall,
+    PlainCall,
+    Recorded,
+    TooManyMarks,
+    costs_of,
+    shared_bytes_of,
+    slower,
+)
+from .marked_kernel import marked_source_of
+from .marking import MarkedSource, NotMarkable
+from .refusal import refusal
+
+DETAILS: Final[tuple[Detail, ...]] = ("all", "barriers", "ends")
+BEARABLE: Final = 1.25  # by which factor marks may make a kernel slower
+MOST_SEGMENTS: Final = 60_000  # which make files of some 200 kB
+DETAILED: Final = 2  # multiprocessors whose blocks have segments where not all have
+MARKED: Final = "with marks"
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, eq=False)
+class _Tried:
+    """A kernel with marks, and what it costs."""
+
+    call: MarkedCall
+    plain: KernelCost
+    marked: KernelCost
+    notes: tuple[str, ...]
+
+
+def timeline_of(
+    case: Case, gpu: Gpu, device: Device, revision: str, say: Say = lambda text: None
+) -> Timeline:
+    """Run a case's kernel with marks and return its timeline; raises MeasurementError, and what the device raises."""
+    if text := refusal(case):
+        raise MeasurementError(text)
+    launch = launch_of_case(case)
+    names = tuple(a.name for a in catalogue.find(case.scenario).plan(case.values).arguments)
+    plain = PlainCall(gpu, launch, names)
+    right, differs = _check(launch, names, plain, "")
+    tried = _bearable(gpu, launch, names, plain, say)
+    right_too, differs_too = _check(launch, names, tried.call, f" {MARKED}")
+    if right and not right_too and not catalogue.find(case.scenario).pitfall:
+        raise MeasurementError(
+            f"{case.scenario} {differs_too[0].lower()}{differs_too[1:]} Its timeline is not kept."
+        )
+    try:
+        spans, segments, recorded, about = _launched(tried.call, say)
+    except Damaged as error:
+        raise MeasurementError(f"What {case.scenario} wrote of its clocks can't be right: {error}") from error
+    head = TimelineHead(
+        scenario=case.scenario, values=case.values, kernel=launch.kernel, source=launch.source, grid=launch.grid,
+        block=launch.block, shared_bytes=shared_bytes_of(launch, plain.kernel), device=device,
+        date=datetime.now(UTC).isoformat(timespec="seconds"), revision=revision, mhz=recorded.clocks.mhz,
+        resolution_ns=recorded.clocks.resolution, detail=tried.call.source.detail, plain=tried.plain,
+        marked=tried.marked, launch_microseconds=recorded.microseconds, empty_microseconds=gpu.empty_time(),
+        notes=tuple(note for note in (*tried.notes, about, differs, differs_too) if note),
+    )  # fmt: skip
+    return Timeline(head, spans, segments)
+
+
+def _check(
+    launch: Launch, names: tuple[str, ...], call: PlainCall | MarkedCall, which: str
+) -> tuple[bool, str]:
+    """Return whether a kernel's results equal NumPy's, and else a sentence about it."""
+    call.restore()
+    check = checked(launch, names, call.results())
+    if check.equal:
+        return True, ""
+    return False, f"The kernel{which} differs from NumPy by {check.largest_error:,g}."
+
+
+def _bearable(gpu: Gpu, launch: Launch, names: tuple[str, ...], plain: PlainCall, say: Say) -> _Tried:
+    """Return the kernel with the most marks that it bears; raises MeasurementError."""
+    notes: list[str] = []
+    tried: _Tried | None = None
+    for source in _sources(launch, plain):
+        say(f"marks: {source.detail}")
+        call = MarkedCall(gpu, launch, names, plain.kernel, source)
+        try:
+            call.find_room()
+        except TooManyMarks:
+            notes.append(f"There is not the memory for all marks of '{source.detail}', so they were thinned.")
+            continue
+        tried = _Tried(call, *costs_of(gpu, launch, plain, call), ())
+        factor = slower(tried.plain, tried.marked)
+        if factor <= BEARABLE or source.detail == DETAILS[-1]:
+            break
+        longer = f"With marks '{source.detail}' it took {100 * (factor - 1):.0f} % longer"
+        notes.append(f"{longer}, so they were thinned.")
+    if tried is None:
+        raise MeasurementError("The launch has too many warps to be marked; choose a smaller size.")
+    return replace(tried, notes=tuple(notes))
+
+
+def _sources(launch: Launch, plain: PlainCall) -> list[MarkedSource]:
+    """Return the kernel with fewer and fewer marks, each kind of detail that differs; raises MeasurementError."""
+    try:
+        made = [marked_source_of(launch, plain.kernel, detail) for detail in DETAILS]
+    except NotMarkable as error:
+        raise MeasurementError(str(error)) from error
+    return [one for place, one in enumerate(made) if one.marks not in [m.marks for m in made[:place]]]
+
+
+def _segments_per_block(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how many segments the warps of each block have, 0 where they had no room for their marks."""
+    return np.where((counts >= 0).all(axis=1), (counts + 1).sum(axis=1), 0)
+
+
+def _launched(call: MarkedCall, say: Say) -> tuple[BlockSpans, Segments, Recorded, str]:
+    """Launch a marked kernel and return what it wrote, and which blocks have segments; raises Damaged."""
+    say("launching")
+    recorded = call.record()
+    spans = spans_of(recorded.warps, recorded.clocks)
+    counts = recorded.warps.counts(call.slot)
+    per_block = _segments_per_block(counts)
+    if not per_block.all():
+        raise Damaged("Warps wrote more marks than they had before.")
+    blocks = chosen_blocks(spans, per_block, DETAILED, MOST_SEGMENTS)
+    return spans, _segments(call, recorded.warps, blocks, counts), recorded, _about(spans, blocks)
+
+
+def _segments(
+    call: MarkedCall, warps: Warps, blocks: NDArray[np.int64], counts: NDArray[np.int64]
+) -> Segments:
+    wanted = (blocks[:, None] * call.per_block + np.arange(call.per_block)).ravel()
+    of_these = counts.ravel()[wanted]
+    marks = call.marks_of(wanted, int(of_these.max(initial=0)))
+    return segments_of(warps, blocks, marks, of_these, call.source.marks)
+
+
+def _about(spans: BlockSpans, blocks: NDArray[np.int64]) -> str:
+    """Return which blocks have segments, where not all do."""
+    if len(blocks) == len(spans.start):
+        return ""
+    used = np.unique(spans.multiprocessor[blocks])
+    where = " and ".join(map(str, used))
+    on = int(np.isin(spans.multiprocessor, used).sum())
+    first = f"the first {len(blocks):,} of {on:,} blocks" if len(blocks) < on else f"the {on:,} blocks"
+    return f"Segments are kept of {first} on multiprocessor{'s' * (len(used) > 1)} {where}."

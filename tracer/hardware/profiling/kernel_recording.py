@@ -1,0 +1,274 @@
+"""Recording what compiled kernels take: read from the driver where there is a GPU, else by the compilers alone."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from ....kernels.scenarios import catalogue
+from ....kernels.scenarios.catalogue import Scenario, Values
+from ...measure.cases import Case, cases_of, launch_of_case
+from ...measure.cuda_c import CudaCKernel, function_of, source_of
+from ...measure.gpu import Gpu
+from ...measure.measurement import MeasurementError
+from ...model.launch import Launch, Scalar
+from ...recording.kernel_loader import load_kernel, set_constants
+from ..occupancy import Capability
+from .compiled_kernels import CompiledKernel, dynamic_bytes, form_of
+
+FEW = 16  # values of a number, up to which each is compiled for
+
+
+class DriverAnswer(msgspec.Struct, frozen=True, array_like=True):
+    """How many blocks of a kernel the driver would have on a multiprocessor at once."""
+
+    registers: int  # a thread
+    static_bytes: int  # of shared memory, a block
+    dynamic_bytes: int
+    threads: int  # a block
+    blocks: int  # the answer, 0 where it takes no such launch
+
+
+class UnresolvedError(Exception):
+    """A kernel that the assembler alone can't complete: it calls what Numba links later, as for half precision."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A kernel on the device."""
+
+    registers: int  # a thread
+    shared_bytes: int  # of static shared memory, a block
+    local_bytes: int  # of local memory, a thread
+    kernel: Any = None  # cuda-core's, None where there is no device
+    owner: Any = None  # what has to live as long as the kernel
+
+
+def cases_to_compile() -> list[Case]:
+    """Return a case for each code that the catalogue's kernels can come to.
+
+    Those are all that is measured, the lessons' own, and these with another value of one parameter that is not seldom
+    chosen.
+    """
+    cases = [case for case in cases_of([]) if case.needs_device and not case.baseline]
+    cases += [
+        Case(scenario.name, dict(values))
+        for scenario in catalogue.scenarios()
+        if scenario.engine == "cuda"
+        for values in _usual_values(scenario)
+    ]
+    forms = {msgspec.json.encode(form): case for case in cases if (form := form_of(launch_of_case(case)))}
+    return list(forms.values())
+
+
+def _usual_values(scenario: Scenario) -> Iterator[Values]:
+    own = catalogue.settle(scenario, {})
+    yield own
+    for parameter in scenario.parameters:
+        few = parameter.maximum - parameter.minimum <= FEW
+        values = parameter.choices or (range(parameter.minimum, parameter.maximum + 1) if few else ())
+        if not parameter.file and not parameter.seldom:
+            others = ({**own, parameter.name: value} for value in values)
+            yield from (other for other in others if _is_taken(scenario, other))
+
+
+def _is_taken(scenario: Scenario, values: Values) -> bool:
+    """Return whether a kernel takes these values: some fit no others of its parameters."""
+    try:
+        scenario.plan(values)
+    except catalogue.CatalogueError:
+        return False
+    return True
+
+
+def compiled_case(case: Case, loaded: Loaded) -> CompiledKernel:
+    """Return the record of a case's kernel."""
+    form = form_of(launch_of_case(case))
+    assert form is not None, "cases are of the catalogue"
+    return CompiledKernel(case.scenario, form, loaded.registers, loaded.shared_bytes, loaded.local_bytes)
+
+
+def loaded_case(case: Case, gpu: Gpu) -> Loaded:
+    """Return a case's kernel, compiled for the device and loaded there."""
+    scenario, launch = catalogue.find(case.scenario), launch_of_case(case)
+    if scenario.cuda_c:
+        compiled = CudaCKernel(scenario.cuda_c, case.values, launch, int(gpu.stream))
+        return loaded_kernel(compiled.kernel, compiled)
+    return _loaded_function(_numba_kernel(launch).compile(argument_types(launch)))
+
+
+def _loaded_function(compiled: Any) -> Loaded:
+    """Return what Numba has compiled for one signature."""
+    kernel = compiled._codelibrary.get_cufunc().kernel  # which nothing public leads to
+    takes = compiled.regs_per_thread, compiled.shared_mem_per_block, compiled.local_mem_per_thread
+    return Loaded(*takes, kernel, compiled)
+
+
+def loaded_kernel(kernel: Any, owner: Any = None) -> Loaded:
+    """Return a kernel of cuda-core's, in whose older versions its attributes are methods."""
+    names = ("num_regs", "shared_size_bytes", "local_size_bytes")
+    found = [getattr(kernel.attributes, name) for name in names]
+    registers, shared, local = (int(value() if callable(value) else value) for value in found)
+    return Loaded(registers, shared, local, kernel, owner)
+
+
+def _numba_kernel(launch: Launch) -> Any:
+    module, kernel = load_kernel(launch)
+    set_constants(module, launch)
+    return kernel
+
+
+def argument_types(launch: Launch) -> tuple[Any, ...]:
+    """Return Numba's types of a launch's arguments."""
+    import numba
+
+    return tuple(
+        numba.typeof(a.value)
+        if isinstance(a, Scalar)
+        else numba.types.Array(numba.from_dtype(np.dtype(a.dtype)), len(a.shape), "C")
+        for a in launch.arguments
+    )
+
+
+# Without a GPU: what the compilers say of the code for a compute capability.
+
+
+def assembled_case(case: Case, ptxas: str, capability: Capability) -> Loaded:
+    """Return what NVIDIA's assembler says that a case's kernel takes; raises MeasurementError and UnresolvedError."""
+    scenario, launch = catalogue.find(case.scenario), launch_of_case(case)
+    most = None
+    if scenario.cuda_c:
+        text = _cuda_c_ptx(scenario, case, capability)
+    else:
+        from numba import cuda
+        from numba.cuda import dispatcher
+
+        # Device functions are compiled for the device of the process, which has none.
+        dispatcher.get_current_device = lambda: SimpleNamespace(compute_capability=capability)
+        kernel = _numba_kernel(launch)
+        fast, most = bool(kernel.targetoptions.get("fastmath")), kernel.targetoptions.get("max_registers")
+        text = cuda.compile_ptx(kernel.py_func, argument_types(launch), cc=capability, fastmath=fast)[0]
+    return _assembled(text, ptxas, capability, most)
+
+
+def _cuda_c_ptx(scenario: Scenario, case: Case, capability: Capability) -> str:
+    """Return what NVRTC makes of a CUDA C kernel; cuda-core would ask for a driver."""
+    from cuda.bindings import nvrtc
+
+    def called(answer: Any) -> Any:
+        if answer[0] != nvrtc.nvrtcResult.NVRTC_SUCCESS:
+            raise MeasurementError(f"NVRTC could not compile {case.scenario} ({answer[0].name}).")
+        return answer[1] if len(answer) > 1 else None
+
+    kernel = scenario.cuda_c
+    assert kernel is not None
+    function = function_of(kernel, case.values)
+    tile, arch = case.values.get("tile", ""), f"--gpu-architecture=compute_{capability[0]}{capability[1]}"
+    program = called(nvrtc.nvrtcCreateProgram(source_of(kernel)[1].encode(), b"", 0, [], []))
+    if "<" in function:
+        called(nvrtc.nvrtcAddNameExpression(program, function.encode()))
+    options = [b"--std=c++17", f"-DTILE={tile}".encode(), arch.encode()]
+    called(nvrtc.nvrtcCompileProgram(program, len(options), options))
+    text = b" " * called(nvrtc.nvrtcGetPTXSize(program))
+    called(nvrtc.nvrtcGetPTX(program, text))
+    return str(text.decode().rstrip("\0"))
+
+
+def _assembled(text: str, ptxas: str, capability: Capability, most: int | None) -> Loaded:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "kernel.ptx"
+        path.write_text(text)
+        limit = [f"--maxrregcount={most}"] if most else []
+        arch = f"-arch=sm_{capability[0]}{capability[1]}"
+        command = [ptxas, arch, "-v", *limit, str(path), "-o", f"{path}.cubin"]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True)
+        except OSError as error:
+            raise MeasurementError(f"{ptxas} can't be run: {error.strerror or error}.") from error
+        if done.returncode:
+            raise UnresolvedError(done.stderr.strip())
+    said = done.stderr
+    return Loaded(
+        _number(r"Used (\d+) registers", said),
+        _number(r"(\d+) bytes smem", said),
+        _number(r"(\d+) bytes stack frame", said),
+    )
+
+
+def _number(pattern: str, text: str) -> int:
+    found = re.search(pattern, text)
+    return int(found[1]) if found else 0
+
+
+# The driver's own answers.
+
+SWEPT_REGISTERS = (
+    16, 24, 32, 40, 48, 56, 64, 72, 80, 96, 104, 112, 128, 144, 160, 168, 192, 216, 240, 255,
+)  # fmt: skip
+SWEPT_BYTES = (
+    0, 1, 128, 129, 1000, 2048, 2176, 4096, 7000, 8192, 8448, 9216, 12_000, 16_384, 20_000, 24_576, 32_768, 40_000,
+    49_152, 49_153, 60_000, 65_536, 75_776, 99_328, 101_377, 115_712, 150_000, 166_912, 200_000, 232_448,
+)  # fmt: skip
+SWEPT_THREADS = (
+    1, 32, 33, 64, 96, 128, 160, 224, 256, 288, 320, 384, 448, 512, 544, 640, 768, 896, 1000, 1024,
+)  # fmt: skip
+
+
+def driver_answers(gpu: Gpu, loaded: Iterable[tuple[Case, Loaded]]) -> Iterator[DriverAnswer]:
+    """Yield the driver's answers for kernels as they are launched, and for a sweep of what a kernel can take."""
+    for case, kernel in loaded:
+        launch = launch_of_case(case)
+        threads = launch.block[0] * launch.block[1] * launch.block[2]
+        yield _answer(kernel, dynamic_bytes(launch), threads)
+    for most in SWEPT_REGISTERS:
+        kernel = hungry_kernel(most)
+        _allow_all_shared(gpu, kernel)
+        for dynamic in SWEPT_BYTES:
+            yield from map(partial(_answer, kernel, dynamic), SWEPT_THREADS)
+
+
+def _answer(loaded: Loaded, dynamic: int, threads: int) -> DriverAnswer:
+    try:
+        blocks = int(loaded.kernel.occupancy.max_active_blocks_per_multiprocessor(threads, dynamic))
+    except Exception:  # noqa: BLE001  # so the bindings tell that the driver takes no such launch
+        blocks = 0
+    return DriverAnswer(loaded.registers, loaded.shared_bytes, dynamic, threads, blocks)
+
+
+def _allow_all_shared(gpu: Gpu, loaded: Loaded) -> None:
+    """Let a kernel have more dynamic shared memory than the 48 KiB that it has unasked."""
+    from cuda.bindings import driver as binding
+    from numba.cuda.cudadrv.driver import driver
+
+    attribute = binding.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+    most = int(gpu.device.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
+    driver.cuKernelSetAttribute(attribute, most, loaded.kernel.handle, gpu.device.id)
+
+
+def hungry_source(values: int = 300) -> str:
+    """Return a CUDA C kernel that has this many values at once, which a barrier keeps in registers."""
+    numbers = range(values)
+    loads = [f"    float v{n} = a[i + {n} * stride];" for n in numbers]
+    sums = [f"    total = total * v{n} + v{n};" for n in reversed(numbers)]
+    head = ['extern "C" __global__ void hungry(float *a, int stride) {', "    int i = threadIdx.x;"]
+    foot = ["    __syncthreads();", "    float total = 0;", *sums, "    a[i] = total;", "}", ""]
+    return "\n".join([*head, *loads, *foot])
+
+
+def hungry_kernel(most: int) -> Loaded:
+    """Return a kernel that takes as many registers as it may, loaded on the device."""
+    import cuda.core as core
+
+    program = core.Program(hungry_source(), "c++", core.ProgramOptions(max_register_count=most))
+    code = program.compile("cubin")
+    return loaded_kernel(code.get_kernel("hungry"), code)

@@ -1,0 +1,184 @@
+"""Recording what NVIDIA's profiler counts while the catalogue's kernels run.
+
+`python -m tilescope.tracer.hardware.profiling.profile_recording CACHES FILE` is the program that runs under it: it
+launches each case in FILE once for the profiler, and writes beside it which those were.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from ....kernels.scenarios import catalogue
+from ....kernels.scenarios.catalogue import Values
+from ...measure.cases import Case, cases_of, row_of
+from ...measure.client import label
+from ...measure.gpu import Gpu, first_line, open_gpu
+from ...measure.measurement import MeasurementError, Row
+from ...measure.timed_calls import CudaCCall, NumbaCall, timed_call_of
+from .profiles import CacheState, Profile
+
+PROFILER: Final = ("ncu", "/usr/local/cuda/bin/ncu")  # the first that there is
+# What is read, by the field of a Profile.
+METRICS: Final = {
+    "dram_read": "dram__bytes_read.sum",
+    "dram_written": "dram__bytes_write.sum",
+    "l1_hits": "l1tex__t_sector_hit_rate.pct",
+    "l2_hits": "lts__t_sector_hit_rate.pct",
+    "warps_active": "sm__warps_active.avg.pct_of_peak_sustained_active",
+    "nanoseconds": "gpu__time_duration.sum",
+    "registers": "launch__registers_per_thread",
+    "occupancy": "sm__maximum_warps_per_active_cycle_pct",
+}
+ASKED_OF_L1: Final = "l1tex__t_sectors.sum"  # where this is 0, there is no rate of hits
+CONTROL: Final[dict[CacheState, str]] = {"warm": "none", "cold": "all"}  # what the profiler does with caches
+UNITS: Final = {  # the others are asked for, and counted, in ones
+    "byte": 1.0, "kbyte": 1e3, "mbyte": 1e6, "gbyte": 1e9,
+    "ns": 1.0, "nsecond": 1.0, "us": 1e3, "usecond": 1e3, "ms": 1e6, "msecond": 1e6, "s": 1e9, "second": 1e9,
+}  # fmt: skip
+SIDES: Final = ("m", "k", "n", "rows", "cols")  # parameters
+MIDDLE: Final = 1024  # side of matrices at which charts compare kernels
+LONGEST: Final = 500.0  # seconds
+
+
+def cases_to_profile() -> list[Case]:
+    """Return of each kernel that is measured the largest case, its lesson's own and, of matrices, a middle one."""
+    cases = [case for case in cases_of([]) if case.needs_device and not case.baseline]
+    chosen: list[Case] = []
+    for name, group in groupby(cases, lambda case: case.scenario):
+        of_one, own = list(group), catalogue.settle(catalogue.find(name), {})
+        middle = [case for case in of_one if _is_middle(case.values, own)]
+        lesson = [case for case in of_one if case.values == own] or of_one[:1]
+        largest = max(of_one, key=lambda case: _size(row_of(case)))
+        chosen += [case for case in of_one if case in (*lesson, *middle, largest)]
+    return chosen
+
+
+def _size(row: Row) -> tuple[int, int]:
+    return row.flop, row.bytes
+
+
+def _is_middle(values: Values, own: Values) -> bool:
+    """Return whether a case is the lesson's own but for sides of this length."""
+    return any(name in own for name in SIDES) and all(
+        value == (MIDDLE if name in SIDES else own[name]) for name, value in values.items()
+    )
+
+
+def profiler() -> tuple[str, str]:
+    """Return the path of Nsight Compute's ncu and its version, "" if unknown; raises MeasurementError without it."""
+    path = next((found for name in PROFILER if (found := shutil.which(name))), None)
+    if path is None:
+        raise MeasurementError("Nsight Compute's ncu is missing; install it, or add its folder to PATH.")
+    said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout
+    return path, next((line.split()[1] for line in said.splitlines() if line.startswith("Version ")), "")
+
+
+def profiled(path: str, cases: Sequence[Case], caches: CacheState) -> list[Profile]:
+    """Return what the profiler at this path counts of each case; raises MeasurementError where it can't."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "cases.json").write_bytes(msgspec.json.encode(list(cases)))
+        program = [sys.executable, "-m", __spec__.name, caches, str(folder / "cases.json")]
+        metrics = ",".join((*METRICS.values(), ASKED_OF_L1))
+        options = [
+            "--clock-control",
+            "none",
+            "--cache-control",
+            CONTROL[caches],
+            "--profile-from-start",
+            "off",
+        ]
+        output = ["--csv", "--page", "raw", "--print-units", "base", "--log-file", str(folder / "log.csv")]
+        command = [path, *options, "--metrics", metrics, *output, *program]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST)
+            launched = msgspec.json.decode((folder / "launched.json").read_bytes(), type=list[Case])
+            log = (folder / "log.csv").read_text(encoding="utf-8")
+        except (OSError, subprocess.SubprocessError, msgspec.MsgspecError) as error:
+            raise MeasurementError(f"The profiler could not be run ({error}).") from error
+    rows = rows_of_log(log)
+    if len(rows) != len(launched):
+        last = (done.stderr or done.stdout or log).strip().splitlines()[-1:]
+        why = f"; it says: {last[0]}" if last else ""
+        raise MeasurementError(f"The profiler counted {len(rows)} launches of {len(launched)}{why}")
+    return [profile_of_row(case, caches, row) for case, row in zip(launched, rows, strict=True)]
+
+
+def rows_of_log(log: str) -> list[dict[str, float | None]]:
+    """Return the metrics of each launch in the profiler's CSV, in base units; None for what is no number."""
+    lines = log.splitlines()
+    first = next((n for n, line in enumerate(lines) if line.startswith('"ID"')), len(lines))
+    table = list(csv.DictReader(io.StringIO("\n".join(lines[first:]))))
+    if not table:
+        return []
+    units, *launches = table
+    return [{name: _value(row.get(name), units[name]) for name in units if "__" in name} for row in launches]
+
+
+def _value(text: str | None, unit: str) -> float | None:
+    try:
+        number = float((text or "").replace(",", ""))
+    except ValueError:
+        return None
+    return number * UNITS.get(unit.lower(), 1.0) if number == number else None
+
+
+def profile_of_row(case: Case, caches: CacheState, row: dict[str, float | None]) -> Profile:
+    """Return the profile of a launch from its metrics; raises MeasurementError where one is missing."""
+    found = {field: row.get(metric) for field, metric in METRICS.items()}
+    if not row.get(ASKED_OF_L1):
+        found["l1_hits"] = None
+    missing = [METRICS[f] for f, value in found.items() if value is None and f not in ("l1_hits", "l2_hits")]
+    if missing:
+        raise MeasurementError(f"The profiler did not count {', '.join(missing)} of {case.scenario}.")
+    found["registers"] = int(found["registers"] or 0)
+    return msgspec.convert(
+        {"scenario": case.scenario, "parameters": case.values, "caches": caches, **found}, Profile
+    )
+
+
+# The program that runs under the profiler.
+
+
+def main() -> None:
+    """Launch each case once for the profiler; with warm caches after the same launch has run twice."""
+    caches, path = sys.argv[1], Path(sys.argv[2])
+    gpu, launched = open_gpu(), []
+    for case in msgspec.json.decode(path.read_bytes(), type=list[Case]):
+        try:
+            _launch(case, gpu, 2 if caches == "warm" else 0)
+        except Exception as error:  # noqa: BLE001  # the others are worth having
+            print(f"left out: {label(case)} ({first_line(error)})", file=sys.stderr)
+        else:
+            launched.append(case)
+    path.with_name("launched.json").write_bytes(msgspec.json.encode(launched))
+
+
+def _launch(case: Case, gpu: Gpu, before: int) -> None:
+    """Launch a case once for the profiler, and so often before."""
+    call = timed_call_of(case, gpu)
+    assert isinstance(call, NumbaCall | CudaCCall), "cases run on the device"
+    for _ in range(before):
+        call.enqueue()
+    gpu.synchronize()
+    gpu.cuda.profile_start()
+    try:
+        call.enqueue()
+        gpu.synchronize()
+    finally:
+        gpu.cuda.profile_stop()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,190 @@
+"""Recording all that the package brings along of kernels on one GPU; the window and the commands only read it.
+
+`python -m tilescope.tracer.hardware.profiling.record [FOLDER]` compiles every kernel of the catalogue for the GPU and
+keeps what its code takes (kernels.json), has the driver say how many blocks fit on a multiprocessor
+(h200_occupancy.json, for tests), and has Nsight Compute count what the launches do (profiles.json). `--ptxas FILE` does
+the first alone, by NVIDIA's compilers, where there is no GPU.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, get_args
+
+import msgspec
+
+from .... import ROOT
+from ....kernels.scenarios.catalogue import find
+from ...measure.cases import Case
+from ...measure.client import label, revision, versions
+from ...measure.gpu import Gpu, first_line, open_gpu
+from ...measure.measurement import Device, MeasurementError, Row, TimingKind, load, recorded
+from ...measure.traffic import row_key
+from ...model.plan import launch_of
+from ...storage.atomic_write import write_atomically
+from ..occupancy import Capability, occupancy
+from . import compiled_kernels, profiles
+from .compiled_kernels import CompiledKernel, CompiledKernels, occupancy_of
+from .kernel_recording import (
+    DriverAnswer,
+    Loaded,
+    UnresolvedError,
+    assembled_case,
+    cases_to_compile,
+    compiled_case,
+    driver_answers,
+    loaded_case,
+)
+from .profile_recording import METRICS, cases_to_profile, profiled, profiler
+from .profiles import CacheState, Profile, Profiles
+
+HOPPER: Final[Capability] = (9, 0)  # compiled for where there is no GPU: that of the recorded measurements
+ANSWERS: Final = "h200_occupancy.json"
+KEPT: Final = 17  # of so many answers of the sweep one is kept
+
+
+class DriverAnswers(msgspec.Struct, frozen=True):
+    """How many blocks a driver has on a multiprocessor at once, for what kernels take."""
+
+    device: str
+    capability: Capability
+    driver: str  # its version
+    date: str  # ISO 8601, UTC
+    asked: int  # how many questions there were
+    differing: int  # answers that are not the model's
+    answers: tuple[DriverAnswer, ...]  # those for the catalogue, some of the others, and all that differ
+
+
+def main() -> int:
+    """Record and say where; a sentence and 2 where that can't be done."""
+    chosen = _arguments()
+    os.environ.update(NUMBA_ENABLE_CUDASIM="0", NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS="0")
+    try:
+        _record_by_compilers(chosen) if chosen.ptxas else _record(chosen.folder)
+    except MeasurementError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+def _arguments() -> Namespace:
+    parser = ArgumentParser(prog="python -m tilescope.tracer.hardware.profiling.record")
+    parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "resources", help="where the files go")
+    parser.add_argument("--ptxas", metavar="FILE", help="compile alone, with this assembler")
+    return parser.parse_args()
+
+
+def _record(folder: Path) -> None:
+    gpu = open_gpu()
+    device, loaded = gpu.describe(), list(_loaded(gpu))
+    how = f"Read from the driver ({device.driver or 'of unknown version'}); {_compilers()}."
+    kernels = [compiled_case(case, kernel) for case, kernel in loaded]
+    _write(folder / compiled_kernels.FILE, _kernels(device.name, device.compute_capability, how, kernels))
+    _write(folder / ANSWERS, _answers(gpu, device, loaded))
+    _record_profiles(folder, device)
+
+
+def _loaded(gpu: Gpu) -> Iterator[tuple[Case, Loaded]]:
+    """Yield all kernels, compiled and loaded, but for those that can't be, which are named."""
+    for case in cases_to_compile():
+        try:
+            yield case, loaded_case(case, gpu)
+        except Exception as error:  # noqa: BLE001  # the others are worth having
+            print(f"left out: {label(case)} ({first_line(error)})")
+
+
+def _record_profiles(folder: Path, device: Device) -> None:
+    (path, version), found = profiler(), list[Profile]()
+    how = f"Nsight Compute {version}, clocks left as they are: {', '.join(METRICS.values())}."
+    cases = cases_to_profile()
+    for caches in get_args(CacheState):
+        found += profiled(path, cases, caches)
+        print(f"{sum(p.caches == caches for p in found)} of {len(cases)} launches with {caches} caches")
+        _write(folder / profiles.FILE, Profiles(device, how, _now(), revision(), tuple(found)))
+    measured = [row for path in recorded() for row in load(path).rows if not row.baseline]
+    print("\n".join(_compared(profile, measured) for profile in found))
+
+
+def _compared(profile: Profile, measured: list[Row]) -> str:
+    """Return a profile beside what else is known of the launch: its time without a profiler, and the model."""
+    kind: TimingKind = "kernel-cold" if profile.caches == "cold" else "kernel-warm"
+    key = row_key(profile.scenario, profile.parameters)
+    rows = [row for row in measured if row_key(row.scenario, row.parameters) == key]
+    timing = next((t for row in rows if (t := row.timing(kind))), None)
+    room = occupancy_of(launch_of(find(profile.scenario), profile.parameters))
+    return (
+        f"{profile.scenario} {profile.parameters} {profile.caches}: {profile.nanoseconds / 1000:,.2f} us, "
+        f"{timing.median if timing else 0:,.2f} us measured; occupancy {profile.occupancy:.1f} %, "
+        f"{100 * room.occupancy.share if room else 0:.1f} % modelled, {profile.warps_active:.1f} % active; "
+        f"{profile.registers} registers; DRAM {profile.dram_bytes:,.0f}, hits {profile.l1_hits}, {profile.l2_hits}"
+    )
+
+
+def _answers(gpu: Gpu, device: Device, loaded: list[tuple[Case, Loaded]]) -> DriverAnswers:
+    """Return the driver's answers, and say how many differ from the model's."""
+    answers = list(driver_answers(gpu, loaded))
+    differing = [
+        answer for answer in answers if _modelled(device.compute_capability, answer) != answer.blocks
+    ]
+    print(
+        f"{len(answers):,} answers of the driver, {len(differing):,} differ from the model: {differing[:20]}"
+    )
+    kept = dict.fromkeys([*answers[: len(loaded)], *answers[len(loaded) :: KEPT], *differing])
+    counts = len(answers), len(differing)
+    return DriverAnswers(device.name, device.compute_capability, device.driver, _now(), *counts, tuple(kept))
+
+
+def _modelled(capability: Capability, answer: DriverAnswer) -> int | None:
+    shared = answer.static_bytes + answer.dynamic_bytes
+    found = occupancy(capability, answer.registers, shared, answer.threads)
+    return found.blocks if found else None
+
+
+def _record_by_compilers(chosen: Namespace) -> None:
+    if shutil.which(chosen.ptxas) is None:
+        raise MeasurementError(f"There is no assembler {chosen.ptxas}; name the ptxas of a CUDA Toolkit.")
+    found = []
+    for case in cases_to_compile():
+        try:
+            found.append(compiled_case(case, assembled_case(case, chosen.ptxas, HOPPER)))
+        except UnresolvedError as error:
+            print(f"left out: {label(case)} ({error})")
+        except (ImportError, RuntimeError) as error:  # so it is told that NVVM or NVRTC is missing
+            raise MeasurementError(f"No kernel can be compiled ({first_line(error)}).") from error
+    how = f"Told by NVIDIA's assembler without a GPU; {_compilers()}."
+    _write(chosen.folder / compiled_kernels.FILE, _kernels("compute capability 9.0", HOPPER, how, found))
+
+
+def _compilers() -> str:
+    known = versions()
+    names = ("numba", "numba-cuda", "nvidia-cuda-nvrtc")
+    return "compiled with " + ", ".join(f"{name} {known.get(name, 'unknown')}" for name in names)
+
+
+def _kernels(
+    device: str, capability: Capability, how: str, found: Iterable[CompiledKernel]
+) -> CompiledKernels:
+    return CompiledKernels(device, capability, how, _now(), revision(), tuple(found))
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _write(path: Path, content: object) -> None:
+    text = msgspec.json.format(msgspec.json.encode(content), indent=1)
+    try:
+        write_atomically(path, text + b"\n")
+    except OSError as error:
+        raise MeasurementError(f"{path} can't be written: {error.strerror or error}.") from error
+    print(f"{path}: {len(text):,} bytes", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,127 @@
+"""The GPUs of this computer, as another process lists them: which there are, and whether each can be used."""
+
+from __future__ import annotations
+
+import threading
+
+import msgspec
+
+from ..processes.json_process import JsonProcess, StartError, module_command
+from ..run.worker_client import Cancelled
+from .measurement import MeasurementError
+
+COMMAND = module_command("tilescope.tracer.measure.list_devices")
+PATIENCE = 60.0  # seconds for a driver to answer
+
+
+class ListedDevice(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A GPU, as its driver describes it."""
+
+    number: int  # the driver's, from 0
+    name: str
+    compute_capability: tuple[int, int]  # major, minor
+    pci: tuple[int, int, int]  # domain, bus, device
+    memory_bytes: int  # of global memory
+    multiprocessors: int
+    problem: str  # why Tilescope can't use it, as the end of a sentence; "" where it can
+
+    @property
+    def pci_address(self) -> str:
+        """Where it is, as other tools write it: 0000:1d:00.0."""
+        domain, bus, device = self.pci
+        return f"{domain:04x}:{bus:02x}:{device:02x}.0"
+
+
+class DeviceList(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The GPUs of a computer."""
+
+    devices: tuple[ListedDevice, ...]
+    driver: str = ""  # version of the kernel driver, "" if unknown
+    cuda: tuple[int, int] | None = None  # version that the driver supports: major, minor
+    reason: str = ""  # one sentence about why there are none, "" where there are
+
+    @property
+    def supported(self) -> int:
+        """How many can be used."""
+        return sum(not device.problem for device in self.devices)
+
+    @property
+    def summary(self) -> str:
+        """How many there are and can be used, with the driver; where there are none, why."""
+        if not self.devices:
+            return self.reason
+        versions = [f"driver {self.driver}"] if self.driver else []
+        versions += [f"CUDA {self.cuda[0]}.{self.cuda[1]}"] if self.cuda else []
+        ends = f" ({', '.join(versions)})" if versions else ""
+        return f"{self.supported} of {len(self.devices)} GPUs can be used{ends}."
+
+
+def facts(device: ListedDevice) -> list[tuple[str, str]]:
+    """Return what is told of a device below its name: names and texts."""
+    _, bus, number = device.pci
+    major, minor = device.compute_capability
+    return [
+        ("compute capability", f"{major}.{minor}"),
+        ("PCI", f"{device.pci_address} (bus {bus}, device {number})"),
+        ("memory", f"{device.memory_bytes / 1e9:,.1f} GB"),
+        ("multiprocessors", f"{device.multiprocessors:,}"),
+        ("supported", f"no: it is {device.problem}" if device.problem else "yes"),
+    ]
+
+
+class DeviceListing:
+    """Has a process list the GPUs; `run` in any thread, `cancel` from any other."""
+
+    def __init__(self, command: tuple[str, ...] = COMMAND) -> None:
+        self._command = command
+        self._process: JsonProcess | None = None
+        self._lock = threading.Lock()
+        self._cancelled = self._late = False
+
+    def cancel(self) -> None:
+        """End it; `run` raises Cancelled."""
+        with self._lock:
+            self._cancelled = True
+            if self._process is not None:
+                self._process.kill()
+
+    def run(self) -> DeviceList:
+        """Return the list; raises MeasurementError where nobody can tell, and Cancelled."""
+        with self._lock:
+            if self._cancelled:
+                raise Cancelled
+            self._process = process = _started(self._command)
+        alarm = threading.Timer(PATIENCE, self._give_up)
+        alarm.daemon = True
+        with process:
+            alarm.start()
+            line = next(process.lines(), b"")
+            alarm.cancel()
+            if self._cancelled:
+                raise Cancelled
+            if self._late:
+                raise MeasurementError(f"The GPU's driver has not answered for {PATIENCE:g} seconds.")
+            return _decoded(line, process)
+
+    def _give_up(self) -> None:
+        self._late = True
+        if self._process is not None:
+            self._process.kill()
+
+
+def _started(command: tuple[str, ...]) -> JsonProcess:
+    try:
+        return JsonProcess("measuring process", command)
+    except StartError as error:
+        raise MeasurementError(str(error)) from error
+
+
+def _decoded(line: bytes, process: JsonProcess) -> DeviceList:
+    try:
+        return _DECODER.decode(line)
+    except msgspec.MsgspecError as error:
+        raise MeasurementError(f"The GPUs could not be listed ({process.death()}).") from error
+
+
+# Made when it is imported: threads that are the first to use a type at once can crash msgspec.
+_DECODER = msgspec.json.Decoder(DeviceList)

@@ -1,0 +1,95 @@
+"""The measuring process that lists GPUs: `python -m tilescope.tracer.measure.list_devices` answers in a line of JSON.
+
+Nothing is run on a device, and none of its memory is taken: the driver alone is asked.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..processes.json_streams import private_streams, sender
+from ..processes.parent_death import die_with_parent
+from .devices import DeviceList, ListedDevice
+from .gpu import OLDEST, first_line, no_device_reason, nvidia_smi, too_old_text
+
+Capability = tuple[int, int]
+Smi = Callable[..., Sequence[str]]
+
+
+def main() -> None:
+    """Say which GPUs there are."""
+    os.environ.update(NUMBA_ENABLE_CUDASIM="0")
+    die_with_parent()
+    _, target = private_streams()
+    sender(target)(listed())
+
+
+def listed() -> DeviceList:
+    """Return the GPUs; without any, the reason in a sentence."""
+    if importlib.util.find_spec("numba_cuda") is None:
+        return DeviceList((), reason="No GPU can be used: numba-cuda is missing; install tilescope[gpu].")
+    from numba import cuda
+
+    if not cuda.is_available():
+        return DeviceList((), reason=f"No GPU can be used: {no_device_reason(cuda)}.")
+    from numba.cuda.cudadrv.driver import driver
+
+    return device_list(list(cuda.list_devices()), driver, *_compiled_for())
+
+
+def device_list(
+    devices: Sequence[Any], driver: Any, lowest: Capability, problem: str, smi: Smi = nvidia_smi
+) -> DeviceList:
+    """Return what numba's objects and its driver tell of devices.
+
+    lowest: the compute capability that kernels can be compiled for. problem: why they can't be at all, "" if they can.
+    """
+    major, minor = driver.get_version()
+    version = next((text for d in devices if (text := "".join(smi(str(d.uuid), "driver_version")))), "")
+    return DeviceList(
+        tuple(_device(d, driver, lowest, problem) for d in devices), version, (int(major), int(minor))
+    )
+
+
+def _device(device: Any, driver: Any, lowest: Capability, problem: str) -> ListedDevice:
+    capability = int(device.compute_capability[0]), int(device.compute_capability[1])
+    return ListedDevice(
+        number=int(device.id),
+        name=str(device.name),
+        compute_capability=capability,
+        pci=(int(device.PCI_DOMAIN_ID), int(device.PCI_BUS_ID), int(device.PCI_DEVICE_ID)),
+        memory_bytes=int(driver.cuDeviceTotalMem(device.id)),
+        multiprocessors=int(device.MULTIPROCESSOR_COUNT),
+        problem=_problem(capability, lowest) or problem,
+    )
+
+
+def _problem(capability: Capability, lowest: Capability) -> str:
+    """Return what keeps kernels from a device of this compute capability, "" where nothing does."""
+    if capability < OLDEST:
+        return too_old_text(capability)
+    if capability < lowest:
+        needed = ".".join(map(str, lowest))
+        return f"too old for this CUDA, which compiles for {needed} and later; install tilescope[gpu-cu12]"
+    return ""
+
+
+def _compiled_for() -> tuple[Capability, str]:
+    """Return the lowest compute capability that kernels can be compiled for, and why none can be, "" if they can."""
+    try:
+        from numba.cuda.cudadrv.nvrtc import get_lowest_supported_cc
+        from numba.cuda.cudadrv.nvvm import NVVM
+
+        NVVM()
+        major, minor = get_lowest_supported_cc()
+        return (int(major), int(minor)), ""
+    except Exception as error:  # noqa: BLE001  # missing compilers show in many types
+        more = "install tilescope[gpu], for an older driver tilescope[gpu-cu12]"
+        return OLDEST, f"without a compiler ({first_line(error)}); {more}"
+
+
+if __name__ == "__main__":
+    main()

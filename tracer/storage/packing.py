@@ -1,0 +1,70 @@
+"""The columns of a trace as they deflate well, and back again, in memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..model.array_types import Columns
+from .validation import ACCESS_COLUMNS, BARRIER_COLUMNS, OUTSIDE_COLUMNS
+
+TABLES = {"barriers": BARRIER_COLUMNS, "warp_barriers": BARRIER_COLUMNS, "outside": OUTSIDE_COLUMNS}
+OF_TABLES = tuple(f"{table}.{name}" for table, names in TABLES.items() for name in names)
+INTEGERS = (*ACCESS_COLUMNS, *OF_TABLES, "blocks", "recorded")
+# Files of earlier versions lack these.
+LATER = tuple(f"{table}.part" for table in ("barriers", "warp_barriers"))
+BY_OWNER = ("phase", "op", "buffer", "site")
+BY_SITE = ("index", "value")
+
+
+def pack(columns: Columns) -> Columns:
+    """Make columns that deflate well, under any schedule: integers as differences (which wrap).
+
+    What a thread does next is regular, and what a site of a thread touches next even more so; the order in
+    which threads take turns need not be. So only `block`, `thread` and `step` stay as they are: others
+    are sorted by thread, and index and value by site, then thread.
+    """
+    owner = _by_owner(columns)
+    packed = columns | {name: columns[name][owner] for name in BY_OWNER}
+    by_site = owner[_order(packed["site"])]
+    packed |= {name: columns[name][by_site] for name in BY_SITE if name in columns}
+    return packed | {name: _differences(packed[name]) for name in INTEGERS}
+
+
+def unpack(packed: Columns) -> Columns:
+    """Return what `pack` was given."""
+    columns = packed | summed(packed)
+    owner = _by_owner(columns)
+    by_site = owner[_order(columns["site"])]
+    columns |= {name: _put_back(columns[name], owner) for name in BY_OWNER}
+    return columns | {name: _put_back(columns[name], by_site) for name in BY_SITE if name in columns}
+
+
+def summed(packed: Columns) -> Columns:
+    """Return the integers among columns as they were before their differences were taken."""
+    return {name: np.cumsum(packed[name], dtype=packed[name].dtype) for name in INTEGERS if name in packed}
+
+
+def _differences(column: NDArray[Any]) -> NDArray[Any]:
+    found = np.empty_like(column)
+    found[:1] = column[:1]
+    np.subtract(column[1:], column[:-1], out=found[1:])
+    return found
+
+
+def _put_back(column: NDArray[Any], order: NDArray[np.int64]) -> NDArray[Any]:
+    original = np.empty_like(column)
+    original[order] = column
+    return original
+
+
+def _by_owner(columns: Columns) -> NDArray[np.int64]:
+    """Return the order by block, then thread, then time."""
+    by_thread = _order(columns["thread"])
+    return by_thread[_order(columns["block"][by_thread])]
+
+
+def _order(column: NDArray[Any]) -> NDArray[np.int64]:
+    return np.argsort(column, kind="stable")
