@@ -44,30 +44,28 @@ def place() -> tuple[int, int]:
     return (t.z * d.y + t.y) * d.x + t.x, (b.z * g.y + b.y) * g.x + b.x
 
 
-def begin(ends: int, warps: int, slot: int) -> int:
+def begin(ends: int, warps: int, slot: int, detailed: int) -> int:
     lane, block = place()
     warp = block * warps + lane // 32
-    if lane % 32:
-        return -1
-    cell(ends + 32 * warp, ctypes.c_int64).value = cycles(block % 4)
-    cell(ends + 32 * warp + 16, ctypes.c_uint32).value = block % 4
-    return warp * slot
+    if lane % 32 == 0:
+        cell(ends + 16 * warp, ctypes.c_uint32).value = cycles(block % 4) % (1 << 32)
+    return warp * slot if lane % 32 == 0 and block % 4 < detailed else -(1 << 31)
 
 
-def mark(at: int, marks: int, slot: int, number: int) -> int:
-    if at < 0:
-        return at
-    cell(marks + 8 * at, ctypes.c_uint32).value = cycles(place()[1] % 4) % (1 << 32)
-    cell(marks + 8 * at + 4, ctypes.c_uint32).value = number
-    return at + 1 if (at + 1) & (slot - 1) else -1
+def mark(at: int, marks: int, limit: int, number: int) -> int:
+    if 0 <= at < limit:
+        cell(marks + 8 * at, ctypes.c_uint32).value = cycles(place()[1] % 4) % (1 << 32)
+        cell(marks + 8 * at + 4, ctypes.c_uint32).value = number
+    return at + 1
 
 
 def end(ends: int, warps: int, at: int) -> None:
     lane, block = place()
     warp = block * warps + lane // 32
     if lane % 32 == 0:
-        cell(ends + 32 * warp + 24, ctypes.c_int32).value = at
-    cell(ends + 32 * warp + 8, ctypes.c_int64).value = cycles(block % 4)
+        cell(ends + 16 * warp + 8, ctypes.c_uint32).value = block % 4
+        cell(ends + 16 * warp + 12, ctypes.c_int32).value = at
+    cell(ends + 16 * warp + 4, ctypes.c_uint32).value = cycles(block % 4) % (1 << 32)
 
 
 def multiprocessor() -> int:
@@ -152,7 +150,9 @@ def play() -> None:
     vars(stand_in).update(device)
     sys.modules[stand_in.__name__] = marks.intrinsics = stand_in  # type: ignore[attr-defined]
     names = {BEGIN: device["begin"], MARK: device["mark"], END: device["end"]}
-    marked_call.marked_kernel = lambda source, kernel: cuda.jit(function_of(source, kernel.py_func, names))  # type: ignore[assignment]
+    marked_call.marked_kernel = lambda source, kernel, room: cuda.jit(  # type: ignore[assignment]
+        function_of(source, kernel.py_func, names, room)
+    )
     marked_call._cost = lambda gpu, launch, kernel, times: KernelCost(30, 0, times, 8)
     record.shared_bytes_of = lambda launch, kernel: 0
 

@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from ..model.array_types import Ints
 from .timeline import BlockSpans, Timeline
 
 WARPS: Final = 64  # more than a block has
@@ -13,10 +14,13 @@ WARPS: Final = 64  # more than a block has
 
 def blocks_at_once(spans: BlockSpans) -> int:
     """Return the most blocks that one multiprocessor ran at the same time (measured)."""
-    count = len(spans.start)
-    number = np.tile(spans.multiprocessor.astype(np.int64), 2)
-    time = np.concatenate([spans.start, spans.end])
-    change = np.repeat([1, -1], count)
+    return at_once(spans.multiprocessor.astype(np.int64), spans.start, spans.end)
+
+
+def at_once(multiprocessor: Ints, start: Ints, end: Ints) -> int:
+    """Return the most blocks, or warps, that one multiprocessor ran at the same time, given by columns of one length."""
+    number, time = np.tile(multiprocessor, 2), np.concatenate([start, end])
+    change = np.repeat([1, -1], len(start))
     # At the same moment ends come first: a block takes the place of the one before.
     order = np.lexsort((change, time, number))
     return int(change[order].cumsum().max(initial=0))
@@ -28,14 +32,18 @@ def multiprocessors_used(spans: BlockSpans) -> int:
 
 
 def share_in_segments(timeline: Timeline) -> float:
-    """Return what part of its block's span the segments of a warp add up to: the median of all warps that have any."""
+    """Return what part of a block's span the segments of its longest warp add up to: the median of all blocks with any.
+
+    Other warps of a block may start later and end before it does.
+    """
     segments, spans = timeline.segments, timeline.spans
     if not len(segments):
         return 0.0
     warp, first = np.unique(segments.block.astype(np.int64) * WARPS + segments.warp, return_index=True)
     sums = np.add.reduceat(segments.end - segments.start, first)
-    cycles = (spans.end - spans.start)[warp // WARPS] * timeline.head.mhz / 1000
-    return float(np.median(sums / np.maximum(cycles, 1)))
+    block, first = np.unique(warp // WARPS, return_index=True)
+    cycles = (spans.end - spans.start)[block] * timeline.head.mhz / 1000
+    return float(np.median(np.maximum.reduceat(sums, first) / np.maximum(cycles, 1)))
 
 
 def kernel_microseconds(timeline: Timeline) -> float:

@@ -9,11 +9,15 @@ from tilescope.tracer.hardware.marks.calibration import NotCalibrated, fitted
 from tilescope.tracer.hardware.marks.decoding import (
     WARP_ROW,
     WRAP,
+    WRITTEN_ROW,
     Damaged,
     Warps,
     chosen_blocks,
+    counts_of,
     segments_of,
     spans_of,
+    warps_at_once,
+    with_whole_clocks,
 )
 from tilescope.tracer.hardware.marks.marking import Mark
 from tilescope.tracer.hardware.timeline import SEGMENT_KINDS, BlockSpans
@@ -88,7 +92,7 @@ def launch(ways, warps_of_block=2, first=1_000):
 def test_marks_become_segments_without_gaps_also_where_half_a_clock_begins_anew():
     way = [(100, 1), (400, 2), (700, 3), (1000, 1), (1100, 2), (1300, 3)]
     warps, marks, counts = launch([(way, 1500), (way[:3], 1200)])
-    assert (warps.counts(64) == [[6, 3]]).all()
+    assert (counts_of(warps.rows, 64) == [[6, 3]]).all()
     found = segments_of(warps, np.array([0]), marks, counts, TABLE)
     kinds = [SEGMENT_KINDS[k] for k in found.kind[:7]]
     assert kinds == ["other", "load", "wait", "compute", "load", "wait", "compute"]
@@ -139,3 +143,27 @@ def test_of_a_large_launch_the_first_blocks_of_the_first_multiprocessors_have_se
     assert chosen_blocks(spans, written, 2, 1000).tolist() == [0, 1, 4, 5, 8, 9]
     assert chosen_blocks(spans, written, 2, 45).tolist() == [0, 1, 4, 5]
     assert chosen_blocks(spans, written, 2, 3).tolist() == [0]
+
+
+def test_half_clocks_become_whole_ones_that_came_after_the_first_reading(clocks):
+    written = np.zeros((3, 1), WRITTEN_ROW)
+    start, number = clock(np.arange(3), 40_000) + WRAP - 200_000, np.arange(3)
+    written["start"][:, 0], written["end"][:, 0] = start % WRAP, (start + 60_000) % WRAP
+    written["multiprocessor"][:, 0] = number
+    rows = with_whole_clocks(written, clocks).rows[:, 0]
+    assert rows["start"].tolist() == start.tolist()
+    assert (rows["end"] - rows["start"]).tolist() == [60_000] * 3
+
+
+def test_warps_at_once_are_counted_on_each_multiprocessor(clocks):
+    warps, *_ = launch([([], 100), ([], 1755)] * 6)
+    assert warps_at_once(warps) == 4  # two blocks on each of three multiprocessors
+    warps.rows["start"][3:] += 500
+    warps.rows["end"][3:] += 500
+    assert warps_at_once(warps) == 3  # a warp of the second block has ended
+
+
+def test_warps_without_marks_and_with_more_than_fit_are_told():
+    rows = np.zeros((1, 3), WRITTEN_ROW)
+    rows["at"] = [[5, 64 + 70, (1 << 31) + 2]]
+    assert counts_of(rows, 64).tolist() == [[5, 70, -1]]

@@ -11,10 +11,10 @@ import msgspec
 import numpy as np
 import pytest
 
-from launching import HEADER, Array, Launch, Scalar, launch
+from launching import HEADER, Array, Launch, launch
 from tilescope.kernels.scenarios.catalogue import find, scenarios, settle
 from tilescope.tracer.hardware.marks.decoding import WARP_ROW, Warps, segments_of
-from tilescope.tracer.hardware.marks.marked_kernel import marked_source_of
+from tilescope.tracer.hardware.marks.marked_kernel import Room, marked_source_of
 from tilescope.tracer.hardware.marks.marking import MarkedSource, NotMarkable
 from tilescope.tracer.hardware.timeline import SEGMENT_KINDS, Detail, Segments
 from tilescope.tracer.model.launch import Schedule
@@ -28,7 +28,7 @@ SLOT = 1 << 12
 # Marks that write their numbers into an array, so that a trace has them in the order in which they were passed.
 MARKS = """
 @cuda.jit(device=True)
-def _ts_begin(ends, warps, slot):
+def _ts_begin(ends, warps, slot, detailed):
     lane = (cuda.threadIdx.z * cuda.blockDim.y + cuda.threadIdx.y) * cuda.blockDim.x + cuda.threadIdx.x
     block = (cuda.blockIdx.z * cuda.gridDim.y + cuda.blockIdx.y) * cuda.gridDim.x + cuda.blockIdx.x
     if lane % 32:
@@ -37,7 +37,7 @@ def _ts_begin(ends, warps, slot):
 
 
 @cuda.jit(device=True)
-def _ts_mark(at, marks, slot, number):
+def _ts_mark(at, marks, limit, number):
     if at < 0:
         return at
     marks[at] = number
@@ -178,11 +178,17 @@ def with_marks(made: Launch, source: MarkedSource) -> Launch:
             tree.body[place:place] = ast.parse(MARKS).body
             break
     warps = -(-math.prod(made.block) // 32)
-    added = (
-        Array((1,), "int64"), Scalar(warps), Scalar(SLOT), Array((math.prod(made.grid) * warps * SLOT,), "int64"),
-    )  # fmt: skip
+    room = Room(warps, SLOT, math.prod(made.grid) * warps * SLOT, 1)
+    tree.body[0:0] = [
+        ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], ast.Constant(value)), tree.body[0])
+        for name, value in room.names().items()
+    ]
+    added = Array((1,), "int64"), Array((room.limit,), "int64")
     return msgspec.structs.replace(
-        made, source=ast.unparse(tree), arguments=(*made.arguments, *added), scenario=""
+        made,
+        source=ast.unparse(ast.fix_missing_locations(tree)),
+        arguments=(*made.arguments, *added),
+        scenario="",
     )
 
 

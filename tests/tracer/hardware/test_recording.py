@@ -137,7 +137,7 @@ def test_the_table_says_what_marks_cost_and_where_time_went():
     ]  # fmt: skip
     assert re.split(r"\s{2,}", row) == [
         "transpose-tile [rows=40 cols=40 padding=0 dtype=float32]", "all", "30 -> 34", "4.76 -> 5.24", "4.76 of 4.50",
-        "4", "1", "80 %", "55 %", "29 %", "16 %",
+        "4", "1", "100 %", "55 %", "29 %", "16 %",
     ]  # fmt: skip
     assert note == "  Some."
 

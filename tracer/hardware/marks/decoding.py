@@ -8,19 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..figures import at_once
 from ..timeline import SEGMENT_KINDS, BlockSpans, Segments
 from .calibration import Clocks
 from .marking import Mark
 
-# A row of `ends` (see `intrinsics.py`): what each warp wrote at its start and its end.
-WARP_ROW = np.dtype(
-    {
-        "names": ["start", "end", "multiprocessor", "at"],
-        "formats": ["<i8", "<i8", "<u4", "<i4"],
-        "offsets": [0, 8, 16, 24],
-        "itemsize": 32,
-    }
-)
+# A row of `ends` (see `intrinsics.py`): what each warp wrote at its start and its end, of clocks the lower halves.
+WRITTEN_ROW = np.dtype([("start", "<u4"), ("end", "<u4"), ("multiprocessor", "<u4"), ("at", "<u4")])
+WARP_ROW = np.dtype([("start", "<i8"), ("end", "<i8"), ("multiprocessor", "<u4"), ("at", "<u4")])
+NO_MARKS = 1 << 31  # from there on `at` is of warps that write none
 CLOCK, NUMBER = 0, 1  # halves of a mark
 WRAP = 1 << 32  # cycles after which the half of the clock in a mark begins anew
 
@@ -40,11 +36,26 @@ class Warps:
         """By block."""
         return self.rows["multiprocessor"][:, 0].astype(np.int64)
 
-    def counts(self, slot: int) -> NDArray[np.int64]:
-        """Return how many marks each warp wrote, -1 for one that wrote none or had no room; shape as `rows`."""
-        number = np.arange(self.rows.size).reshape(self.rows.shape)
-        at = self.rows["at"].astype(np.int64)
-        return np.where(at < 0, -1, at - number * slot)
+
+def counts_of(rows: NDArray[np.void], slot: int) -> NDArray[np.int64]:
+    """Return how many marks each warp had, -1 for one that wrote none; shape as `rows`, of either dtype.
+
+    More than its slot has room for are told, and lost.
+    """
+    number = np.arange(rows.size).reshape(rows.shape)
+    at = rows["at"].astype(np.int64)
+    return np.where(at < NO_MARKS, at - number * slot, -1)
+
+
+def with_whole_clocks(written: NDArray[np.void], clocks: Clocks) -> Warps:
+    """Return rows whose clocks are complete, of a launch that came soon after those that `clocks` begin with."""
+    rows = np.empty(written.shape, WARP_ROW)
+    rows["multiprocessor"], rows["at"] = written["multiprocessor"], written["at"]
+    number = np.minimum(written["multiprocessor"], len(clocks.first_cycle) - 1)
+    first = clocks.first_cycle[number]
+    rows["start"] = first + (written["start"] - first) % WRAP
+    rows["end"] = rows["start"] + (written["end"].astype(np.int64) - written["start"]) % WRAP
+    return Warps(rows)
 
 
 def spans_of(warps: Warps, clocks: Clocks) -> BlockSpans:
@@ -60,6 +71,12 @@ def spans_of(warps: Warps, clocks: Clocks) -> BlockSpans:
     return BlockSpans(
         number.astype(np.uint16), np.rint(start - zero).astype(np.int64), np.rint(end - zero).astype(np.int64)
     )
+
+
+def warps_at_once(warps: Warps) -> int:
+    """Return the most warps that one multiprocessor ran at the same time (measured)."""
+    rows = warps.rows.ravel()
+    return at_once(rows["multiprocessor"].astype(np.int64), rows["start"], rows["end"])
 
 
 def chosen_blocks(

@@ -1,8 +1,10 @@
 """What marks are in machine code: inline PTX that reads the clocks of a multiprocessor, as intrinsics of Numba's.
 
 A mark stores eight bytes: the low half of the clock and the mark's number. A warp's first lane alone writes marks,
-into a slot of its own; `at` is the place in all slots where its next mark goes, negative where it writes none. What
-a slot has no room for is lost, and `at` stays negative from there on.
+into a slot of its own; `at` is the place in all slots where its next mark goes, negative where it writes none. It goes
+on beyond the slot, so that it tells at the end how many marks there were; what the memory of all slots has no room for
+is not written. A mark is few instructions and holds one register, or ptxas would order the kernel's loads in another
+way: numbers that are the same for all warps are constants of the compiled kernel.
 """
 
 from __future__ import annotations
@@ -16,7 +18,6 @@ from numba.cuda.extending import intrinsic
 
 # Neither LLVM nor ptxas may carry an access to memory past a mark.
 ORDERED = "~{memory}"
-END_BYTES = 32  # of a warp in `ends`: start, end, multiprocessor, `at` after its last mark
 WARP = """
 .reg .u32 lane, block, warp, n; .reg .u64 row;
 mov.u32 lane, %tid.z; mov.u32 n, %ntid.y; mov.u32 warp, %tid.y; mad.lo.u32 lane, lane, n, warp;
@@ -47,43 +48,46 @@ def _assembly(
 
 
 @intrinsic
-def begin(typingctx: Any, ends: Any, warps: Any, slot: Any) -> Any:
-    """Write where and when a warp starts, and return its first `at`.
+def begin(typingctx: Any, ends: Any, warps: Any, slot: Any, detailed: Any) -> Any:
+    """Write when a warp starts, and return its first `at`.
 
-    ends: address of the warps' rows; warps: of a block; slot: marks that one has room for, a power of two.
+    ends: address of the warps' rows; warps: of a block; slot: marks that one has room for; detailed: warps on
+    multiprocessors of this number and above write no marks.
     """
     text = (
         WARP
         + """
-.reg .pred first; .reg .u64 time; .reg .u32 sm;
-mov.u64 time, %clock64; mov.u32 sm, %smid;
+.reg .pred first; .reg .u32 time, sm;
+mov.u32 time, %clock; mov.u32 sm, %smid;
 mad.lo.u32 warp, block, $2, warp;
-mul.wide.u32 row, warp, 32; add.u64 row, row, $1;
+mul.wide.u32 row, warp, 16; add.u64 row, row, $1;
 setp.eq.u32 first, lane, 0;
-@first st.global.u64 [row], time; @first st.global.u32 [row+16], sm;
-mul.lo.u32 n, warp, $3; selp.s32 $0, n, -1, first;
+@first st.global.u32 [row], time;
+setp.lt.and.u32 first, sm, $4, first;
+mul.lo.u32 n, warp, $3; selp.b32 $0, n, 0x80000000, first;
 """
     )
-    signature = types.int32(ends, warps, slot)
-    wide = (types.uint64, types.uint32, types.uint32)
-    return signature, _assembly(text, types.int32, wide, f"=r,l,r,r,{ORDERED}")
+    signature = types.int32(ends, warps, slot, detailed)
+    wide = (types.uint64, types.uint32, types.uint32, types.uint32)
+    return signature, _assembly(text, types.int32, wide, f"=r,l,r,r,r,{ORDERED}")
 
 
 @intrinsic
-def mark(typingctx: Any, at: Any, marks: Any, slot: Any, number: Any) -> Any:
-    """Write a mark of this number at `at` of `marks`, an address, and return the next `at`."""
+def mark(typingctx: Any, at: Any, marks: Any, limit: Any, number: Any) -> Any:
+    """Write a mark of this number at `at` of `marks`, an address, and return the next `at`.
+
+    limit: marks that there is memory for.
+    """
     text = """
-.reg .pred writes, full; .reg .u32 time; .reg .u64 place; .reg .s32 inside;
-setp.ge.s32 writes, $1, 0;
-mul.wide.s32 place, $1, 8; add.u64 place, place, $2;
+.reg .pred writes; .reg .u32 time; .reg .u64 place;
+setp.lt.u32 writes, $1, $3;
+mul.wide.u32 place, $1, 8; add.u64 place, place, $2;
 mov.u32 time, %clock;
 @writes st.global.v2.u32 [place], {time, $4};
-selp.s32 inside, 1, 0, writes; add.s32 $0, $1, inside;
-sub.s32 inside, $3, 1; and.b32 inside, inside, $0; setp.eq.s32 full, inside, 0;
-@full mov.s32 $0, -1;
+add.u32 $0, $1, 1;
 """
-    signature = types.int32(at, marks, slot, number)
-    wide = (types.int32, types.uint64, types.int32, types.uint32)
+    signature = types.int32(at, marks, limit, number)
+    wide = (types.int32, types.uint64, types.uint32, types.uint32)
     return signature, _assembly(text, types.int32, wide, f"=&r,r,l,r,r,{ORDERED}")
 
 
@@ -93,13 +97,14 @@ def end(typingctx: Any, ends: Any, warps: Any, at: Any) -> Any:
     text = (
         WARP
         + """
-.reg .pred first; .reg .u64 time;
+.reg .pred first; .reg .u32 time, sm;
+mov.u32 sm, %smid;
 mad.lo.u32 warp, block, $1, warp;
-mul.wide.u32 row, warp, 32; add.u64 row, row, $0;
+mul.wide.u32 row, warp, 16; add.u64 row, row, $0;
 setp.eq.u32 first, lane, 0;
-@first st.global.u32 [row+24], $2;
-mov.u64 time, %clock64;
-st.global.u64 [row+8], time;
+@first st.global.v2.u32 [row+8], {sm, $2};
+mov.u32 time, %clock;
+st.global.u32 [row+4], time;
 """
     )
     signature = types.void(ends, warps, at)

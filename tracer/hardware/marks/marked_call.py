@@ -15,8 +15,8 @@ from ...measure.timed_calls import NumbaCall
 from ...model.launch import Launch
 from ..timeline import KernelCost
 from .calibration import Clocks, NotCalibrated, fitted
-from .decoding import WARP_ROW, Warps
-from .marked_kernel import marked_kernel
+from .decoding import NO_MARKS, WRITTEN_ROW, Warps, counts_of, with_whole_clocks
+from .marked_kernel import Room, marked_kernel
 from .marking import MarkedSource
 
 SAMPLES: Final = 30  # kernel times with marks and without, in turns
@@ -26,6 +26,7 @@ SMALLEST_SLOT, LARGEST_SLOT = 64, 1 << 16  # marks of a warp
 LARGEST_BUFFER: Final = 16 << 30  # bytes of all marks
 MARK_BYTES: Final = 8
 LANES: Final = 32
+LONGEST: Final = 1e6  # microseconds of a launch, in which half a clock does not begin anew twice
 
 
 class TooManyMarks(Exception):
@@ -63,49 +64,56 @@ class MarkedCall(PlainCall):
         self, gpu: Gpu, launch: Launch, names: tuple[str, ...], kernel: Any, source: MarkedSource
     ) -> None:
         super().__init__(gpu, launch, names)
-        self.source = source
-        self._kernel = marked_kernel(source, kernel)
-        self._configured = self._kernel[self._shape]
+        self.source, self._plain = source, kernel
         self.per_block = -(-math.prod(launch.block) // LANES)
         self.shape = (math.prod(launch.grid), self.per_block)
-        self._ends = gpu.cuda.device_array((*self.shape, WARP_ROW.itemsize), np.uint8)
+        self._ends = gpu.cuda.device_array((*self.shape, WRITTEN_ROW.itemsize), np.uint8)
         self.slot = SMALLEST_SLOT
         self._marks: Any = None
 
-    @property
-    def warps_in_all(self) -> int:
-        """How many warps a launch has."""
-        return math.prod(self.shape)
-
-    def _take_marks(self) -> None:
-        """Take memory for the marks; raises TooManyMarks."""
-        count = self.warps_in_all * self.slot
+    def _take_room(self, detailed: int = MULTIPROCESSORS) -> None:
+        """Take memory for the marks and compile the kernel for it; raises TooManyMarks."""
+        count = math.prod(self.shape) * self.slot
         room = min(LARGEST_BUFFER, self._gpu.free_memory() // 2)
-        if self.slot > LARGEST_SLOT or count >= 1 << 31 or count * MARK_BYTES > room:
+        if self.slot > LARGEST_SLOT or count >= NO_MARKS or count * MARK_BYTES > room:
             raise TooManyMarks
         self._marks = None
         self._marks = self._gpu.cuda.device_array(count, np.uint64)
+        self._kernel = marked_kernel(
+            self.source, self._plain, Room(self.per_block, self.slot, count, detailed)
+        )
+        self._configured = self._kernel[self._shape]
 
     def enqueue(self) -> None:
         """Launch the kernel on the stream."""
-        self._configured(
-            *self._device, _address(self._ends), self.per_block, self.slot, _address(self._marks)
-        )
+        self._configured(*self._device, _address(self._ends), _address(self._marks))
 
-    def find_room(self) -> None:
-        """Launch it with more and more room for marks, until all warps' fit; raises TooManyMarks."""
-        self._take_marks()
-        while True:
-            self.enqueue()
-            self._gpu.synchronize()
-            if (self.warps().counts(self.slot) >= 0).all():
-                return
-            self.slot *= 2
-            self._take_marks()
+    def find_room(self, most: int, few: int) -> None:
+        """Have room for the marks of all warps, or of those on a few multiprocessors where all make too many segments.
 
-    def warps(self) -> Warps:
+        most: segments that are not too many. Raises TooManyMarks.
+        """
+        self._take_room()
+        counts = self._counts()
+        while counts.max() > self.slot:
+            self.slot = 1 << int(counts.max() - 1).bit_length()
+            self._take_room()
+            counts = self._counts()
+        if (counts + 1).sum() > most:
+            self._take_room(few)
+            if (self._counts() < 0).all():  # the few run nothing
+                self._take_room()
+
+    def _counts(self) -> NDArray[np.int64]:
+        """Launch it and return how many marks each warp had, shape (blocks, warps of a block)."""
+        self.enqueue()
+        self._gpu.synchronize()
+        return counts_of(self._rows(), self.slot)
+
+    def _rows(self) -> NDArray[np.void]:
         """Return what all warps wrote at their starts and ends."""
-        return Warps(self._ends.copy_to_host().view(WARP_ROW)[..., 0])
+        rows: NDArray[np.void] = self._ends.copy_to_host().view(WRITTEN_ROW)[..., 0]
+        return rows
 
     def record(self) -> Recorded:
         """Launch it once more between two readings of all clocks; raises MeasurementError."""
@@ -113,11 +121,13 @@ class MarkedCall(PlainCall):
         before, after = ClockReading(gpu), ClockReading(gpu)
         took = gpu.kernel_time(self.enqueue, flush=False, before=before.enqueue, after=after.enqueue)
         gpu.synchronize()
+        if took > LONGEST:
+            raise MeasurementError("It runs for longer than half a clock counts; choose a smaller size.")
         try:
             clocks = fitted(before.pairs(), after.pairs())
         except NotCalibrated as error:
             raise MeasurementError(str(error)) from error
-        return Recorded(self.warps(), clocks, took)
+        return Recorded(with_whole_clocks(self._rows(), clocks), clocks, took)
 
     def marks_of(self, warps: NDArray[np.int64], most: int) -> NDArray[np.uint32]:
         """Return the marks of some warps of the launch, shape (warps, most, 2): clock and number."""

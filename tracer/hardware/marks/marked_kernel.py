@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
 from ...model.launch import Array, Launch
 from ..timeline import Detail
-from .marking import BEGIN, END, MARK, MarkedSource, NotMarkable, marked_source
+from .marking import BEGIN, DETAILED, END, LIMIT, MARK, SLOT, WARPS, MarkedSource, NotMarkable, marked_source
 
 OUTER = "_ts_outer"
+
+
+@dataclass(frozen=True)
+class Room:
+    """What a marked kernel is told of the memory for its marks, as constants of the compiled kernel."""
+
+    warps: int  # of a block
+    slot: int  # marks that each has room for
+    limit: int  # marks that there is memory for in all
+    detailed: int  # only multiprocessors of lower numbers write marks
+
+    def names(self) -> dict[str, int]:
+        """Return the constants by the names that the source has for them."""
+        return {WARPS: self.warps, SLOT: self.slot, LIMIT: self.limit, DETAILED: self.detailed}
 
 
 def marked_source_of(launch: Launch, kernel: Any, detail: Detail) -> MarkedSource:
@@ -25,14 +40,16 @@ def marked_source_of(launch: Launch, kernel: Any, detail: Detail) -> MarkedSourc
     return marked_source(function, arrays, detail)
 
 
-def function_of(source: MarkedSource, original: FunctionType, marks: dict[str, Any]) -> FunctionType:
+def function_of(
+    source: MarkedSource, original: FunctionType, marks: dict[str, Any], room: Room
+) -> FunctionType:
     """Return a function that sees the globals and the closure of the original, and marks under their names."""
     free = original.__code__.co_freevars
     outer = ast.parse(f"def {OUTER}({', '.join(free)}):\n    return {source.tree.name}")
     made = outer.body[0]
     assert isinstance(made, ast.FunctionDef)
     made.body.insert(0, source.tree)
-    names = {**original.__globals__, **{name: marks[name] for name in (BEGIN, MARK, END)}}
+    names = {**original.__globals__, **marks, **room.names()}
     exec(
         compile(outer, original.__code__.co_filename, "exec"), names
     )  # the kernel's own text, with calls of ours
@@ -41,11 +58,11 @@ def function_of(source: MarkedSource, original: FunctionType, marks: dict[str, A
     return function
 
 
-def marked_kernel(source: MarkedSource, kernel: Any) -> Any:
+def marked_kernel(source: MarkedSource, kernel: Any, room: Room) -> Any:
     """Return a marked source as a kernel of Numba's, compiled with the options of the one that it is a copy of."""
     from numba import cuda
 
     from . import intrinsics
 
     marks = {BEGIN: intrinsics.begin, MARK: intrinsics.mark, END: intrinsics.end}
-    return cuda.jit(**kernel.targetoptions)(function_of(source, kernel.py_func, marks))
+    return cuda.jit(**kernel.targetoptions)(function_of(source, kernel.py_func, marks, room))

@@ -23,9 +23,10 @@ from .effects import Effects, View, kinds_of
 PREFIX: Final = "_ts_"
 BEGIN, MARK, END = f"{PREFIX}begin", f"{PREFIX}mark", f"{PREFIX}end"
 AT = f"{PREFIX}at"
-# What a marked kernel takes after its own arguments (see `intrinsics.py`).
-ENDS, WARPS, SLOT, MARKS = (f"{PREFIX}{name}" for name in ("ends", "warps", "slot", "marks"))
-ADDED: Final = (ENDS, WARPS, SLOT, MARKS)
+ENDS, MARKS = f"{PREFIX}ends", f"{PREFIX}marks"  # what a marked kernel takes after its own arguments
+ADDED: Final = (ENDS, MARKS)
+# Constants of the compiled kernel (see `intrinsics.py`).
+WARPS, SLOT, LIMIT, DETAILED = (f"{PREFIX}{name}" for name in ("warps", "slot", "limit", "detailed"))
 MOST_MARKS: Final = 4096
 NO_LINE: Final = 0
 COMPOUND = ast.If | ast.For | ast.While
@@ -79,7 +80,7 @@ class _Marker:
         if len(self.marks) > MOST_MARKS:
             raise NotMarkable(f"The kernel would have more than {MOST_MARKS:,} marks in its source.")
         self._complete_first(body)
-        begin = _called(BEGIN, [_name(ENDS), _name(WARPS), _name(SLOT)], body[0])
+        begin = _called(BEGIN, [_name(n) for n in (ENDS, WARPS, SLOT, DETAILED)], body[0])
         start = ast.copy_location(ast.Assign([ast.Name(AT, ast.Store())], begin), body[0])
         ended = ast.Module([start, *made, _end(body[-1])], [])
         statements = _Returns().visit(ended).body
@@ -168,7 +169,7 @@ class _Marker:
         barrier = kind == "wait" and "barrier" in self._effects.of(covered)
         self.marks.append(Mark(kind, covered[0].lineno, _last_line(covered), barrier))
         number = ast.Constant(len(self.marks) - 1)
-        call = _called(MARK, [_name(AT), _name(MARKS), _name(SLOT), number], covered[0])
+        call = _called(MARK, [_name(AT), _name(MARKS), _name(LIMIT), number], covered[0])
         return ast.copy_location(ast.Assign([ast.Name(AT, ast.Store())], call), covered[0])
 
     def _extend(self, statement: ast.stmt, kind: SegmentKind) -> None:

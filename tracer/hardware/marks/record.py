@@ -16,8 +16,9 @@ from ...measure.gpu import Gpu
 from ...measure.measurement import Device, MeasurementError
 from ...model.launch import Launch
 from ...recording.reference_check import checked
+from ..figures import blocks_at_once
 from ..timeline import BlockSpans, Detail, KernelCost, Segments, Timeline, TimelineHead
-from .decoding import Damaged, Warps, chosen_blocks, segments_of, spans_of
+from .decoding import Damaged, Warps, chosen_blocks, counts_of, segments_of, spans_of, warps_at_once
 from .marked_call import (
     MarkedCall,
     PlainCall,
@@ -69,13 +70,17 @@ def timeline_of(
         spans, segments, recorded, about = _launched(tried.call, say)
     except Damaged as error:
         raise MeasurementError(f"What {case.scenario} wrote of its clocks can't be right: {error}") from error
+    together = warps_at_once(recorded.warps)
     head = TimelineHead(
         scenario=case.scenario, values=case.values, kernel=launch.kernel, source=launch.source, grid=launch.grid,
         block=launch.block, shared_bytes=shared_bytes_of(launch, plain.kernel), device=device,
         date=datetime.now(UTC).isoformat(timespec="seconds"), revision=revision, mhz=recorded.clocks.mhz,
         resolution_ns=recorded.clocks.resolution, detail=tried.call.source.detail, plain=tried.plain,
         marked=tried.marked, launch_microseconds=recorded.microseconds, empty_microseconds=gpu.empty_time(),
-        notes=tuple(note for note in (*tried.notes, about, differs, differs_too) if note),
+        warps_at_once=together,
+        notes=tuple(
+            note for note in (*tried.notes, about, _crowded(spans, together, tried), differs, differs_too) if note
+        ),
     )  # fmt: skip
     return Timeline(head, spans, segments)
 
@@ -99,7 +104,7 @@ def _bearable(gpu: Gpu, launch: Launch, names: tuple[str, ...], plain: PlainCall
         say(f"marks: {source.detail}")
         call = MarkedCall(gpu, launch, names, plain.kernel, source)
         try:
-            call.find_room()
+            call.find_room(MOST_SEGMENTS, DETAILED)
         except TooManyMarks:
             notes.append(f"There is not the memory for all marks of '{source.detail}', so they were thinned.")
             continue
@@ -124,7 +129,7 @@ def _sources(launch: Launch, plain: PlainCall) -> list[MarkedSource]:
 
 
 def _segments_per_block(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return how many segments the warps of each block have, 0 where they had no room for their marks."""
+    """Return how many segments the warps of each block have, 0 where they wrote none."""
     return np.where((counts >= 0).all(axis=1), (counts + 1).sum(axis=1), 0)
 
 
@@ -133,10 +138,10 @@ def _launched(call: MarkedCall, say: Say) -> tuple[BlockSpans, Segments, Recorde
     say("launching")
     recorded = call.record()
     spans = spans_of(recorded.warps, recorded.clocks)
-    counts = recorded.warps.counts(call.slot)
+    counts = counts_of(recorded.warps.rows, call.slot)
     per_block = _segments_per_block(counts)
-    if not per_block.all():
-        raise Damaged("Warps wrote more marks than they had before.")
+    if counts.max() > call.slot or not per_block.any():
+        raise Damaged("Warps wrote other numbers of marks than before.")
     blocks = chosen_blocks(spans, per_block, DETAILED, MOST_SEGMENTS)
     return spans, _segments(call, recorded.warps, blocks, counts), recorded, _about(spans, blocks)
 
@@ -148,6 +153,17 @@ def _segments(
     of_these = counts.ravel()[wanted]
     marks = call.marks_of(wanted, int(of_these.max(initial=0)))
     return segments_of(warps, blocks, marks, of_these, call.source.marks)
+
+
+def _crowded(spans: BlockSpans, together: int, tried: _Tried) -> str:
+    """Return how more blocks ran on a multiprocessor at once than fit, where they did."""
+    most, fitting = blocks_at_once(spans), tried.marked.blocks_at_once
+    if not 0 < fitting < most:
+        return ""
+    return (
+        f"Up to {most} blocks ran on a multiprocessor at once, of which {fitting} fit: one began when enough warps of "
+        f"the others had ended. Never more than {together} warps ran at once."
+    )
 
 
 def _about(spans: BlockSpans, blocks: NDArray[np.int64]) -> str:
