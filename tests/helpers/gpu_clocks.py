@@ -63,5 +63,9 @@ def _cycles_of_spans(timeline: Timeline) -> np.ndarray:  # type: ignore[type-arg
 
 
 def _doubt(timeline: Timeline) -> float:
-    """Return the cycles by which spans may be wrong: two readings of the timer."""
-    return 2 * timeline.head.resolution_ns * timeline.head.mhz / 1000
+    """Return the cycles by which spans may be wrong, in cycles of the usual rate.
+
+    Nanoseconds come by the rate of the block's multiprocessor, and cycles by the median of all: each rate is known to
+    a reading of the timer before the launch and one after it.
+    """
+    return 4 * timeline.head.resolution_ns * timeline.head.mhz / 1000

@@ -8,7 +8,9 @@ from tilescope.kernels.scenarios.catalogue import CatalogueError, find, settle
 from tilescope.kernels.scenarios.matmul_ladder_scenarios import LADDER
 from tilescope.tracer.analysis.counters import totals_of
 from tilescope.tracer.analysis.requests import requests_of
+from tilescope.tracer.measure.recorded_counters import recorded_counters
 from tilescope.tracer.model.plan import launch_of
+from tilescope.tracer.model.trace import Op
 from tilescope.tracer.run.worker_client import Worker
 
 NAMES = [scenario.name for scenario in LADDER]
@@ -126,3 +128,34 @@ def test_a_thread_stores_its_patch_of_c_once(worker, name):
         "matmul-square": ([0, 1, 2, 3], [0, 1, 2, 3]),
     }.get(name, ([0, 1, 8, 9], [0, 1, 16, 17]))
     assert (rows.tolist(), cols.tolist()) == owned
+
+
+MERGED = {  # by rung and number of results: neighbours that the compiler loads at once from A's tile, and from B's
+    ("matmul-column", 2): (4, 1),
+    ("matmul-column", 4): (4, 1),
+    ("matmul-column", 8): (1, 1),
+    ("matmul-square", 4): (1, 4),
+    ("matmul-square", 8): (1, 4),
+    **{(name, 2): (1, 1) for name in ("matmul-wide", "matmul-two-buffers")},
+    **{(name, 4): (2, 2) for name in ("matmul-wide", "matmul-two-buffers")},
+    **{(name, 8): (4, 4) for name in ("matmul-wide", "matmul-two-buffers")},
+}
+
+
+@pytest.mark.parametrize(
+    "read",
+    [one for one in recorded_counters().launches if one.scenario in NAMES],
+    ids=lambda one: f"{one.scenario} {one.values['tile']} {one.values['side']}",
+)
+def test_a_rung_counts_as_the_hardware_but_for_loads_that_the_compiler_merged(worker, read):
+    trace = worker.run(launch_of(find(read.scenario), read.values))
+    requests = requests_of(trace)
+    loads = dict.fromkeys(("tile_a", "tile_b"), 0)
+    for number, buffer in enumerate(trace.buffers):
+        if buffer.name in loads:
+            loads[buffer.name] = int(((requests.buffer == number) & (requests.op == Op.LOAD)).sum())
+    mine, (of_a, of_b) = totals_of(trace, requests), MERGED[read.scenario, read.values["side"]]
+    mine["shared_load_instructions"] = loads["tile_a"] // of_a + loads["tile_b"] // of_b
+    differing = {name for name, number in read.counters.items() if mine[name] != number}
+    assert differing <= {"shared_load_wavefronts"}
+    assert not differing or of_a * of_b > 1
