@@ -31,7 +31,7 @@ LEGEND = (
     "registers of a thread, us: median kernel time; without -> with marks",
     "spans: from the first start of a block to the last end of one, of the launch less an empty kernel's time",
     "blocks at once: the most that a multiprocessor ran at the same time, of what the driver says that it can",
-    "in segments: of a block's span, its longest warp's; load, compute, wait: of the cycles of all warps that have segments",
+    "in segments: of a block's span, its longest warp's; load, compute, wait: of the cycles of all warps with segments",
 )
 KINDS: tuple[SegmentKind, ...] = ("load", "compute", "wait")
 Progress = Callable[[str, int, int], None]

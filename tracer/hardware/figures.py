@@ -18,7 +18,7 @@ def blocks_at_once(spans: BlockSpans) -> int:
 
 
 def at_once(multiprocessor: Ints, start: Ints, end: Ints) -> int:
-    """Return the most blocks, or warps, that one multiprocessor ran at the same time, given by columns of one length."""
+    """Return the most blocks, or warps, that one multiprocessor ran at the same time: columns of one length."""
     number, time = np.tile(multiprocessor, 2), np.concatenate([start, end])
     change = np.repeat([1, -1], len(start))
     # At the same moment ends come first: a block takes the place of the one before.

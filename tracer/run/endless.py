@@ -81,9 +81,6 @@ class _Watch:
         record = RunRecord.latest() if RunRecord.latest else None
         recorder = getattr(record, "recorder", None)
         accesses = recorder.accesses_until_now() if recorder is not None else 0
-        loop = recorder.loop_under_way() if recorder is not None else None
-        if loop is not None:
-            return loop, True, accesses
         line = 0
         while frame is not None:
             if frame.f_globals.get("__name__", "").startswith(_BUSY) and not line:
@@ -91,6 +88,9 @@ class _Watch:
             if frame.f_code.co_filename == self._file and not line:
                 line = frame.f_lineno
             frame = frame.f_back
+        loop = recorder.loop_under_way() if recorder is not None else None
+        if loop is not None:
+            return loop, True, accesses
         return ((self._file, line) if line else None), False, accesses
 
     def _where(self, place: tuple[str, int], compiled: bool) -> str:

@@ -82,7 +82,7 @@ def test_the_readings_that_come_with_the_package_are_those_of_the_tests():
 
 @pytest.mark.parametrize(
     "read",
-    # Rungs of eight results make too many accesses for the simulator; `tests/kernels/test_matmul_ladder.py` counts them.
+    # Rungs of eight results make too many accesses for the simulator: see `tests/kernels/test_matmul_ladder.py`.
     [read for read in recorded_counters().launches if read.values.get("side", 0) < 8],
     ids=lambda r: f"{r.scenario} {sorted(r.values.items())}",
 )

@@ -16,6 +16,7 @@ from launching import Array, Schedule, launch
 from programs import ended
 from tilescope.kernels.scenarios.catalogue import scenarios
 from tilescope.tracer.analysis.requests import requests_of
+from tilescope.tracer.compiled.driver.row_recorder import RowRecorder
 from tilescope.tracer.findings.all_findings import findings_of
 from tilescope.tracer.model.launch import Launch, encode
 from tilescope.tracer.model.plan import launch_of
@@ -135,3 +136,22 @@ except KeyboardInterrupt:
     environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
     done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False, env=environment)
     assert (done.stdout, done.stderr) == ("ended\n", "")
+
+
+def test_a_signal_is_kept_while_something_is_compiled_for_a_launch(monkeypatch):
+    """LLVM calls functions of Python's, out of which nothing can be raised: what it compiles would fail instead."""
+    recorder = object.__new__(RowRecorder)
+    compiler = {"__name__": "numba.core.compiler"}
+    exec("def compiling(call):\n    call()\n    raise RuntimeError('what comes of it')", compiler)
+    interrupt = KeyboardInterrupt()
+    recorder.failure, recorder._serving = None, False
+    monkeypatch.setattr(
+        recorder, "_serve", lambda number: compiler["compiling"](lambda: recorder.stop(interrupt))
+    )
+    assert recorder._on_call(0) == 1 and recorder.failure is interrupt
+    recorder.failure = None
+    monkeypatch.setattr(recorder, "_serve", lambda number: recorder.stop(interrupt))
+    assert recorder._on_call(0) == 1 and recorder.failure is interrupt
+    recorder._serving = True
+    with pytest.raises(KeyboardInterrupt):
+        recorder.stop(interrupt)

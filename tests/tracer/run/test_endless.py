@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -135,3 +138,21 @@ def test_a_kernel_that_raises_says_where(worker: Worker, tmp_path: Path):
     error = worker.run(launched).error
     assert error is not None
     assert (error.file, error.line) == (launched.kernel.rpartition(":")[0], line_of(launched, "raise"))
+
+
+def test_a_function_that_is_compiled_meanwhile_is_not_taken_for_the_kernel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What counts accesses is compiled when the first ones are there, which may take longer than the limit."""
+    recorder = SimpleNamespace(accesses_until_now=lambda: 7, loop_under_way=lambda: ("kernel.py", 3))
+    monkeypatch.setattr(endless.RunRecord, "latest", lambda: SimpleNamespace(recorder=recorder))
+    watch = endless._Watch("kernel.py", "", limit=1e-9)
+    watch.look(2, None)  # which takes in the accesses
+    inside: dict[str, Any] = {
+        "__name__": "numba.core.compiler",
+        "look": lambda: watch.look(2, sys._getframe()),
+    }
+    exec("def compiling():\n    look()", inside)
+    inside["compiling"]()
+    with pytest.raises(NotEnded, match="in the loop of line 3"):
+        watch.look(2, sys._getframe())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -35,6 +36,7 @@ from ..state import (
 from .barrier_log import BarrierLog
 from .busy_wait import SAME_READS, is_busy_wait
 from .growing_columns import GrowingColumns, Region
+from .signals import is_compiling
 
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 _SITE_MASK, _CODE_MASK = (1 << SITE_BITS) - 1, (1 << CODE_BITS) - 1
@@ -162,7 +164,7 @@ class RowRecorder(Recorder):
             self._serve(call)
             self._serving = False
         except BaseException as error:  # noqa: BLE001  # raised again by whoever runs compiled code
-            self._serving, self.failure = False, error
+            self._serving, self.failure = False, self.failure or error
         return int(self.failure is not None)
 
     def _serve(self, call: int) -> None:
@@ -184,9 +186,13 @@ class RowRecorder(Recorder):
             raise NotCompilable(f"{name} calls itself more often than a thread's stack has room for")
 
     def stop(self, failure: BaseException) -> None:
-        """Stop compiled code at its next call, what drives it at its next sweep, and at once what is counted."""
+        """Stop compiled code at its next call, what drives it at its next sweep, and at once what is counted.
+
+        Not while something is compiled for that: LLVM calls functions of Python's there, out of which nothing can be
+        raised, and would fail.
+        """
         self.failure = failure
-        if self._serving:
+        if self._serving and not is_compiling(sys._getframe()):
             raise failure
 
     def raise_failure(self) -> None:

@@ -7,7 +7,9 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from types import FrameType
-from typing import Any
+from typing import Any, Final
+
+COMPILERS: Final = ("numba.core.", "llvmlite.")  # modules
 
 
 @contextmanager
@@ -25,6 +27,15 @@ def signals_deferred(note: Callable[[BaseException], None]) -> Iterator[None]:
                     stack.callback(signal.signal, number, handler)
                     signal.signal(number, _deferring(handler, note))
         yield
+
+
+def is_compiling(frame: FrameType | None) -> bool:
+    """Return whether a frame, or one that it was called from, is of what compiles."""
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").startswith(COMPILERS):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _deferring(handler: Callable[[int, FrameType | None], Any], note: Callable[[BaseException], None]) -> Any:
