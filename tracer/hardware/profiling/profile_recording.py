@@ -34,13 +34,17 @@ METRICS: Final = {
     "dram_read": "dram__bytes_read.sum",
     "dram_written": "dram__bytes_write.sum",
     "l1_hits": "l1tex__t_sector_hit_rate.pct",
-    "l2_hits": "lts__t_sector_hit_rate.pct",
     "warps_active": "sm__warps_active.avg.pct_of_peak_sustained_active",
     "nanoseconds": "gpu__time_duration.sum",
     "registers": "launch__registers_per_thread",
     "occupancy": "sm__maximum_warps_per_active_cycle_pct",
 }
 ASKED_OF_L1: Final = "l1tex__t_sectors.sum"  # where this is 0, there is no rate of hits
+# Sectors that L1 asked of L2, which L2 had and had not. The rate that the profiler has itself counts others' hits, too,
+# and is over 100 % in short launches.
+L2_HAD: Final = "lts__t_sectors_srcunit_tex_lookup_hit.sum"
+L2_HAD_NOT: Final = "lts__t_sectors_srcunit_tex_lookup_miss.sum"
+OTHERS: Final = (ASKED_OF_L1, L2_HAD, L2_HAD_NOT)
 CONTROL: Final[dict[CacheState, str]] = {"warm": "none", "cold": "all"}  # what the profiler does with caches
 UNITS: Final = {  # the others are asked for, and counted, in ones
     "byte": 1.0, "kbyte": 1e3, "mbyte": 1e6, "gbyte": 1e9,
@@ -52,15 +56,18 @@ LONGEST: Final = 500.0  # seconds
 
 
 def cases_to_profile() -> list[Case]:
-    """Return of each kernel that is measured the largest case, its lesson's own and, of matrices, a middle one."""
+    """Return of each kernel that is measured its lesson's own case, the largest one and, of matrices, a middle one."""
     cases = [case for case in cases_of([]) if case.needs_device and not case.baseline]
     chosen: list[Case] = []
     for name, group in groupby(cases, lambda case: case.scenario):
-        of_one, own = list(group), catalogue.settle(catalogue.find(name), {})
-        middle = [case for case in of_one if _is_middle(case.values, own)]
-        lesson = [case for case in of_one if case.values == own] or of_one[:1]
+        of_one, scenario = list(group), catalogue.find(name)
+        # A pitfall's own case may break; some of what is measured does not.
+        own = of_one[0] if scenario.pitfall else Case(name, catalogue.settle(scenario, {}))
+        middle = [case for case in of_one if _is_middle(case.values)]
+        like_own = [case for case in middle if _shape(case.values) == _shape(own.values)]
         largest = max(of_one, key=lambda case: _size(row_of(case)))
-        chosen += [case for case in of_one if case in (*lesson, *middle, largest)]
+        wanted = [*(like_own or middle), largest]
+        chosen += [own, *(case for case in of_one if case in wanted and case != own)]
     return chosen
 
 
@@ -68,11 +75,15 @@ def _size(row: Row) -> tuple[int, int]:
     return row.flop, row.bytes
 
 
-def _is_middle(values: Values, own: Values) -> bool:
-    """Return whether a case is the lesson's own but for sides of this length."""
-    return any(name in own for name in SIDES) and all(
-        value == (MIDDLE if name in SIDES else own[name]) for name, value in values.items()
-    )
+def _is_middle(values: Values) -> bool:
+    """Return whether the values are of matrices of this length on all sides."""
+    sides = [value for name, value in values.items() if name in SIDES]
+    return bool(sides) and all(side == MIDDLE for side in sides)
+
+
+def _shape(values: Values) -> Values:
+    """Return all values but sides: shapes of blocks, types, inputs."""
+    return {name: value for name, value in values.items() if name not in SIDES}
 
 
 def profiler() -> tuple[str, str]:
@@ -90,7 +101,7 @@ def profiled(path: str, cases: Sequence[Case], caches: CacheState) -> list[Profi
         folder = Path(name)
         (folder / "cases.json").write_bytes(msgspec.json.encode(list(cases)))
         program = [sys.executable, "-m", __spec__.name, caches, str(folder / "cases.json")]
-        metrics = ",".join((*METRICS.values(), ASKED_OF_L1))
+        metrics = ",".join((*METRICS.values(), *OTHERS))
         options = [
             "--clock-control",
             "none",
@@ -139,13 +150,21 @@ def profile_of_row(case: Case, caches: CacheState, row: dict[str, float | None])
     found = {field: row.get(metric) for field, metric in METRICS.items()}
     if not row.get(ASKED_OF_L1):
         found["l1_hits"] = None
-    missing = [METRICS[f] for f, value in found.items() if value is None and f not in ("l1_hits", "l2_hits")]
+    missing = [METRICS[f] for f, value in found.items() if value is None and f != "l1_hits"]
     if missing:
         raise MeasurementError(f"The profiler did not count {', '.join(missing)} of {case.scenario}.")
     found["registers"] = int(found["registers"] or 0)
+    found["l2_hits"] = _share(row.get(L2_HAD), row.get(L2_HAD_NOT))
     return msgspec.convert(
         {"scenario": case.scenario, "parameters": case.values, "caches": caches, **found}, Profile
     )
+
+
+def _share(had: float | None, had_not: float | None) -> float | None:
+    """Return hits in per cent of all that was asked, None where nothing was or is known."""
+    if had is None or had_not is None or not had + had_not:
+        return None
+    return round(100 * had / (had + had_not), 2)
 
 
 # The program that runs under the profiler.

@@ -33,7 +33,7 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     dram_read: float  # bytes that the L2 cache fetched from DRAM
     dram_written: float  # bytes that it wrote there
     l1_hits: float | None  # per cent of the sectors asked of L1 that it had, None where none was asked
-    l2_hits: float | None  # the same of L2, which also has what L1 sends on and stores
+    l2_hits: float | None  # the same of what L1 asked of L2, stores among it
     warps_active: float  # per cent of the warps that multiprocessors can have, on average while it ran
     nanoseconds: float  # that it ran
     registers: int  # a thread, as it was launched

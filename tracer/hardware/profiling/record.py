@@ -41,7 +41,7 @@ from .kernel_recording import (
     driver_answers,
     loaded_case,
 )
-from .profile_recording import METRICS, cases_to_profile, profiled, profiler
+from .profile_recording import METRICS, OTHERS, cases_to_profile, profiled, profiler
 from .profiles import CacheState, Profile, Profiles
 
 HOPPER: Final[Capability] = (9, 0)  # compiled for where there is no GPU: that of the recorded measurements
@@ -101,7 +101,7 @@ def _loaded(gpu: Gpu) -> Iterator[tuple[Case, Loaded]]:
 
 def _record_profiles(folder: Path, device: Device) -> None:
     (path, version), found = profiler(), list[Profile]()
-    how = f"Nsight Compute {version}, clocks left as they are: {', '.join(METRICS.values())}."
+    how = f"Nsight Compute {version}, clocks left as they are: {', '.join((*METRICS.values(), *OTHERS))}."
     cases = cases_to_profile()
     for caches in get_args(CacheState):
         found += profiled(path, cases, caches)

@@ -35,12 +35,13 @@ from tilescope.tracer.model.plan import launch_of, parse_spec
 NAMES = [
     "ID", "Kernel Name", "dram__bytes_read.sum", "dram__bytes_write.sum", "gpu__time_duration.sum",
     "l1tex__t_sector_hit_rate.pct", "l1tex__t_sectors.sum", "launch__registers_per_thread",
-    "lts__t_sector_hit_rate.pct", "sm__maximum_warps_per_active_cycle_pct",
+    "lts__t_sectors_srcunit_tex_lookup_hit.sum",
+    "lts__t_sectors_srcunit_tex_lookup_miss.sum", "sm__maximum_warps_per_active_cycle_pct",
     "sm__warps_active.avg.pct_of_peak_sustained_active",
 ]  # fmt: skip
-UNITS = ["", "", "byte", "byte", "ns", "%", "sector", "register/thread", "%", "%", "%"]
-FIRST = ["0", "tiled", "33,024", "0", "4,128", "12.5", "6,144", "32", "98.75", "100", "12.4"]
-SECOND = ["1", "nothing", "0", "1,280", "1,500", "0", "0", "16", "n/a", "50", "3"]
+UNITS = ["", "", "byte", "byte", "ns", "%", "sector", "register/thread", "sector", "sector", "%", "%"]
+FIRST = ["0", "tiled", "33,024", "0", "4,128", "12.5", "6,144", "32", "6,320", "80", "100", "12.4"]
+SECOND = ["1", "nothing", "0", "1,280", "1,500", "0", "0", "16", "0", "n/a", "50", "3"]
 
 
 def csv_lines(*rows):
@@ -61,7 +62,7 @@ def case(spec):
 def test_the_output_is_read_launch_by_launch_in_base_units():
     first, second = rows_of_log(LOG)
     assert (first["dram__bytes_read.sum"], first["gpu__time_duration.sum"]) == (33_024, 4_128)
-    assert second["lts__t_sector_hit_rate.pct"] is None
+    assert second["lts__t_sectors_srcunit_tex_lookup_miss.sum"] is None
     assert rows_of_log(LOG.replace('"ns"', '"us"'))[0]["gpu__time_duration.sum"] == 4_128_000
     assert rows_of_log("==ERROR== ERR_NVGPUCTRPERM\n") == []
 
@@ -145,11 +146,19 @@ def test_of_each_kernel_that_is_measured_the_lesson_and_the_largest_size_are_pro
 
 def test_every_metric_belongs_to_a_field():
     assert set(METRICS) == {
-        "dram_read", "dram_written", "l1_hits", "l2_hits", "warps_active", "nanoseconds", "registers", "occupancy",
+        "dram_read", "dram_written", "l1_hits", "warps_active", "nanoseconds", "registers", "occupancy",
     }  # fmt: skip
 
 
 # --- the record
+
+
+def test_the_record_that_comes_along_can_be_read_and_has_the_lessons():
+    record = recorded_profiles()
+    assert record is not None and record.device.name == "NVIDIA H200"
+    for name in ("matmul-naive-row-on-x", "matmul-naive-col-on-x", "matmul-tiled", "matmul-two-buffers"):
+        found = profile_of_launch(launch_of(catalogue.find(name), {}), "warm")
+        assert found is not None and found.occupancy > 0, name
 
 
 def test_a_profile_is_found_by_parameters_and_by_launch(monkeypatch):
