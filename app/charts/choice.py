@@ -11,7 +11,7 @@ from typing import Literal, get_args
 from ...kernels.scenarios.catalogue import Scenario, find, scenarios
 from ...kernels.scenarios.scenario import CUBLAS
 from ...tracer.measure.measurement import Row, Timing, TimingKind
-from .sources import MeasuredRow, Source, rows_of
+from .sources import MeasuredRow, Source, all_parameters, rows_of
 from .wording import problem_of, real_of, shape_of, side_of
 
 ChartKind = Literal["bars", "ladder", "cublas", "speedup", "scaling", "over", "roofline", "calls", "copies"]
@@ -175,15 +175,10 @@ def _varied(name: str, rows: Sequence[Row]) -> list[Row]:
     for row in rows:
         value = row.parameters.get(name)
         if isinstance(value, int):
-            others = tuple(sorted((n, str(v)) for n, v in _all_parameters(row).items() if n != name))
+            others = tuple(sorted((n, str(v)) for n, v in all_parameters(row).items() if n != name))
             alike.setdefault(others, {}).setdefault(value, row)
     sets = [list(found.values()) for found in alike.values()]
     return max(sets, key=lambda found: (len(found), sum(row.bytes for row in found)), default=[])
-
-
-def _all_parameters(row: Row) -> dict[str, int | str]:
-    """Return a row's parameters, with the defaults of those that there were not when it was measured."""
-    return {parameter.name: parameter.default for parameter in find(row.scenario).parameters} | row.parameters
 
 
 def over_of(chosen: Sequence[Source], choice: Choice) -> str:
@@ -201,7 +196,10 @@ def shapes(chosen: Sequence[Source], choice: Choice) -> list[str]:
 
 
 def problem_for(chosen: Sequence[Source], choice: Choice) -> str:
-    """Return the chosen size, else the largest that all subjects share with many samples, else the next best."""
+    """Return the chosen size, else the largest that all subjects share with many samples, else the next best.
+
+    Of the ladder to cuBLAS it is the largest, however few the samples: the library is for GPUs that are filled.
+    """
     offered = problems(chosen, choice)
     if choice.problem in offered:
         return choice.problem
@@ -213,7 +211,7 @@ def problem_for(chosen: Sequence[Source], choice: Choice) -> str:
         found = [[row for row in rows[problem] if subject.names(row)] for subject in choice.subjects]
         return (
             sum(map(bool, found)),
-            all(_well_known(row) for mine in found for row in mine),
+            choice.chart == "cublas" or all(_well_known(row) for mine in found for row in mine),
             offered.index(problem),
         )
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from msgspec import structs
 
+from ...kernels.scenarios.catalogue import find
 from ...tracer.measure.measurement import Measurement, MeasurementError, Row, load, recorded
 from ...tracer.storage.folders import data_folder
 
@@ -135,11 +136,21 @@ def _continued(found: Sequence[Source]) -> list[Source]:
 
 
 def _gone_on(first: Source, more: Source) -> Source:
-    """Return a measurement with the rows of one that went on with it."""
-    rows = (*first.measurement.rows, *more.measurement.rows)
+    """Return a measurement with the rows of one that went on with it, which take the place of the same earlier ones."""
+    rows = tuple({_same(row): row for row in (*first.measurement.rows, *more.measurement.rows)}.values())
     days = dict.fromkeys((*first.later, more.measurement.date[:10]))
     days.pop(first.measurement.date[:10], None)
     return replace(first, measurement=structs.replace(first.measurement, rows=rows), later=tuple(days))
+
+
+def _same(row: Row) -> object:
+    """Return what is equal for rows of the same program on the same."""
+    return row.scenario, row.baseline, tuple(sorted((n, str(v)) for n, v in all_parameters(row).items()))
+
+
+def all_parameters(row: Row) -> dict[str, int | str]:
+    """Return a row's parameters, with the defaults of those that there were not when it was measured."""
+    return {parameter.name: parameter.default for parameter in find(row.scenario).parameters} | row.parameters
 
 
 def _stamp(path: Path) -> Stamp:

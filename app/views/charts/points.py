@@ -216,7 +216,7 @@ def name_roofs(ink: Ink, roofs: Sequence[Roof], across: Scale, upright: Scale, r
     width = max((ink.width(text, 12) for text, *_ in lines), default=0) + ink.px(SAMPLE + 8)
     above = len(lines) * ink.height(12)
     stack = QRectF(across.end - width, room.top, width, above)
-    taken = [*room.taken, stack]
+    taken = [*room.taken, stack, *(line for roof in roofs for line in _flat_lines(roof, across, upright))]
     for roof in _slopes(roofs):
         place = _along(ink, roof, across, upright, taken)
         if place is None:
@@ -240,6 +240,13 @@ def _flat(roofs: Sequence[Roof]) -> list[RoofLine]:
             text = f"{roof.dtype} multiply-adds: {number_text(rate)} GFLOP/s{whose}"
             lines.append((text, Qt.PenStyle.DotLine, "muted"))
     return lines
+
+
+def _flat_lines(roof: Roof, across: Scale, upright: Scale) -> list[QRectF]:
+    """Return what the flat part of a roof, and what is dotted beside it, cover."""
+    rates = (roof.gflop_per_s, *(rate for _, rate in roof.beside))
+    starts = [QPointF(across.at(rate / roof.gb_per_s), upright.at(rate)) for rate in rates]
+    return [QRectF(at, QPointF(across.end, at.y())).normalized().adjusted(0, -1, 0, 1) for at in starts]
 
 
 def _slopes(roofs: Sequence[Roof]) -> list[Roof]:

@@ -150,7 +150,7 @@ def test_the_roofline_counts_sectors_and_stands_under_what_the_device_reached():
     assert by_name["matmul-naive-col-on-x"].x == pytest.approx(2 * 1024**3 / (32 * sectors))
     assert by_name["matmul-naive-row-on-x"].x < by_name["matmul-naive-col-on-x"].x < by_name["matmul-tiled"].x
     assert not any(series.hollow for series in plane.series)
-    assert plane.x.marks == (("modelled", "FLOP"), ("exact", "bytes"))
+    assert plane.x.marks == (("modelled", "FLOP"), ("exact", "bytes"), ("measured", "bytes of rings"))
 
 
 def test_the_roof_is_that_of_the_dtype_and_the_note_says_in_what_it_was_reached():
