@@ -64,9 +64,9 @@ class Source:
 
 
 def _days(days: Sequence[str]) -> str:
-    """Return days as 2026-11-21 and 22: of those of one month the first is told in full."""
+    """Return days as 2026-11-21, 22 and 23: of those of one month the first is told in full."""
     told = [day[8:] if day[:8] == before[:8] else day for before, day in pairwise(("", *days))]
-    return " and ".join(told)
+    return " and ".join([", ".join(told[:-1]), told[-1]] if len(told) > 1 else told)
 
 
 @dataclass(frozen=True)

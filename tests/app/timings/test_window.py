@@ -371,7 +371,7 @@ def test_the_gpus_are_listed_in_a_dialog_that_comes_at_once(timings, monkeypatch
     assert shown.dialog.isVisible()
     assert "Asking" in shown.text.text()
     answer.set()
-    until(lambda: not timings.devices_job.is_running)
+    until(lambda: "Asking" not in shown.text.text())
     assert "NVIDIA &lt;b&gt;H200" in shown.text.text()
     assert "0000:1d:00.0" in shown.text.text()
     assert "1 of 1 GPUs can be used" in shown.text.text()
