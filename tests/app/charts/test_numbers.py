@@ -19,8 +19,11 @@ from tilescope.app.charts.wording import number_text, problem_of, time_text, uni
 from tilescope.app.views.common.geometry import Scale, log_range, powers_of_two, tick_text, ticks
 from tilescope.kernels.scenarios.catalogue import names
 from tilescope.tracer.measure import traffic
+from tilescope.tracer.measure.measurement import load, recorded
 from tilescope.tracer.measure.traffic import count, traffic_of
 from tilescope.tracer.run.worker_client import Worker
+
+RUNGS = ("matmul-column", "matmul-square", "matmul-wide", "matmul-two-buffers")
 
 # --- published figures
 
@@ -180,3 +183,16 @@ def test_scales_and_ranges():
     low, high = log_range([3.0], 1.0)
     assert (low, high) == (1.5, 6.0)
     assert powers_of_two(60, 300) == [64, 128, 256]
+
+
+def test_sectors_of_measured_rows_are_those_that_nsight_compute_read():
+    rows = [
+        row for path in recorded() for row in load(path).rows if row.scenario in RUNGS and not row.baseline
+    ]
+    counted = {(row.scenario, row.parameters["m"]): traffic_of(row) for row in rows}
+    assert all(found is not None and found.sectors for found in counted.values())
+    # Loaded and stored, on an H200.
+    assert counted["matmul-square", 256].sectors == 32_768 + 65_536
+    assert (
+        counted["matmul-wide", 256].sectors == counted["matmul-two-buffers", 256].sectors == 32_768 + 32_768
+    )

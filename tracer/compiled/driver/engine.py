@@ -59,15 +59,16 @@ class CompiledLaunch:
         function, debug = self._kernel.py_func, _is_debugged(self._kernel)
         return prepared(self._launch, self._names, function, self._given, debug=debug)
 
-    def run(self, turns: bool) -> Trace:
+    def run(self, turns: bool, *, to_the_end: bool = False) -> Trace:
         """Run it from the beginning and return the trace; raises NotCompilable.
 
         turns: whether threads take turns as the schedule says; else they run one after the other.
+        to_the_end: whether blocks with more accesses than may be held are counted all the same.
         """
         if self._ready is None:
             self._given, self._names = arrays_of(self._launch, self._kernel)
         ready, self._ready = self._ready or self._prepared(), None
-        record = RunRecord(self._launch, self._names, self._report)
+        record = RunRecord(self._launch, self._names, self._report, to_the_end=to_the_end)
         arrays = zip(self._names, self._launch.arguments, strict=True)
         record.contents = {n: content_of(a) for n, a in arrays if isinstance(a, Array) and a.fill != "file"}
         execute(record, self._kernel.py_func, self._given, ready=ready, turns=turns)
