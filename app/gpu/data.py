@@ -13,6 +13,8 @@ from ...tracer.hardware.segment_sums import PhaseSpans, kind_cycles, phase_spans
 from ...tracer.hardware.timeline import SegmentKind, Timeline
 from ...tracer.model.array_types import Floats, Ints
 
+FEW = 64  # places of blocks on all multiprocessors together, up to which they may show what warps did
+
 
 @dataclass(frozen=True, eq=False)
 class GpuData:
@@ -34,6 +36,29 @@ class GpuData:
     def used_machines(self) -> int:
         """How many of them had a block."""
         return int(np.count_nonzero(np.diff(self.first)))
+
+    @cached_property
+    def listed(self) -> Ints:
+        """The multiprocessors that have a row: all, or those with a block where fewer than half had one."""
+        used = np.flatnonzero(np.diff(self.first))
+        return used if 0 < 2 * len(used) < self.machines else np.arange(self.machines)
+
+    @property
+    def left_out(self) -> int:
+        """How many multiprocessors are not listed: none of them ran a block."""
+        return self.machines - len(self.listed)
+
+    @cached_property
+    def row_of(self) -> Ints:
+        """The row of each multiprocessor, (multiprocessors,); of those left out the one behind the listed."""
+        rows = np.full(self.machines, len(self.listed))
+        rows[self.listed] = np.arange(len(self.listed))
+        return rows
+
+    @property
+    def has_few_lanes(self) -> bool:
+        """Whether there are so few places of blocks on all listed multiprocessors that each may show its warps."""
+        return len(self.listed) * self.lanes.at_once <= FEW
 
     @property
     def wave_count(self) -> float:

@@ -47,6 +47,14 @@ def with_head(made: Timeline, **changes: Any) -> Timeline:
     return replace(made, head=msgspec.structs.replace(made.head, **changes))
 
 
+def sparse() -> GpuData:
+    """Return data of a GPU of 132 multiprocessors, of which 4 ran the blocks: 0, 2, 4 and 131."""
+    made = timeline()
+    head = with_head(made, device=msgspec.structs.replace(made.head.device, multiprocessors=132))
+    machine = np.array([0, 2, 4, 131], np.uint16)[made.spans.multiprocessor]
+    return gpu_data(replace(head, spans=replace(made.spans, multiprocessor=machine)))
+
+
 def data(**options: Any) -> GpuData:
     """Return what is derived from a made timeline."""
     return gpu_data(timeline(**options))

@@ -50,7 +50,10 @@ def _part(at: GpuLayout, position: QPointF) -> GpuPart:
 def _block_at(shown: Shown, at: GpuLayout, position: QPointF, near: float) -> int | None:
     """Return the block at a position: of its lane where lanes are rows, else the first of the multiprocessor's."""
     data, row, time = shown.data, at.row(position.y()), at.time(position.x())
-    blocks = data.on(row if shown.level == "gpu" else shown.machine)
+    machine = shown.machine_at(row)
+    if machine is None:
+        return None
+    blocks = data.on(machine)
     if shown.level == "multiprocessor":
         blocks = blocks[data.lanes.lane[blocks] == row]
     elif at.box(0).height() >= LANE * data.lanes.at_once:

@@ -66,7 +66,7 @@ def block_rows(data: GpuData, machine: int | None, tall: float) -> tuple[Ints, I
         return mine, lane[mine], at_once
     shown = np.arange(data.timeline.blocks)
     parts = at_once if tall >= LANE * at_once else 1
-    where = data.timeline.spans.multiprocessor.astype(np.int64) * parts
+    where = data.row_of[data.timeline.spans.multiprocessor] * parts
     return shown, where + (lane if parts > 1 else 0), parts
 
 
@@ -156,13 +156,25 @@ def block_strip(data: GpuData, block: int, warp: int | None) -> Strip:
     return _strip(data, mine, row, 0.0)
 
 
+def lanes_of(data: GpuData, machine: int | None, block: Ints) -> Ints:
+    """Return the lane of each block, of one multiprocessor's or, for None, of those of all."""
+    lane = data.lanes.lane[block]
+    if machine is not None:
+        return lane
+    return data.row_of[data.timeline.spans.multiprocessor[block]] * data.lanes.at_once + lane
+
+
 @lru_cache(maxsize=8)
-def machine_strip(data: GpuData, machine: int) -> tuple[Strip, int]:
-    """Return what the warps of all blocks on a multiprocessor did, a row for each warp of a lane, and rows a lane."""
+def machine_strip(data: GpuData, machine: int | None) -> tuple[Strip, int]:
+    """Return what the warps of all blocks on a multiprocessor did, a row for each warp of a lane, and rows a lane.
+
+    Of all multiprocessors, for None, it has the lanes of each in turn.
+    """
     segments, spans = data.timeline.segments, data.timeline.spans
-    mine = np.flatnonzero(np.isin(segments.block, data.on(machine)))
+    is_shown = np.isin(segments.block, data.on(machine)) if machine is not None else slice(None)
+    mine = np.arange(len(segments))[is_shown]
     warps = int(segments.warp[mine].max()) + 1 if len(mine) else 1
-    row = data.lanes.lane[segments.block[mine]] * warps + segments.warp[mine]
+    row = lanes_of(data, machine, segments.block[mine].astype(np.int64)) * warps + segments.warp[mine]
     in_order = np.argsort(spans.start[segments.block[mine]], kind="stable")
     mine, row = mine[in_order], row[in_order]
     return _strip(data, mine, row, spans.start[segments.block[mine]].astype(np.float64)), warps
@@ -223,22 +235,33 @@ def _usual_width(strip: Strip, span: TimeRange, width: float) -> float:
     return strip.usual * width / (span[1] - span[0])
 
 
-def shows_warps(strip: Strip, span: TimeRange, width: float, tall: float) -> bool:
-    """Return whether lanes so high, in logical pixels, show what warps did, in a picture so wide."""
-    return tall >= MINI and _usual_width(strip, span, width) >= NARROW
+def shows_warps(data: GpuData, machine: int | None, span: TimeRange, width: float, tall: float) -> bool:
+    """Return whether lanes so high, in logical pixels, show what warps did, in a picture so wide.
+
+    machine: the multiprocessor whose lanes they are, None for all of them, which have to be few.
+    """
+    if tall < MINI or (machine is None and not data.has_few_lanes):
+        return False
+    return _usual_width(machine_strip(data, machine)[0], span, width) >= NARROW
 
 
 def add_warps(
-    pixels: Pixels, data: GpuData, machine: int, span: TimeRange, lanes: int, theme: Theme, ratio: float
+    pixels: Pixels,
+    data: GpuData,
+    machine: int | None,
+    span: TimeRange,
+    lanes: int,
+    theme: Theme,
+    ratio: float,
 ) -> None:
-    """Paint into the lanes of a multiprocessor what the warps of its blocks did, where that was recorded.
+    """Paint into the lanes of a multiprocessor, or of all, what the warps of blocks did, where that was recorded.
 
-    Where segments are too narrow to be told apart, the blocks stay as they are.
+    Where segments are too narrow to be told apart, the blocks stay as they are. lanes: in the picture.
     """
     height, width = pixels.shape
-    strip, warps = machine_strip(data, machine)
-    if not shows_warps(strip, span, width / ratio, height / ratio / lanes):
+    if not shows_warps(data, machine, span, width / ratio, height / ratio / lanes):
         return
+    strip, warps = machine_strip(data, machine)
     code, _ = codes(strip, span, lanes * warps, width)
     edges, gap = edges_of(lanes, height), max(1, round(ratio))
     tall = np.diff(edges) - gap
@@ -252,16 +275,22 @@ def add_warps(
 
 
 def _part_blocks(
-    pixels: Pixels, data: GpuData, machine: int, span: TimeRange, edges: Ints, theme: Theme, ratio: float
+    pixels: Pixels,
+    data: GpuData,
+    machine: int | None,
+    span: TimeRange,
+    edges: Ints,
+    theme: Theme,
+    ratio: float,
 ) -> None:
     """Leave a gap between blocks that follow each other in a lane."""
-    width, blocks = pixels.shape[1], data.on(machine)
+    width, blocks = pixels.shape[1], data.order if machine is None else data.on(machine)
     end = data.timeline.spans.start[blocks]
     x = np.round((end - span[0]) * (width / (span[1] - span[0]))).astype(np.int64)
-    ground = theme.colour("panel").rgb()
-    for place, lane in zip(x.tolist(), data.lanes.lane[blocks].tolist(), strict=True):
-        if 0 < place < width:
-            pixels[edges[lane] : edges[lane + 1], max(0, place - round(2 * ratio)) : place] = ground
+    seen = (x > 0) & (x < width)
+    ground, lanes = theme.colour("panel").rgb(), lanes_of(data, machine, blocks)
+    for place, lane in zip(x[seen].tolist(), lanes[seen].tolist(), strict=True):
+        pixels[edges[lane] : edges[lane + 1], max(0, place - round(2 * ratio)) : place] = ground
 
 
 @lru_cache(maxsize=8)

@@ -30,7 +30,7 @@ def legend_of(shown: Sequence[Shown]) -> list[LegendEntry]:
     """Return what the charts show."""
     signs = {BLOCKS for one in shown if one.is_of_blocks}
     signs |= {DETAILS for one in shown if one.level == "gpu" and len(one.data.detailed)}
-    signs |= {kind for one in shown if one.level != "gpu" for kind in one.data.kinds}
+    signs |= {kind for one in shown if one.shows_kinds for kind in one.data.kinds}
     return [LegendEntry(sign, sign) for sign in (BLOCKS, DETAILS, *SEGMENT_KINDS) if sign in signs]
 
 

@@ -24,18 +24,18 @@ from .image import (
     add_warps,
     bars,
     block_strip,
-    machine_strip,
     segment_pixels,
     shows_warps,
 )
 from .layout import GpuLayout
 from .shown import Shown
-from .text import NO_DETAILS, block_name, lines_name, phase_label
+from .text import NO_DETAILS, block_name, lines_name, phase_label, rest_text
 
 WORDS = 400  # words in bars at most, of which nobody reads more
 BAR = 13  # pixels: the height of a bar from which on words are in it
 NARROW = 3  # pixels: the least width of a frame, and of the mark of rows with details
 GAP = 2  # pixels that a veil leaves free beside it
+ROOMY = 24  # pixels: the height of a row from which on its name is larger
 MARK = 6  # pixels: the side of the mark at the chosen row
 
 
@@ -70,15 +70,16 @@ def _device(box: QRectF, ratio: float) -> tuple[int, int]:
 def _draw_blocks(painter: QPainter, shown: Shown, at: GpuLayout, theme: Theme, ratio: float) -> None:
     data, machine = shown.data, None if shown.level == "gpu" else shown.machine
     pixels, at_once = bars(data, machine, at.span, _device(at.rows, ratio), at.count, theme, ratio)
-    if machine is not None:
-        add_warps(pixels, data, machine, at.span, at.count, theme, ratio)
+    lanes = at.count * (1 if machine is not None else max(1, data.lanes.at_once))
+    add_warps(pixels, data, machine, at.span, lanes, theme, ratio)
     painter.drawImage(at.rows, image(pixels))
     _draw_curve(painter, shown, at_once, at, theme)
     if machine is None:
         _draw_marks(painter, shown, at, theme)
-    else:
-        with clipped(painter, at.rows):
-            _draw_numbers(painter, shown, at, theme)
+        if data.left_out:
+            _draw_rest(painter, shown, at, theme)
+    with clipped(painter, at.rows):
+        _draw_numbers(painter, shown, at, theme)
 
 
 def most_at_once(shown: Shown) -> int:
@@ -109,26 +110,39 @@ def _draw_curve(painter: QPainter, shown: Shown, at_once: Floats, at: GpuLayout,
 def _draw_marks(painter: QPainter, shown: Shown, at: GpuLayout, theme: Theme) -> None:
     """Draw which multiprocessors have blocks whose warps were recorded."""
     for machine in shown.data.detailed_machines.tolist():
-        box, wide = at.box(machine), theme.px(NARROW)
+        box, wide = at.box(int(shown.data.row_of[machine])), theme.px(NARROW)
         high = max(box.height() - 1, 2.0)
         painter.fillRect(QRectF(at.rows.left() - wide - 1, box.top(), wide, high), theme.colour("accent"))
 
 
+def _draw_rest(painter: QPainter, shown: Shown, at: GpuLayout, theme: Theme) -> None:
+    """Say in the last row what is left out; beside the curve, whose upper half is free, where rows are too low."""
+    box, text = at.box(at.count - 1), theme.say(rest_text(shown.data))
+    if box.height() >= theme.px(BAR):
+        font = theme.font(12 if box.height() >= theme.px(ROOMY) else 10.5)
+        write(painter, box, text, font, theme.colour("muted"), LEFT | MIDDLE)
+    else:
+        top = RIGHT | Qt.AlignmentFlag.AlignTop
+        write(painter, at.curve, text, theme.font(9.5), theme.colour("muted"), top)
+
+
 def _visible_blocks(shown: Shown, at: GpuLayout) -> Ints:
-    """Return the blocks of the multiprocessor that some of is to be seen, the longest first."""
-    spans, mine = shown.data.timeline.spans, shown.data.on(shown.machine)
+    """Return the blocks in the rows that some of is to be seen, the longest first."""
+    data, spans = shown.data, shown.data.timeline.spans
+    mine = data.order if shown.level == "gpu" else data.on(shown.machine)
     seen = mine[(spans.end[mine] > at.span[0]) & (spans.start[mine] < at.span[1])]
     return np.asarray(seen[np.argsort(spans.start[seen] - spans.end[seen], kind="stable")])
 
 
 def _draw_numbers(painter: QPainter, shown: Shown, at: GpuLayout, theme: Theme) -> None:
     """Write what blocks are called into bars that have room for it, but where they show their warps."""
-    data, tall = shown.data, at.box(0).height()
+    data, machine = shown.data, None if shown.level == "gpu" else shown.machine
+    tall = at.box(0).height() / (1 if machine is not None else max(1, data.lanes.at_once))
     if tall < theme.px(BAR):
         return
     font, metrics = theme.font(10), QFontMetricsF(theme.font(10))
     blocks = _visible_blocks(shown, at)[:WORDS]
-    if shows_warps(machine_strip(data, shown.machine)[0], at.span, at.rows.width(), tall):
+    if shows_warps(data, machine, at.span, at.rows.width(), tall):
         blocks = np.setdiff1d(blocks, data.detailed)
     painter.setFont(font)
     for block in blocks.tolist():
@@ -256,13 +270,14 @@ def _draw_names(painter: QPainter, shown: Shown, at: GpuLayout, theme: Theme, ro
     """Write what rows are called, every so many that they have room; mark the chosen one."""
     tall = at.box(0).height()
     step = 1 if tall >= theme.px(12) else whole_step(at.count, at.rows.height() / theme.px(15))
-    font, small = theme.font(10.5), theme.font(9.5)
+    large, small = 13 if tall >= theme.px(ROOMY) and shown.level == "gpu" else 10.5, theme.font(9.5)
+    font = theme.font(large)
     for i in range(0, at.count, step):
         if row is not None and i != row and abs(i - row) * tall < theme.px(12):
             continue
         _write_name(painter, shown, at, i, font if tall >= theme.px(12) else small, theme, "muted")
-    if row is not None and shown.name(row):
-        _write_name(painter, shown, at, row, theme.font(10.5, bold=True), theme, "text")
+    if row is not None and (shown.name(row) or shown.machine_at(row) is None):
+        _write_name(painter, shown, at, row, theme.font(large, bold=True), theme, "text")
         _draw_row_mark(painter, at.box(row), at, theme)
     if shown.level == "multiprocessor":
         box = QRectF(0, at.rows.top(), at.rows.left() - theme.px(8), theme.px(30))
@@ -275,7 +290,7 @@ def _draw_names(painter: QPainter, shown: Shown, at: GpuLayout, theme: Theme, ro
 def _write_name(
     painter: QPainter, shown: Shown, at: GpuLayout, row: int, font: QFont, theme: Theme, colour: str
 ) -> None:
-    box, high = at.box(row), theme.px(14)
+    box, high = at.box(row), theme.px(18)
     line = QRectF(0, box.center().y() - high / 2, at.rows.left() - theme.px(14), high)
     write(painter, line, shown.name(row), font, theme.colour(colour), RIGHT | MIDDLE)
 
@@ -311,7 +326,7 @@ def box_of_item(shown: Shown, at: GpuLayout, item: int) -> QRectF:
 
 def _lane_box(shown: Shown, at: GpuLayout, block: int) -> QRectF:
     """Return the row of a block's multiprocessor, or its part for the block's lane where lanes have parts."""
-    box, at_once = at.box(shown.data.machine(block)), shown.data.lanes.at_once
+    box, at_once = at.box(int(shown.data.row_of[shown.data.machine(block)])), shown.data.lanes.at_once
     if box.height() < LANE * at_once:
         return box
     tall = box.height() / at_once

@@ -49,17 +49,29 @@ class Shown:
     def rows(self) -> int:
         """How many rows there are."""
         if self.level == "gpu":
-            return self.data.machines
+            return len(self.data.listed) + bool(self.data.left_out)
         if self.level == "multiprocessor":
             return max(1, self.data.lanes.at_once)
         if not self.has_details:
             return 1
         return self.data.warps(self.block) if self.level == "block" else len(kind_rows(self.data))
 
+    @property
+    def shows_kinds(self) -> bool:
+        """Whether there may be room for what warps did."""
+        return self.level != "gpu" or self.data.has_few_lanes
+
+    def machine_at(self, row: int) -> int | None:
+        """Return the multiprocessor of a row; None of the row that stands for those without a block."""
+        if self.level != "gpu":
+            return self.machine
+        return int(self.data.listed[row]) if row < len(self.data.listed) else None
+
     def name(self, row: int) -> str:
         """Return what a row is called beside it; "" for lanes, which are only places."""
         if self.level == "gpu":
-            return str(row)
+            machine = self.machine_at(row)
+            return "" if machine is None else str(machine)
         if self.is_of_blocks or not self.has_details:
             return ""
         return f"warp {row}" if self.level == "block" else SEGMENT_KINDS[kind_rows(self.data)[row]]

@@ -51,6 +51,11 @@ def machine_told(data: GpuData, machine: int) -> str:
     )
 
 
+def rest_text(data: GpuData) -> str:
+    """Return what the multiprocessors did that have no row: 116 other multiprocessors ran no block."""
+    return f"{plural(data.left_out, 'other multiprocessor')} ran no block"
+
+
 def segment_told(data: GpuData, segment: int) -> str:
     """Return what a warp did from one mark to the next, in words: phase, kind, cycles, and the lines of the source."""
     segments = data.timeline.segments
@@ -97,7 +102,8 @@ def row_told(shown: Shown, row: int) -> str:
     """Return what a row stands for, in words."""
     data = shown.data
     if shown.level == "gpu":
-        return machine_told(data, row)
+        machine = shown.machine_at(row)
+        return f"{rest_text(data)} · {MEASURED}" if machine is None else machine_told(data, machine)
     if shown.level == "multiprocessor":
         return machine_told(data, shown.machine)
     if not shown.has_details:

@@ -81,7 +81,9 @@ class GpuView(QWidget):
     def _first_row(self) -> int | None:
         if self.shown is None:
             return None
-        return {"gpu": self.shown.machine, "block": self.shown.warp}.get(self.shown.level, 0)
+        return {"gpu": int(self.shown.data.row_of[self.shown.machine]), "block": self.shown.warp}.get(
+            self.shown.level, 0
+        )
 
     def set_theme(self, theme: Theme) -> None:
         """Take colours and text size."""
@@ -206,24 +208,27 @@ class GpuView(QWidget):
         return hit_at(self.shown, self.places, position)
 
     def _click(self, hit: Hit) -> None:
-        assert self.shown
-        if (
-            hit.part == "rows"
-            and self.shown.is_of_blocks
-            and (hit.item is not None or self.shown.level == "gpu")
-        ):
+        if self._enters(hit):
             self._enter(hit.row, hit.item)
-        elif hit.part == "names" and self.shown.level in ("gpu", "block"):
-            self._enter(hit.row, None)
         elif hit.part == "rows":
             self.choose(hit.row, hit.item)
+
+    def _enters(self, hit: Hit) -> bool:
+        """Return whether a click on what was hit goes a level deeper."""
+        shown = self.shown
+        if shown is None or shown.machine_at(hit.row) is None:
+            return False
+        if hit.part == "rows":
+            return shown.is_of_blocks and (hit.item is not None or shown.level == "gpu")
+        return hit.part == "names" and shown.level in ("gpu", "block")
 
     def _enter(self, row: int | None, item: int | None) -> None:
         """Ask for the level below: that of a multiprocessor, a block or a warp."""
         if self.shown is None or row is None:
             return
         if self.shown.level == "gpu":
-            self.entered.emit("multiprocessor", row)
+            if (machine := self.shown.machine_at(row)) is not None:
+                self.entered.emit("multiprocessor", machine)
         elif self.shown.level == "multiprocessor":
             block = item if item is not None else self._nearest_block(row)
             if block is not None:
@@ -243,11 +248,7 @@ class GpuView(QWidget):
         return int(mine[0]) if len(mine) else None
 
     def _show_cursor(self, position: QPointF) -> None:
-        enters = False
-        if self.shown is not None:
-            hit = self.hit(position)
-            enters = hit.part == "rows" and (hit.item is not None or self.shown.level == "gpu")
-            enters |= hit.part == "names" and self.shown.level in ("gpu", "block")
+        enters = self.shown is not None and self._enters(self.hit(position))
         self.setCursor(Qt.CursorShape.PointingHandCursor if enters else Qt.CursorShape.ArrowCursor)
 
     @guarded

@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from gpu_charts import data, of_blocks, timeline
+from gpu_charts import data, of_blocks, sparse, timeline
 from gpu_timelines import CYCLES
 from tilescope.app.gpu.data import gpu_data
 from tilescope.app.views.gpu.image import (
@@ -90,7 +90,7 @@ def test_a_multiprocessor_alone_has_a_row_for_each_lane():
 
 
 def test_no_multiprocessor_is_lost_where_there_are_fewer_pixels_than_rows():
-    found = ran([(machine, 0, 100) for machine in range(0, 9, 8)])
+    found = ran([(machine, 0, 100) for machine in (0, 1, 2, 6, 7, 8)])
     pixels, _ = bars(found, None, (0.0, 100.0), (50, 3), 9, LIGHT, 1.0)
     assert [bool((row[:40] != PANEL).all()) for row in pixels] == [True, False, True]
 
@@ -177,3 +177,29 @@ def test_the_strip_of_a_multiprocessor_has_the_warps_of_its_blocks_alone():
     assert warps == 2
     blocks = set(found.timeline.segments.block[strip.segment].tolist())
     assert blocks == set(found.on(1).tolist())
+
+
+def test_rows_of_all_multiprocessors_show_what_warps_did_where_they_are_tall():
+    found = sparse()
+    span = (0.0, float(found.timeline.nanoseconds))
+    lanes = 5 * found.lanes.at_once
+    for height, is_seen in ((200, True), (40, False)):
+        pixels, _ = bars(found, None, span, (900, height), 5, LIGHT, 1.0)
+        add_warps(pixels, found, None, span, lanes, LIGHT, 1.0)
+        rows = [pixels[height * i // 5 : height * (i + 1) // 5] for i in range(5)]
+        for row in rows[:4]:
+            assert bool((row == LIGHT.colour("global load").rgb()).any()) == is_seen
+            assert bool((row == LIGHT.colour("shared load").rgb()).any()) == is_seen
+        assert (rows[4] == PANEL).all()
+
+
+def test_a_lane_among_those_of_all_multiprocessors_is_painted_as_that_of_one():
+    found = sparse()
+    span = (0.0, float(found.timeline.nanoseconds))
+    all_of_them, _ = bars(found, None, span, (900, 400), 5, LIGHT, 1.0)
+    add_warps(all_of_them, found, None, span, 10, LIGHT, 1.0)
+    one, _ = bars(found, 131, span, (900, 80), 2, LIGHT, 1.0)
+    add_warps(one, found, 131, span, 2, LIGHT, 1.0)
+    for look in ("global load", "shared load"):
+        seen = one == LIGHT.colour(look).rgb()
+        assert seen.any() and ((all_of_them[240:320] == LIGHT.colour(look).rgb()) == seen).all()

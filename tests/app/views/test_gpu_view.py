@@ -6,11 +6,12 @@ from PySide6.QtGui import QColor, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from gpu_charts import data, timeline, view_of
+from gpu_charts import data, sparse, timeline, view_of
 from sessions import picture
 from tilescope.app.gpu.data import gpu_data
 from tilescope.app.gpu.place import PanePlace
 from tilescope.app.views.gpu.hit_test import text_of
+from tilescope.app.views.gpu.legend import legend_of
 from tilescope.app.views.gpu.paint import box_of_item
 from tilescope.app.views.gpu.shown import shown_at
 from tilescope.app.views.gpu.text import NO_DETAILS, ordinal
@@ -149,6 +150,46 @@ def test_a_multiprocessor_without_a_block_says_so():
     empty = view_of(shown_at(found, "gpu", PanePlace()))
     assert "16 blocks" not in empty.chosen_text()
     assert "4 blocks, up to 2 at once" in empty.chosen_text()
+
+
+def test_a_sparse_launch_has_rows_of_used_multiprocessors_and_one_for_the_rest():
+    view = view_of(shown_at(sparse(), "gpu", PanePlace()))
+    assert [view.shown.name(row) for row in range(view.places.count)] == ["0", "2", "4", "131", ""]
+    assert tip(view, view.places.box(4).center()) == "128 other multiprocessors ran no block · measured"
+
+
+def test_clicks_on_a_sparse_launch_go_into_the_multiprocessor_that_is_drawn_there():
+    view = view_of(shown_at(sparse(), "gpu", PanePlace()))
+    found = asked(view)
+    for row in range(5):
+        QTest.mouseClick(view, LEFT, pos=view.places.box(row).center().toPoint())
+    assert found == [("multiprocessor", machine) for machine in (0, 2, 4, 131)]
+    assert view.chosen_text().startswith("128 other multiprocessors")
+
+
+def test_blocks_of_a_sparse_launch_are_found_where_they_are_drawn():
+    data_of = sparse()
+    shown = shown_at(data_of, "gpu", PanePlace())
+    view = view_of(shown)
+    for block in range(16):
+        box = box_of_item(shown, view.places, block)
+        assert view.hit(box.center()).item == block
+        assert f"on multiprocessor {data_of.machine(block)}:" in tip(view, box.center())
+
+
+def test_keys_move_over_the_rows_of_a_sparse_launch():
+    view = view_of(shown_at(sparse(), "gpu", PanePlace(multiprocessor=2)))
+    assert view.chosen_text().startswith("multiprocessor 2:")
+    found = asked(view)
+    for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Down, Qt.Key.Key_Return):
+        QTest.keyClick(view, key)
+    assert found == [("multiprocessor", 131)]
+    assert view.chosen_text() == "128 other multiprocessors ran no block · measured"
+
+
+def test_the_legend_names_what_the_rows_of_a_sparse_launch_show():
+    shown = shown_at(sparse(), "gpu", PanePlace())
+    assert {"load", "compute", "wait"} <= {entry.sign for entry in legend_of([shown])}
 
 
 # Time.
