@@ -263,15 +263,26 @@ def add_warps(
         return
     strip, warps = machine_strip(data, machine)
     code, _ = codes(strip, span, lanes * warps, width)
-    edges, gap = edges_of(lanes, height), max(1, round(ratio))
-    tall = np.diff(edges) - gap
+    edges = edges_of(lanes, height)
+    tall = np.diff(edges) - _gaps(data, machine, lanes, ratio)
     lane = np.repeat(np.arange(lanes), np.diff(edges))
     y = np.arange(height) - edges[lane]
     warp = np.minimum(y * warps // np.maximum(tall[lane], 1), warps - 1)
     shown = code[lane * warps + warp]
     shown[y >= tall[lane]] = -1
+    pixels[y >= tall[lane]] = theme.colour("panel").rgb()
     np.copyto(pixels, _flat(theme).take(shown, mode="wrap"), where=shown >= 0)
+    waits = (shown == SEGMENT_KINDS.index("wait")) & hatch(width, height, round(6 * ratio))
+    np.copyto(pixels, np.uint32(theme.colour(WAITING).rgb()), where=waits)
     _part_blocks(pixels, data, machine, span, edges, theme, ratio)
+
+
+def _gaps(data: GpuData, machine: int | None, lanes: int, ratio: float) -> Ints:
+    """Return how many pixels at the foot of each lane part it from the next one; more between multiprocessors."""
+    gaps, at_once = np.full(lanes, max(1, round(ratio))), data.lanes.at_once
+    if machine is None and at_once > 1:
+        gaps[at_once - 1 :: at_once] *= 3
+    return gaps
 
 
 def _part_blocks(

