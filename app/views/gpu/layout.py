@@ -14,7 +14,7 @@ from ...widgets.theme import Theme
 NAMES = 96  # pixels: the room for the names of the rows
 FREE = 14  # pixels that are free at the right
 CURVE, BANDS, GAP = 26, 18, 4  # pixels: the curve of blocks at once, the names of phases, what is between
-TALLEST = {"gpu": 64, "multiprocessor": 96, "block": 96, "warp": 110}  # pixels: the largest height of a row
+TALLEST = {"gpu": 96, "multiprocessor": 96, "block": 96, "warp": 110}  # pixels: the largest height of a row
 
 TimeRange = tuple[float, float]  # nanoseconds at the left and the right edge, from the origin of the axis
 

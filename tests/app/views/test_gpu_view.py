@@ -315,3 +315,12 @@ def test_ordinals():
     assert [ordinal(n) for n in (1, 2, 3, 4, 11, 12, 21, 102, 113)] == [
         "1st", "2nd", "3rd", "4th", "11th", "12th", "21st", "102nd", "113th",
     ]  # fmt: skip
+
+
+def test_what_is_left_out_is_also_said_where_rows_are_too_low_for_words():
+    view = view_of(shown_at(sparse(), "gpu", PanePlace()), size=(900, 90))
+    at, panel = view.places, view.theme.colour("panel")
+    assert at.box(4).height() < 13
+    image = picture(view)
+    right = range(round(at.curve.right()) - 60, round(at.curve.right()))
+    assert any(image.pixelColor(x, y) != panel for x in right for y in range(round(at.curve.top()) + 12))
