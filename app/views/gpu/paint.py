@@ -36,7 +36,7 @@ BAR = 13  # pixels: the height of a bar from which on words are in it
 NARROW = 3  # pixels: the least width of a frame, and of the mark of rows with details
 GAP = 2  # pixels that a veil leaves free beside it
 ROOMY = 24  # pixels: the height of a row from which on its name is larger
-REST = 32  # pixels: the room that the sentence for all other multiprocessors takes at most
+LEAST_REST, REST = 11, 32  # pixels: the room that the sentence for all other multiprocessors takes
 MARK = 6  # pixels: the side of the mark at the chosen row
 
 
@@ -119,9 +119,9 @@ def _draw_marks(painter: QPainter, shown: Shown, at: GpuLayout, theme: Theme) ->
 def _draw_rest(painter: QPainter, shown: Shown, at: GpuLayout, theme: Theme) -> None:
     """Say in the last row what is left out; beside the curve, whose upper half is free, where rows are too low."""
     box, text = at.box(at.count - 1), theme.say(rest_text(shown.data))
-    if box.height() >= theme.px(BAR):
+    if box.height() >= theme.px(LEAST_REST):
         box.setHeight(min(box.height(), theme.px(REST)))
-        font = theme.font(12 if box.height() >= theme.px(ROOMY) else 10.5)
+        font = theme.font(12 if box.height() >= theme.px(ROOMY) else 9.5)
         write(painter, box, text, font, theme.colour("muted"), LEFT | MIDDLE)
     else:
         top = RIGHT | Qt.AlignmentFlag.AlignTop

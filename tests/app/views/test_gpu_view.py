@@ -318,9 +318,9 @@ def test_ordinals():
 
 
 def test_what_is_left_out_is_also_said_where_rows_are_too_low_for_words():
-    view = view_of(shown_at(sparse(), "gpu", PanePlace()), size=(900, 90))
+    view = view_of(shown_at(sparse(), "gpu", PanePlace()), size=(900, 80))
     at, panel = view.places, view.theme.colour("panel")
-    assert at.box(4).height() < 13
+    assert at.box(4).height() < 11
     image = picture(view)
     right = range(round(at.curve.right()) - 60, round(at.curve.right()))
     assert any(image.pixelColor(x, y) != panel for x in right for y in range(round(at.curve.top()) + 12))
