@@ -11,6 +11,7 @@ from typing import Self
 import msgspec
 import numpy as np
 
+from ...measure.measurement import MeasurementError
 from ...model.launch import Launch
 from ...model.trace import Trace
 from ...processes.json_process import JsonProcess, StartError, module_command
@@ -64,11 +65,13 @@ class GpuNotes:
     def __call__(self, launch: Launch, room: int) -> Notes:
         """Return the notes of a launch, of which each thread has room for so many.
 
-        Raises NotesError where there is no GPU, and for what can't be noted.
+        Raises MeasurementError where there is no GPU, and NotesError for what can't be noted.
         """
         with tempfile.TemporaryDirectory(prefix="tilescope-notes-") as folder:
             path = Path(folder) / "notes.npz"
             made = self._answer(NotesWanted(launch, room, str(path)))
+            if made.no_device:
+                raise MeasurementError(made.problem)
             if made.problem:
                 raise NotesError(made.problem)
             return load(path)

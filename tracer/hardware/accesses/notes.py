@@ -86,6 +86,7 @@ class NotesMade(msgspec.Struct, frozen=True):
 
     problem: str = ""
     is_last: bool = False  # whether the device can't be used any more, and the process ends
+    no_device: bool = False  # whether there is no GPU at all
 
 
 @dataclass(frozen=True, eq=False)

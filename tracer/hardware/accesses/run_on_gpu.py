@@ -60,13 +60,17 @@ def main() -> None:
 def answer(wanted: NotesWanted) -> NotesMade:
     """Note the accesses of a launch, write them, and say how that ended."""
     try:
-        notes_of(wanted.launch, wanted.room, *_device()).save(Path(wanted.path))
+        gpu, device = _device()
+    except MeasurementError as error:
+        return NotesMade(str(error), no_device=True)
+    try:
+        notes_of(wanted.launch, wanted.room, gpu, device).save(Path(wanted.path))
     except (MeasurementError, NotMarkable, NotesError, LoadError) as error:
         return NotesMade(str(error))
     except Exception as error:  # noqa: BLE001  # Numba's and the driver's, which show in many types
         name = wanted.launch.kernel.rpartition(":")[2]
         problem = f"The accesses of {name} can't be noted on a GPU: {_reason(error)}."
-        return NotesMade(problem, _device()[0].is_lost())
+        return NotesMade(problem, gpu.is_lost())
     return NotesMade()
 
 

@@ -19,6 +19,7 @@ from tilescope.tracer.hardware.accesses.notes import (
     load,
 )
 from tilescope.tracer.hardware.accesses.run_on_gpu import check_room
+from tilescope.tracer.measure.measurement import MeasurementError
 from tilescope.tracer.model.plan import launch_of, parse_spec
 from tilescope.tracer.model.trace import Buffer, Op
 from tilescope.tracer.storage.trace_file import load as load_trace
@@ -185,7 +186,7 @@ def test_without_a_gpu_it_is_said_that_there_is_none(private):
     with GpuNotes() as notes_of:
         try:
             notes_of(private.head.launch, 40)
-        except NotesError as error:
+        except MeasurementError as error:
             assert str(error).startswith(("No GPU can be used", "No kernel can be compiled"))
         else:
             pytest.skip("there is a GPU")

@@ -164,7 +164,7 @@ def test_without_a_gpu_the_reason_is_passed_on(played, tmp_path, monkeypatch):
 
     monkeypatch.setattr(run_on_gpu, "_device", none)
     made = run_on_gpu.answer(NotesWanted(launch(), 60, str(tmp_path / "notes.npz")))
-    assert made.problem == "No GPU can be used: it has left."
+    assert made.problem == "No GPU can be used: it has left." and made.no_device
 
 
 def test_heads_say_how_many_notes_there_are(played, tmp_path):
