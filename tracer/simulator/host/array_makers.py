@@ -153,6 +153,7 @@ def mapped(*arylist: NDArray[Any], stream: StreamLike = 0) -> Iterator[Any]:
 
 
 def _lengths(shape: Any) -> tuple[int, ...]:
+    shape = shape.tolist() if isinstance(shape, np.ndarray) else shape
     lengths = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
     for length in lengths:
         if not isinstance(length, int | np.integer):

@@ -28,6 +28,8 @@ _live: dict[
 class Memory:
     """Some bytes of the device's memory: `gpu_data` of an array."""
 
+    __cuda_memory__ = True
+
     def __init__(self, address: int, size: int, owner: Any) -> None:
         self.address, self.size, self.owner = address, size, owner
 
@@ -132,8 +134,9 @@ class DeviceNDArrayBase:
             sentry_contiguous(ary)
             check_array_compatibility(array_core(self), array_core(ary))
         else:
-            order: Any = "C" if self._ary.flags.c_contiguous else "F"
-            check_array_compatibility(array_core(self), np.asarray(array_core(ary), order=order))
+            core = array_core(self)
+            order: Any = "C" if core.flags["C_CONTIGUOUS"] else "F"
+            check_array_compatibility(core, np.asarray(array_core(ary), order=order))
         fresh_memory.forget(self._ary)
         np.copyto(self._ary, np.asarray(getattr(ary, "_ary", ary)))
 

@@ -147,7 +147,19 @@ class Context:
 
         return device_array(bytesize, "u1").gpu_data
 
-    memhostalloc = memallocmanaged = memalloc
+    def memallocmanaged(self, bytesize: int, attach_global: bool = True) -> Any:
+        """Return so many bytes that host and device see."""
+        from .array_makers import managed_array
+
+        return managed_array(bytesize, "u1")
+
+    def memhostalloc(
+        self, bytesize: int, mapped: bool = False, portable: bool = False, wc: bool = False
+    ) -> Any:
+        """Return so many bytes of the host that kernels read and write."""
+        from .array_makers import mapped_array
+
+        return mapped_array(bytesize, "u1")
 
     def __getattr__(self, name: str) -> Any:
         own = f"a context has no attribute {name!r}."

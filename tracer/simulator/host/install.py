@@ -9,7 +9,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from . import array_makers, arrays, devices, kernels, lacking, streams
+from . import array_makers, arrays, devices, kernels, lacking, memory_copies, streams
 from .after_import import after_import
 from .kernel_names import cooperative_groups
 
@@ -31,6 +31,7 @@ STREAMS = (
 DEVICES = (
     "close", "current_context", "detect", "get_current_device", "list_devices", "require_context", "select_device",
 )  # fmt: skip
+COPIES = ("device_memory_size", "device_memset", "device_to_device", "device_to_host", "host_to_device")
 
 
 class Simulator(NamedTuple):
@@ -105,7 +106,7 @@ def _complete_driver() -> None:
         "MemoryPointer": arrays.Memory, "event_elapsed_time": streams.event_elapsed_time,
         "is_device_memory": arrays.is_cuda_ndarray, "profile_start": lambda: None, "profile_stop": lambda: None,
     }  # fmt: skip
-    for name, value in parts.items():
+    for name, value in (parts | {name: getattr(memory_copies, name) for name in COPIES}).items():
         setattr(driver, name, value)
     driver.FakeDriver.__getattr__ = _lacking_of_driver
     shared.gpus = devices.GPUS  # type: ignore[attr-defined]  # Numba's module

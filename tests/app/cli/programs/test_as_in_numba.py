@@ -1,0 +1,63 @@
+"""Programs that run as they are written by Numba alone: what they catch, choose and copy is the same under `run`."""
+
+from __future__ import annotations
+
+import pytest
+
+from programs import HEAD, tilescope
+
+DRIVER = """
+from numba.cuda.cudadrv import devices, driver
+
+context, a = devices.get_context(), np.arange(10, dtype=np.uint32)
+first, second, back = context.memalloc(40), context.memalloc(40), np.zeros(10, np.uint32)
+driver.host_to_device(first, a, 40)
+driver.device_to_device(second, first, 40)
+driver.device_memset(second, 0xAB, 4)
+driver.device_to_host(back, second, 36)
+assert back.tolist() == [0xABABABAB, *range(1, 9), 0], back
+there = cuda.to_device(a)
+assert driver.device_memory_size(there) == driver.device_memory_size(first) == 40
+driver.device_memset(there, 0, driver.device_memory_size(there))
+assert not there.copy_to_host().any() and a[9] == 9
+host = context.memhostalloc(32, mapped=True)
+driver.device_memset(host, 7, 16)
+assert np.ndarray(16, np.uint8, host).sum() == 7 * 16 and context.memallocmanaged(8, attach_global=False).size == 8
+for call in (lambda: driver.device_memset(there, 0, 41), lambda: driver.host_to_device(first, a[::2], 20)):
+    try:
+        call()
+        print("no error")
+    except ValueError:
+        pass
+"""
+
+SHAPES = """
+a = cuda.device_array(np.array([3, 4]), np.int8)
+assert a.shape == (3, 4) and cuda.pinned_array(np.array(5)).shape == (5,)
+for shape in (np.array(1.5), np.array([1.0, 2.0])):
+    try:
+        cuda.device_array(shape)
+        print("no error")
+    except TypeError:
+        pass
+by_rows, by_columns = (np.arange(6).reshape(2, 3, order=order) for order in "CF")
+for axis in (0, 1):
+    shape = ((4, 2, 3), (2, 4, 3))[axis]
+    c, f = (np.broadcast_to(np.expand_dims(x, axis), shape) for x in (by_rows, by_columns))
+    there_c, there_f = cuda.to_device(c), cuda.to_device(f)
+    there_c.copy_to_device(f)
+    there_f.copy_to_device(c)
+    assert (there_c.copy_to_host() == f).all() and (there_f.copy_to_host() == c).all()
+"""
+
+PRINTED = {
+    DRIVER: "",
+    SHAPES: "",
+}
+
+
+@pytest.mark.parametrize("program", PRINTED, ids=("driver", "shapes"))
+@pytest.mark.parametrize("engine", ["simulator", "compiled"])
+def test_programs_run_as_by_numba_alone(script, tmp_path, program, engine):
+    done = tilescope("run", "--quiet", "--engine", engine, str(script(HEAD + program)), folder=tmp_path)
+    assert (done.returncode, done.stdout) == (0, PRINTED[program]), done.stderr
