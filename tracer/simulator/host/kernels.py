@@ -18,7 +18,7 @@ from .signatures import NoMatch, Signature, cast_arguments, normalized, type_of,
 
 # What the driver chooses for most kernels, as the block with which most threads fit.
 LARGEST_BLOCK = 1024
-UNCONFIGURED = "{0} is not configured: launch it as {0}[blocks, threads](...)."
+UNCONFIGURED = "{0}: launch configuration was not specified; launch it as {0}[blocks, threads](...)."
 MODELLED = (
     "how many blocks run at once is modelled from threads and shared memory, not from a GPU's registers."
 )

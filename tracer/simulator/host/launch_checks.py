@@ -70,12 +70,14 @@ def _is_whole(value: Any) -> bool:
 def _lengths(call: str, what: str, given: Any) -> tuple[int, ...]:
     lengths = tuple(given) if isinstance(given, tuple | list) else (given,)
     if not 1 <= len(lengths) <= 3:
-        raise ValueError(f"{call}: the {what} has 1, 2 or 3 dimensions, not {len(lengths)}.")
+        taken = f"{what}dim must be a sequence of 1, 2 or 3 integers, got {list(lengths)}"
+        raise ValueError(f"{call}: {taken}.")
     for length in lengths:
         if not _is_whole(length):
             remedy = "; write // in place of /" if isinstance(length, float | np.floating) else ""
             kind = type(length).__name__
-            raise TypeError(f"{call}: the {what} takes whole numbers, and {length!r} is {_a(kind)}{remedy}.")
+            taken = f"{what}dim must be a sequence of integers, got {list(lengths)}"
+            raise TypeError(f"{call}: {taken}, and {length!r} is {_a(kind)}{remedy}.")
     return (*map(int, lengths), *(1,) * (3 - len(lengths)))
 
 

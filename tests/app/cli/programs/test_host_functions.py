@@ -236,14 +236,17 @@ REFUSED = {
     "128 bytes of dynamic shared memory write k[1, 8, 0, 128].",
     "k[1](a)": "ValueError: k[1]: a launch takes 2 to 4 parameters, k[blocks, threads, stream, bytes of shared "
     "memory], not 1.",
-    "k[8 / 4, 8](a)": "TypeError: k[2.0, 8]: the grid takes whole numbers, and 2.0 is a float; write // in place of /.",
+    "k[8 / 4, 8](a)": "TypeError: k[2.0, 8]: griddim must be a sequence of integers, got [2.0], and 2.0 is a float; "
+    "write // in place of /.",
+    "k[1, (2, 2, 2, 2)](a)": "ValueError: k[1, (2, 2, 2, 2)]: blockdim must be a sequence of 1, 2 or 3 integers, got "
+    "[2, 2, 2, 2].",
     "k[0, 8](a)": "ValueError: k[0, 8]: 0 blocks along x of the grid, where a GPU takes at least 1: the launch fails; "
     "launch nothing where there is nothing to do.",
     "k[1, 8]()": "TypeError: k takes 1 argument, and 0 are given.",
     "k[1, 8]([1.0])": "TypeError: argument a of k is a list, which a kernel does not take; pass np.array(...) of it.",
     "k[1, 8](None)": "TypeError: argument a of k is None, which a kernel does not take; pass numbers and arrays.",
     "k[1, 8](a=a)": "TypeError: k takes its arguments by place, not by name: leave out a=.",
-    "k(a)": "ValueError: k is not configured: launch it as k[blocks, threads](...).",
+    "k(a)": "ValueError: k: launch configuration was not specified; launch it as k[blocks, threads](...).",
     "k[1, 8, 0, 0.5](a)": "TypeError: k[1, 8, 0, 0.5]: the fourth parameter is bytes of shared memory, which 0.5 is "
     "not.",
 }
