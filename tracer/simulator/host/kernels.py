@@ -67,14 +67,16 @@ def kernel_class(base: Any, is_running: Callable[[], bool]) -> type:
     """Return the class of kernels: the simulator's, with what Numba's dispatchers have and what a GPU refuses."""
 
     class Kernel(base):  # type: ignore[misc]  # known at run time only
-        specialized = False
-
         def __init__(
             self, fn: FunctionType, device: bool, fastmath: Any = False, extensions: Sequence[Any] = (),
             debug: bool = False, signatures: Sequence[Signature] = (), options: dict[str, Any] | None = None,
+            specialized: bool = False,
         ) -> None:  # fmt: skip
             super().__init__(fn, device, fastmath, extensions, debug)
             self._declared = tuple(signatures)
+            self.specialized = (
+                specialized  # whether it is for one list of types, which is not looked at at a launch
+            )
             self._launched: dict[
                 tuple[Any, ...], tuple[Any, ...]
             ] = {}  # types of arguments, by what tells them
@@ -101,7 +103,7 @@ def kernel_class(base: Any, is_running: Callable[[], bool]) -> type:
             launch_checks.check_arguments(self.fn, arguments, converted=bool(self.extensions))
             given = tuple(map(_ours, arguments))
             if self._declared:
-                return cast_arguments(name, self._declared, given)
+                return cast_arguments(name, self._declared, given, specialized=self.specialized)
             self._launched.setdefault(tuple(map(type_of, given)), given)
             return given
 
@@ -126,7 +128,9 @@ def kernel_class(base: Any, is_running: Callable[[], bool]) -> type:
             return ForAll(self, int(ntasks), int(tpb), stream, sharedmem)
 
         def specialize(self, *arguments: Any) -> Any:
-            """Return the kernel for the types of these arguments alone."""
+            """Return the kernel for the types of these arguments alone; raises RuntimeError for one that is so."""
+            if self.specialized:
+                raise RuntimeError("Dispatcher already specialized")
             other = self._copy()
             other._declared, other.specialized = (Signature(types_of(arguments)),), True
             return other
@@ -198,6 +202,7 @@ def jit_decorator(kernel: Any, debug_by_default: Callable[[], bool]) -> Callable
                 python_function(function), bool(device), others.get("fastmath", False), others.get("extensions") or (),
                 debug_by_default() if debug is None else debug, given,
                 {**others, "device": device, "debug": debug, "opt": opt, "lineinfo": lineinfo},
+                bool(given) and not isinstance(func_or_sig, list),
             )  # fmt: skip
 
         return make(func_or_sig) if is_function else make

@@ -54,15 +54,47 @@ def types_of(arguments: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(typeof(value if ary is None else ary) for value, ary in found)
 
 
-def cast_arguments(name: str, declared: Sequence[Signature], given: tuple[Any, ...]) -> tuple[Any, ...]:
+def cast_arguments(
+    name: str, declared: Sequence[Signature], given: tuple[Any, ...], *, specialized: bool
+) -> tuple[Any, ...]:
     """Return arguments with their numbers of the declared types; raises NoMatch where no signature takes them.
 
-    A kernel of one signature takes arrays of other types on a GPU, and reads their bytes as what they are not.
+    A kernel of one signature alone (`specialized`) takes arrays of other types on a GPU, and reads their bytes as
+    what they are not. Here it does so of whole numbers with and without a sign, and refuses the others.
     """
-    reasons = [_mismatch(one, given) for one in declared]
-    if "" not in reasons:
+    reasons = [_mismatch(one, given, other_signs=specialized) for one in declared]
+    fitting = [one for one, reason in zip(declared, reasons, strict=True) if not reason]
+    if not fitting:
         raise NoMatch(f"{name} is declared for {' and '.join(map(_text, declared))}, but {reasons[0]}.")
-    return tuple(map(_cast, declared[reasons.index("")].args, given))
+    chosen = fitting[0] if len(fitting) == 1 else _best(name, fitting, given)
+    return tuple(map(_cast, chosen.args, given))
+
+
+def _best(name: str, fitting: Sequence[Signature], given: Sequence[Any]) -> Signature:
+    """Return the signature that Numba takes of several: that with the fewest and least conversions of numbers.
+
+    Raises NoMatch where two are as good as each other, as Numba does.
+    """
+    types = types_of(given)
+    costs = [_conversions(types, one.args) for one in fitting]
+    best = [one for one, cost in zip(fitting, costs, strict=True) if cost == min(costs)]
+    if len(best) > 1 and len({one.args for one in best}) > 1:
+        told = " and ".join(map(_text, best))
+        raise NoMatch(
+            f"{name} is declared for {told}, of which neither is nearer to {_text(Signature(types))}."
+        )
+    return best[0]
+
+
+def _conversions(given: Sequence[Any], declared: Sequence[Any]) -> tuple[int, int, int]:
+    """Return how many arguments are converted (unsafely, safely, to more bits), which Numba compares in this order."""
+    from numba.core.typeconv import Conversion
+    from numba.core.typing import Context
+
+    can_convert = Context().can_convert
+    found = [can_convert(one, other) for one, other in zip(given, declared, strict=True)]
+    unsafe = sum(one is None or one == Conversion.unsafe for one in found)
+    return unsafe, found.count(Conversion.safe), found.count(Conversion.promote)
 
 
 def _text(signature: Signature) -> str:
@@ -79,8 +111,11 @@ def _name(kind: Any) -> str:
     return f"{kind.dtype}[{', '.join(axes)}]"
 
 
-def _mismatch(signature: Signature, given: Sequence[Any]) -> str:
-    """Return why a signature does not take these arguments, or nothing."""
+def _mismatch(signature: Signature, given: Sequence[Any], *, other_signs: bool) -> str:
+    """Return why a signature does not take these arguments, or nothing.
+
+    other_signs: whether it takes arrays of whole numbers of the same size that have a sign in one of them alone.
+    """
     if len(signature.args) != len(given):
         return f"{len(given)} arguments are given"
     for place, (kind, value) in enumerate(zip(signature.args, given, strict=True)):
@@ -89,7 +124,9 @@ def _mismatch(signature: Signature, given: Sequence[Any]) -> str:
             continue
         if ary is None:
             return f"argument {place + 1} is {value!r}, which is no array"
-        if ary.ndim != kind.ndim or ary.dtype != _dtype_of(kind.dtype, ary.dtype):
+        dtype = _dtype_of(kind.dtype, ary.dtype)
+        alike = ary.dtype == dtype or (other_signs and _differ_in_sign(ary.dtype, dtype))
+        if ary.ndim != kind.ndim or not alike:
             return f"argument {place + 1} is {ary.dtype}[{', '.join(':' * ary.ndim)}]"
     return ""
 
@@ -104,11 +141,24 @@ def _dtype_of(kind: Any, otherwise: np.dtype[Any]) -> np.dtype[Any]:
     return found
 
 
+def _differ_in_sign(one: np.dtype[Any], other: np.dtype[Any]) -> bool:
+    return {one.kind, other.kind} == {"i", "u"} and one.itemsize == other.itemsize
+
+
 def _cast(kind: Any, value: Any) -> Any:
-    """Return a number as the declared type; all else as it is."""
+    """Return a number as the declared type, whole numbers of an array as signed as declared; all else as it is."""
+    ary = array_of(value)
+    if isinstance(ary, np.ndarray) and hasattr(kind, "dtype"):
+        dtype = _dtype_of(kind.dtype, ary.dtype)
+        return _viewed(value, dtype) if _differ_in_sign(ary.dtype, dtype) else value
     if not isinstance(value, int | float | complex | np.number | np.bool_) or not hasattr(kind, "bitwidth"):
         return value
     dtype = _dtype_of(kind, np.dtype(type(value)))
     if dtype.kind in "iu" and isinstance(value, float | np.floating):
         raise NoMatch(f"{value!r} is given for a parameter that is declared as {kind}: write {int(value)}.")
     return np.asarray(value).astype(dtype)[()]
+
+
+def _viewed(value: Any, dtype: np.dtype[Any]) -> Any:
+    """Return the same memory as another type, for `In` and its like wrapped as it was."""
+    return value.view(dtype) if hasattr(value, "view") else type(value)(value.value.view(dtype))

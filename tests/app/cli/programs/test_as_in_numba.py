@@ -50,13 +50,52 @@ for axis in (0, 1):
     assert (there_c.copy_to_host() == f).all() and (there_f.copy_to_host() == c).all()
 """
 
+SIGNATURES = """
+def add(r, x, y):
+    r[0] = x + y
+
+several = cuda.jit(["(float64[::1], float32, float32)", "(float64[::1], float64, float64)"])(add)
+r = np.zeros(1)
+several[1, 1](r, np.float32(1), np.float32(2**-25))
+assert r[0] == 1
+several[1, 1](r, 1, 2**-25)
+assert r[0] == 1 + 2**-25
+either = cuda.jit(["(float64[::1], float32, float64)", "(float64[::1], float64, float32)"])(add)
+try:
+    either[1, 1](r, 1.0, 1.0)
+except TypeError as error:
+    print(error)
+
+@cuda.jit("void(int32[:], float32[:])")
+def signed(a, out):
+    i = cuda.grid(1)
+    out[i] = a[i]
+    cuda.atomic.sub(a, i, 1)
+
+a, out = np.array([5, 2**32 - 1], np.uint32), np.zeros(2, np.float32)
+for given in (a, cuda.InOut(a), cuda.to_device(a - np.uint32(2))):
+    signed[1, 2](given, out)
+assert a.tolist() == [3, 2**32 - 3] and given.copy_to_host().tolist() == [2, 2**32 - 4]
+assert out.tolist() == [3, -3]
+assert signed.specialized and not several.specialized
+for call in (lambda: signed.specialize(a, out), lambda: signed[1, 2](a.astype(np.int64), out)):
+    try:
+        call()
+    except (RuntimeError, TypeError) as error:
+        print(error)
+"""
+
 PRINTED = {
     DRIVER: "",
     SHAPES: "",
+    SIGNATURES: "add is declared for (float64[::1], float32, float64) and (float64[::1], float64, float32), of which "
+    "neither is nearer to (float64[::1], float64, float64).\n"
+    "Dispatcher already specialized\n"
+    "signed is declared for (int32[:], float32[:]), but argument 1 is int64[:].\n",
 }
 
 
-@pytest.mark.parametrize("program", PRINTED, ids=("driver", "shapes"))
+@pytest.mark.parametrize("program", PRINTED, ids=("driver", "shapes", "signatures"))
 @pytest.mark.parametrize("engine", ["simulator", "compiled"])
 def test_programs_run_as_by_numba_alone(script, tmp_path, program, engine):
     done = tilescope("run", "--quiet", "--engine", engine, str(script(HEAD + program)), folder=tmp_path)
