@@ -148,12 +148,21 @@ def _raise(trace: Trace, raised: BaseException | None, options: RecordingOptions
         raise IndexError(_first_outside(trace))
 
 
+class DivisionByZero(ZeroDivisionError, FloatingPointError):
+    """A division by zero in a kernel: a GPU raises the one, and Numba's simulator, by NumPy, the other."""
+
+
+DivisionByZero.__name__ = DivisionByZero.__qualname__ = ZeroDivisionError.__name__
+DivisionByZero.__module__ = ZeroDivisionError.__module__
+
+
 def _as_the_simulator_says(raised: BaseException, error: KernelError) -> BaseException:
     """Return what a kernel raised as Numba's simulator reports it: with thread and block before the text."""
     where = f"tid={list(error.thread)} ctaid={list(error.block)}"
     text = f"{where}: {error.message}" if error.message else where
+    kind = DivisionByZero if type(raised) is ZeroDivisionError else type(raised)
     try:
-        return type(raised)(text).with_traceback(raised.__traceback__)
+        return kind(text).with_traceback(raised.__traceback__)
     except TypeError:  # an exception of the program's own that wants other arguments
         return raised
 

@@ -130,9 +130,8 @@ class Specialisation:
         """Yield the global numbers that mean something else by now, with what they meant; each is told once."""
         now = current_values(self.function)
         for name, before in sorted(self.names.items(), key=itemgetter(0)):
-            small = (
-                isinstance(before, int | float | tuple | np.generic)
-                or getattr(before, "nbytes", LARGE) < LARGE
+            small = isinstance(before, int | float | tuple | np.generic) or (
+                not isinstance(before, type) and getattr(before, "nbytes", LARGE) < LARGE
             )
             if small and name not in self._told and not _is_same(before, now.get(name)):
                 self._told.add(name)

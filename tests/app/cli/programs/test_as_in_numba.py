@@ -85,6 +85,37 @@ for call in (lambda: signed.specialize(a, out), lambda: signed[1, 2](a.astype(np
         print(error)
 """
 
+DIVISION = """
+@cuda.jit(debug=True, opt=False)
+def divide(r, x):
+    r[0] = 1 / x[0]
+    r[1] = 1
+
+r = np.zeros(2)
+for kind in (FloatingPointError, ZeroDivisionError):
+    try:
+        divide[1, 1](r, np.zeros(1))
+    except kind as error:
+        print(f"{type(error).__name__}: {error}")
+assert not r.any()
+"""
+
+NAMES = """
+from numba import types
+
+kind = np.float16
+
+@cuda.jit
+def size(out):
+    out[0] = cuda.shared.array((2, 3), dtype=kind).size
+
+for kind in (np.float16, types.float16, np.int8):
+    out = np.zeros(1, np.float16)
+    size[1, 1](out)
+    assert out[0] == 6
+"""
+
+WHERE = "tid=[0, 0, 0] ctaid=[0, 0, 0]: division by zero\n"
 PRINTED = {
     DRIVER: "",
     SHAPES: "",
@@ -92,11 +123,17 @@ PRINTED = {
     "neither is nearer to (float64[::1], float64, float64).\n"
     "Dispatcher already specialized\n"
     "signed is declared for (int32[:], float32[:]), but argument 1 is int64[:].\n",
+    DIVISION: f"ZeroDivisionError: {WHERE}" * 2,
 }
 
 
-@pytest.mark.parametrize("program", PRINTED, ids=("driver", "shapes", "signatures"))
+@pytest.mark.parametrize("program", PRINTED, ids=("driver", "shapes", "signatures", "division"))
 @pytest.mark.parametrize("engine", ["simulator", "compiled"])
 def test_programs_run_as_by_numba_alone(script, tmp_path, program, engine):
     done = tilescope("run", "--quiet", "--engine", engine, str(script(HEAD + program)), folder=tmp_path)
     assert (done.returncode, done.stdout) == (0, PRINTED[program]), done.stderr
+
+
+def test_a_name_that_stands_for_a_type_of_numpy(script, tmp_path):
+    done = tilescope("run", "--quiet", str(script(HEAD + NAMES)), folder=tmp_path)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
