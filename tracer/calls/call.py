@@ -63,10 +63,15 @@ class Call(msgspec.Struct, frozen=True):
     program: str = ""  # the file of the user's program
     module: str = ""  # its name where it was run as one (python -m)
     schedule: Schedule = Schedule()
+    specialized: bool = (
+        False  # whether it was declared for one list of types, and not for several that are chosen from
+    )
 
     def kernel_key(self) -> bytes:
         """Return what is equal for calls of one kernel, as its names are now."""
-        return msgspec.json.encode([self.functions, self.signatures, self.debug, self.sources])
+        return msgspec.json.encode(
+            [self.functions, self.signatures, self.specialized, self.debug, self.sources]
+        )
 
 
 _CALL = msgspec.json.Decoder(Call)

@@ -73,6 +73,7 @@ def carried_call(configured: ConfiguredKernel, arguments: Sequence[Any], schedul
     call = Call(
         functions, given, memories.described, configured.grid, configured.block, configured.shared_bytes,
         signatures, configured.debug, dict(_sources(describer.came_by)), program, module, schedule,
+        configured.specialized,
     )  # fmt: skip
     return CarriedCall(call, memories, _question(configured, arguments))
 

@@ -46,6 +46,11 @@ class ConfiguredKernel:
         return bool(getattr(self.kernel, "_debug", False) or self._options.get("debug"))
 
     @property
+    def specialized(self) -> bool:
+        """Whether it was declared for one list of types, of which a launch takes all arguments to be."""
+        return bool(self.signatures and getattr(self.kernel, "specialized", False))
+
+    @property
     def extensions(self) -> Any:
         """What changes arguments before a launch, if anything does."""
         return getattr(self.kernel, "extensions", None) or self._options.get("extensions")

@@ -55,7 +55,8 @@ def _made(call: Call) -> Any:
     maker = _Maker(call.functions, _device)
     function = maker.plain(0)
     signatures = [cuda_signature(maker, types) for types in call.signatures]
-    return cuda.jit(*[signatures] if signatures else [], debug=call.debug)(function)
+    given = signatures if call.specialized else [signatures] if signatures else []
+    return cuda.jit(*given, debug=call.debug)(function)
 
 
 def cuda_signature(maker: Maker, types: tuple[Value, ...]) -> Any:

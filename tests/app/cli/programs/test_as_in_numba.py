@@ -115,6 +115,19 @@ for kind in (np.float16, types.float16, np.int8):
     assert out[0] == 6
 """
 
+CALL = """
+import tilescope
+
+@cuda.jit("void(int32[:])")
+def signed(a):
+    a[0] >>= 1
+
+a = np.array([2**32 - 8], np.uint32)
+signed[1, 1](a)
+trace = tilescope.trace(signed[1, 1], a)
+assert a[0] == 2**32 - 2, a
+"""
+
 WHERE = "tid=[0, 0, 0] ctaid=[0, 0, 0]: division by zero\n"
 PRINTED = {
     DRIVER: "",
@@ -132,6 +145,11 @@ PRINTED = {
 def test_programs_run_as_by_numba_alone(script, tmp_path, program, engine):
     done = tilescope("run", "--quiet", "--engine", engine, str(script(HEAD + program)), folder=tmp_path)
     assert (done.returncode, done.stdout) == (0, PRINTED[program]), done.stderr
+
+
+def test_a_call_of_a_kernel_of_one_signature_takes_what_its_launch_does(script, tmp_path):
+    done = tilescope("run", "--quiet", str(script(HEAD + CALL)), folder=tmp_path)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
 
 
 def test_a_name_that_stands_for_a_type_of_numpy(script, tmp_path):
