@@ -21,7 +21,7 @@ from ...kernels.scenarios import catalogue
 from ..analysis.counters import counters_of
 from ..analysis.request_cost import SECTOR
 from ..analysis.requests import requests_of
-from ..model.launch import Array, Launch, Limits, Schedule
+from ..model.launch import Array, Launch, Schedule
 from ..model.plan import launch_of
 from ..run.worker_client import Worker
 from ..storage.atomic_write import write_atomically
@@ -125,10 +125,9 @@ def _in_whole_sectors(launch: Launch) -> bool:
 def _sectors(worker: Worker, launch: Launch) -> int:
     trace = worker.run(launch)
     if trace.notice:  # one block makes more accesses than may be held
-        from ..compiled.driver.engine import CompiledLaunch  # charts read the file without Numba
+        from ..run.engine import run_counted  # charts read the file without Numba
 
-        counted = msgspec.structs.replace(launch, limits=Limits(accesses=0))
-        trace = CompiledLaunch(counted, lambda done, of: None).run(turns=False, to_the_end=True)
+        trace = run_counted(launch)
     total = trace.totals or counters_of(trace, requests_of(trace)).total
     return sum(amount for name, amount in total.items() if name.startswith("global") and "sectors" in name)
 

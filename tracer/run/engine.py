@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import msgspec
+
 from ..compiled.not_compilable import TooManyTurns, WaitsForOthers
 from ..compiled.state import MOST_TURNS
-from ..model.launch import Launch, is_python_program
+from ..model.launch import Launch, Limits, is_python_program
 from ..model.trace import Trace
 from ..races.detect import races_of
 from ..races.missed_barriers import missed_barriers_of
@@ -57,6 +59,17 @@ def run_simulated(launch: Launch, report: Report, reason: str) -> Trace:
 
     trace = run_simulator(launch, report)
     return replace(trace, made_by=f"{trace.made_by}; {reason}") if reason else trace
+
+
+def run_counted(launch: Launch) -> Trace:
+    """Return a trace of the counters alone of a launch, of blocks too that make more accesses than may be held.
+
+    It is compiled, thread by thread; raises NotCompilable.
+    """
+    from ..compiled.driver.engine import CompiledLaunch
+
+    counted = msgspec.structs.replace(launch, limits=Limits(accesses=0))
+    return CompiledLaunch(counted, lambda done, of: None).run(turns=False, to_the_end=True)
 
 
 def has_races(trace: Trace) -> bool:
