@@ -20,8 +20,9 @@ from ....tracer.storage.atomic_write import TEMPORARY, atomic_file
 from ...widgets.widget_picture import PictureError
 from .kinds import VIDEOS, Kind
 from .palette import Frame, Lookup
-from .pictures_file import Frames, png_of, write_gif, write_pngs, write_webp
+from .pictures_file import Frames, png_of, write_gif, write_pngs
 from .video_file import check_video, write_video
+from .webp_file import write_webp
 
 AHEAD = 4  # frames that are drawn before the one that is being written is
 PATIENCE = 0.1  # seconds after which who waits looks whether there still is something to wait for

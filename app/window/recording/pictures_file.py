@@ -1,4 +1,4 @@
-"""Frames as a GIF, an animated WebP or a folder of PNG files, by Pillow."""
+"""Frames as a GIF or a folder of PNG files, by Pillow."""
 
 from __future__ import annotations
 
@@ -69,38 +69,6 @@ def _gif_picture(numbers: NDArray[np.uint8], place: tuple[int, int], stay: int) 
     return GifImagePlugin.getdata(
         picture, place, duration=10 * stay, transparency=SIZE, disposal=1, include_color_table=False
     )
-
-
-class _Later:
-    """The frames after the first, as Pillow asks for those of a file with several, one at a time."""
-
-    mode = "RGB"
-
-    def __init__(self, frames: Frames, count: int) -> None:
-        self._frames, self.n_frames = frames, count
-
-    def seek(self, number: int) -> None:
-        """Take the next frame; they are asked for in their order."""
-        self._image = image_of(next(self._frames)[0])
-
-    def getim(self) -> object:
-        """Return the pixels of the frame."""
-        return self._image.getim()
-
-
-def write_webp(file: IO[bytes], frames: Frames, rate: Fraction, times: list[int]) -> None:
-    """Write frames without loss, each with the part alone that differs from the one before.
-
-    times: the number of frames for which each of them stands.
-    """
-    first = image_of(next(frames)[0])
-    packed = BytesIO()
-    first.save(
-        packed, "WEBP", save_all=True, append_images=[_Later(frames, len(times) - 1)] if times[1:] else [],
-        duration=[float(1000 * n / rate) for n in times], lossless=True, quality=30, method=3,
-        kmin=0, kmax=0,  # no frames that stand alone: it is played from its start
-    )  # fmt: skip
-    file.write(packed.getvalue())
 
 
 def write_pngs(folder: Path, frames: Frames) -> None:
