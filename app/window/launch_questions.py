@@ -87,12 +87,19 @@ class LaunchQuestions:
         if offered and self._held:
             self._offers[pane] = trace
         elif offered:
-            size = f"{trace.accesses * BYTES_PER_ACCESS / 1e9:.1f} GB"
-            self.notice.ask(
-                f"{len(trace):,} of {trace.accesses:,} accesses are kept: the counters are of the whole launch, the "
-                f"picture of its first blocks. To keep all takes about {size} of memory.",
-                [("Keep all", self._keep_all)],
-            )
+            self.notice.ask(*self._offer_of(trace))
+
+    def _offer_of(self, trace: Trace) -> tuple[str, list[tuple[str, Callable[[], None]]]]:
+        """Return what is said of a launch of which not all is kept, and what may be done about it."""
+        if trace.is_stopped:
+            most = KEEP_ALL.accesses
+            text = f"{trace.notice} Up to {most:,} can be held, which takes up to {_memory(most)}."
+            return text, [("Hold more", self._keep_all)]
+        text = (
+            f"{len(trace):,} of {trace.accesses:,} accesses are kept: the counters are of the whole launch, the "
+            f"picture of its first blocks. To keep all takes about {_memory(trace.accesses)}."
+        )
+        return text, [("Keep all", self._keep_all)]
 
     def _keep_all(self) -> None:
         stage = self.stage
@@ -112,3 +119,7 @@ class LaunchQuestions:
         )
         self.show_source()
         self.notice.ask(sentence, [("Run it", lambda: self.stage.trust(pane, launch))])
+
+
+def _memory(accesses: int) -> str:
+    return f"{accesses * BYTES_PER_ACCESS / 1e9:.1f} GB of memory"

@@ -35,6 +35,7 @@ class Op(IntEnum):
     REDUCTION = 3
 
 
+STOPPED = "Stopped after"  # with how many accesses; so a notice begins of a launch that made too many
 STEPPED = ("random", "measured")  # schedules whose moments follow the steps, not the rounds of lockstep
 FEW_BLOCKS = 1 << 20  # entries that a table by the numbers of blocks may always have
 BARRIER = 4  # stands where an `Op` stands, for the site of a barrier
@@ -339,6 +340,11 @@ class Trace:
     def buffer_columns(self) -> BufferColumns:
         """The buffers as columns."""
         return BufferColumns.of(self.buffers)
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether it was stopped before its end, so that nobody knows what the rest would have done."""
+        return self.notice.startswith(STOPPED)
 
     @property
     def is_part(self) -> bool:

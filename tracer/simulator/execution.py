@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.array_types import Columns
-from ..model.trace import Dim3, KernelError, poisoned, unravel
+from ..model.trace import STOPPED, Dim3, KernelError, poisoned, unravel
 from ..model.user_code import Code, user_code_for
 from ..recording.bytecode_positions import assigned_name, is_our_own, position
 from ..recording.fixed_width_ints import integer_casts
@@ -183,7 +183,7 @@ class Execution:
             raise
         except TooLarge:
             record.notice = (
-                f"Stopped after {self.recorder.accesses:,} accesses: one block makes more than the "
+                f"{STOPPED} {self.recorder.accesses:,} accesses: one block makes more than the "
                 f"{self.recorder.limit:,} that may be held. Choose a smaller size."
             )
         except ThreadRaised as stop:

@@ -143,6 +143,17 @@ def test_a_launch_of_which_not_all_is_kept_can_be_kept_whole(monkeypatch):
         assert "of the whole launch" not in window.central.panes[0].counters.notice
 
 
+def test_of_a_launch_that_was_stopped_nothing_is_said_to_be_whole(monkeypatch):
+    monkeypatch.setattr("tilescope.tracer.model.plan.KEEP_SOME", Limits(accesses=100))
+    with opened(("matmul-tiled:m=32,k=16,n=24,tile=8",)) as window:
+        assert window.stage.sessions[0].trace.is_stopped
+        said = window.notice.sentence.text()
+        assert "one block makes more than the 100 that may be held" in said and "whole" not in said
+        answer(window, "Hold more")
+        trace = window.stage.sessions[0].trace
+        assert len(trace) == trace.accesses and trace.check.equal
+
+
 def test_all_is_kept_where_a_spec_says_so():
     scenario, values, options = parse_spec("matmul-tiled:keep=all")
     assert launch_of(scenario, values, **options).limits == KEEP_ALL

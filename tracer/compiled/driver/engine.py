@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ...model.array_types import Columns
 from ...model.launch import Array, Launch, Schedule
-from ...model.trace import KernelError, Trace, unravel
+from ...model.trace import STOPPED, KernelError, Trace, unravel
 from ...recording.finish import finish
 from ...recording.kernel_loader import arrays_of, content_of, load_kernel, set_constants
 from ...recording.partial_totals import totals_of_columns
@@ -235,7 +235,7 @@ def _end(record: RunRecord, error: BaseException, state: NDArray[np.int64]) -> N
     recorder = record.recorder
     if isinstance(error, TooLarge) and isinstance(recorder, RowRecorder):
         record.notice = (
-            f"Stopped after {recorder.accesses:,} accesses: {recorder.too_many}. Choose a smaller size."
+            f"{STOPPED} {recorder.accesses:,} accesses: {recorder.too_many}. Choose a smaller size."
         )
         return
     if isinstance(error, NotCompilable | NotBeside | TraceFileError) or not isinstance(error, Exception):
