@@ -29,7 +29,6 @@ RunOn = Callable[[Launch, Any, list[Any], tuple[str, ...]], Trace]
 Begin = Callable[[Any, list[Any]], None]  # is told a kernel and its arguments, before it runs
 KEPT = 16  # exercises of which the stub's counters are kept
 OF_THE_LAUNCH = ("block size", "part")  # kinds of findings about what the exercise chose
-NOT_COUNTED = "Stopped"  # how the notice begins of a launch that was left halfway
 _stub_counters: dict[str, dict[str, int]] = {}  # by the exercise's file and text
 
 
@@ -226,7 +225,7 @@ def _end_of(trace: Trace, file: str) -> tuple[str, int]:
     if trace.error is not None:
         mine = trace.error.file == str(Path(file).absolute())
         return _error_text(trace.error), trace.error.line if mine else 0
-    return (trace.notice, 0) if trace.notice.startswith(NOT_COUNTED) else ("", 0)
+    return (trace.notice, 0) if trace.is_stopped else ("", 0)
 
 
 def _error_text(error: KernelError) -> str:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..analysis.counters import totals_of_sums
 from ..model import launch as launches
 from ..model.array_types import Columns, narrow
-from ..model.trace import Barriers, Check, Op, Trace, no_barriers
+from ..model.trace import STOPPED, Barriers, Check, Op, Trace, no_barriers
 from .recorder import Recorder
 from .run_record import RunRecord
 
@@ -47,7 +47,7 @@ def finish(record: RunRecord, file: str, made_by: str) -> Trace:
 
 def _check(record: RunRecord) -> Check | None:
     """Return what comparing with NumPy said, where there is something to compare with."""
-    if record.error or record.notice.startswith("Stopped") or not record.launch.scenario:
+    if record.error or record.notice.startswith(STOPPED) or not record.launch.scenario:
         return None
     from .reference_check import check  # imports the catalogue, which a program of a user's never needs
 
