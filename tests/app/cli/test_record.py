@@ -188,7 +188,7 @@ def test_a_step_without_its_caption_asks_nothing(tmp_path):
         (("matmul-tild", "-o", "a.gif"), "did you mean matmul-tiled"),
         (("none.npz", "-o", "a.gif"), "there is no file none.npz"),
         (("none.md", "-o", "a.gif"), "There is no file none.md"),
-        (("tiling", "-o", "a.gif", "--from", "77"), "from a step to a step, 1 to 15"),
+        (("tiling", "-o", "a.gif", "--from", "77"), "from a step to a step, 1 to 16"),
         (("tiling", "-o", "a.gif", "--from", "3", "--to", "2"), "exchange --from and --to"),
     ],
 )
