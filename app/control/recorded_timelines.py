@@ -27,6 +27,11 @@ class RecordedTimelines(QObject):
         self._pool = QThreadPool(self)
         self._read.connect(self._take)
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is being read."""
+        return not self._reading
+
     def want(self) -> None:
         """Read the timelines, unless they are there."""
         if self.timelines is not None or self._reading:

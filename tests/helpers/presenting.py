@@ -93,6 +93,7 @@ def look(window: MainWindow) -> tuple[Bookmark, QImage]:
     """Return all that a window shows: what it says and what one sees."""
     settle(window)
     until(window.central.spreads.is_idle)  # what racing counters end at under other seeds
+    until(lambda: window.central.charts.recorded.is_idle)  # what a GPU did
     QApplication.processEvents()
     window.setFocus()  # which, where a part is hidden, goes on to another one: its frame is no part of a step
     window.draw()

@@ -99,7 +99,10 @@ def test_what_was_not_told(tmp_path: Path, name: str, kind: str, words: str) -> 
     assert words in told["message"] and told["severity"] != "error"
 
 
-def test_values_that_neighbours_rewrite_need_not_be_kept(tmp_path: Path) -> None:
+def test_values_that_neighbours_rewrite_need_not_be_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TILESCOPE_HOME", str(tmp_path / "home"))  # where nobody has compiled it before
     done = tilescope("check", str(PROGRAMS / "reload_stencil.py"), folder=tmp_path)
     assert (done.returncode, done.stdout) == (0, "no findings\n")
     assert done.stderr.splitlines()[1:] == [
