@@ -134,7 +134,8 @@ def is_log(choice: Choice, bars: Sequence[Bar]) -> bool:
 def cublas(rows: ChartRows, choice: Choice) -> BarPanels:
     """Return a bar for each row with arithmetic, from the slowest to the fastest: its rate in per cent of cuBLAS's.
 
-    That is cuBLAS at the same size in the same measurement; where it has none, the large product that is its ceiling.
+    That is cuBLAS at the same size, measured with the same method; where it was not, the large product that is its
+    ceiling.
     """
     slots = slots_of(choice.subjects)
     found = [(m, s, _cublas_rate(m, rows, choice.kind)) for s, mine in rows for m in mine if m.row.flop]
@@ -159,7 +160,7 @@ def _cublas_rate(measured: MeasuredRow, rows: ChartRows, kind: TimingKind) -> tu
         timing = timing_of(other, kind)
         if timing and problem_of(other) == problem_of(row):
             rate = other.flop / timing.median / 1000
-            return rate, f"100 %: {number_text(rate)} GFLOP/s, cuBLAS in the same run."
+            return rate, f"100 %: {number_text(rate)} GFLOP/s, cuBLAS at the same size."
     ceilings = source.measurement.ceilings
     for peak in ceilings.peaks if ceilings else ():
         if (peak.dtype, peak.by) == (real_of(row), "cublas"):

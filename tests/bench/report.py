@@ -311,7 +311,7 @@ def drags(home: str) -> None:
 
 REPLAYS = {
     "64-cube, naive beside tiled": ("matmul-naive-col-on-x matmul-tiled", 10),
-    "lecture of 15 steps": ("tiling", 15),
+    "lecture of 16 steps": ("tiling", 15),
 }
 
 

@@ -124,7 +124,7 @@ def _in_whole_sectors(launch: Launch) -> bool:
 
 def _sectors(worker: Worker, launch: Launch) -> int:
     trace = worker.run(launch)
-    if trace.notice:  # one block makes more accesses than may be held
+    if trace.is_stopped:  # one block makes more accesses than may be held
         from ..run.engine import run_counted  # charts read the file without Numba
 
         trace = run_counted(launch)

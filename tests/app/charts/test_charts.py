@@ -239,7 +239,7 @@ def test_the_ladder_to_cublas_is_in_per_cent_of_it_in_the_same_run():
     assert panel.bars[-2].text == "75.0 %" and panel.reference == 100
     assert {bar.datum.parameters["m"] for bar in panel.bars} == {4096}
     assert not panel.axis.log
-    assert "100 %: 50,903 GFLOP/s, cuBLAS in the same run." in figure.notes
+    assert "100 %: 50,903 GFLOP/s, cuBLAS at the same size." in figure.notes
 
 
 def test_where_cublas_was_not_measured_the_ladder_stands_against_the_ceiling_of_the_run():
