@@ -59,9 +59,9 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "tracer/calls": ("tracer/model", "tracer/type_inference", "tracer/simulator/host"),
     "tracer/compiled": (),
     "tracer/compiled/rewrite": ("tracer/model", "tracer/recording", "tracer/compiled"),
-    "tracer/compiled/scheduler": ("tracer/model", "tracer/recording", "tracer/compiled"),
-    "tracer/compiled/runtime": ("tracer/model", "tracer/recording", "tracer/compiled", "tracer/compiled/scheduler"),
     "tracer/compiled/rows": ("tracer/model", "tracer/analysis", "tracer/recording", "tracer/compiled"),
+    "tracer/compiled/scheduler": ("tracer/model", "tracer/recording", "tracer/compiled", "tracer/compiled/rows"),
+    "tracer/compiled/runtime": ("tracer/model", "tracer/recording", "tracer/compiled", "tracer/compiled/scheduler"),
     "tracer/compiled/driver": ("tracer/model", "tracer/storage", "tracer/recording", *COMPILED),
     "tracer/judging": (*PLAIN, "tracer/findings", "tracer/recording"),
     "tracer/run": (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import msgspec
@@ -21,6 +21,8 @@ from tilescope.tracer.model.trace import Barriers, Trace
 from tilescope.tracer.races.detect import races_of
 from tilescope.tracer.races.missed_barriers import missed_barriers_of
 from tilescope.tracer.simulator import numba_patch
+
+numba_patch.install()  # kernels may be given what they are compiled with, as by numba-cuda
 
 # What most kernels from a text are given.
 LONGS = (Array((64,), "int64", "arange"), Array((64,), "int64"))
@@ -169,3 +171,20 @@ def assert_ordered_alike(trace: Trace) -> None:
 def racing(trace: Trace) -> bool:
     """Return whether the search for races finds a harmful one."""
     return any(race.harmful for race in races_of(trace, missed_barriers_of(trace)))
+
+
+def assert_identical(one: Any, other: Any, name: str = "trace") -> None:
+    """Assert that two traces, or parts of them, are the same to the byte, types included."""
+    assert type(one) is type(other), name
+    if is_dataclass(one):
+        for field in fields(one):
+            assert_identical(getattr(one, field.name), getattr(other, field.name), f"{name}.{field.name}")
+    elif isinstance(one, np.ndarray):
+        assert (one.dtype, one.shape) == (other.dtype, other.shape), name
+        assert one.tobytes() == other.tobytes(), name
+    elif isinstance(one, dict):
+        assert list(one) == list(other), name
+        for key in one:
+            assert_identical(one[key], other[key], f"{name}[{key}]")
+    else:
+        assert one == other, name

@@ -11,6 +11,8 @@ from typing import Any
 
 import numba
 
+from .quick_compiler import PartCompiler
+
 
 def cached(function: Callable[..., Any], *others: str) -> Any:
     """Return a function compiled by numba, kept on disk where there is a place for it, that runs without Python's lock.
@@ -25,6 +27,14 @@ def cached(function: Callable[..., Any], *others: str) -> Any:
     with suppress(AttributeError):  # a numba that keeps what it compiles in another way
         made._cache._cache_file._source_stamp = version(others)
     return made
+
+
+def part(function: Callable[..., Any]) -> Any:
+    """Return a function that is compiled with each that calls it, and kept with those alone.
+
+    Numba would make code of it for itself too, and optimise it again in each of those on the way to what is called.
+    """
+    return numba.njit(nogil=True, pipeline_class=PartCompiler)(function)
 
 
 @lru_cache

@@ -43,8 +43,8 @@ SITES = 1 << SITE_BITS
 ROW = np.dtype([("index", "<i8"), ("key", "<u4"), ("context", "<u4"), ("value", "V16")])
 # Room for phases of blocks, besides those of the resident ones, and for arrivals at barriers, until rows are emptied.
 MAX_PHASES = MAX_ARRIVALS = 1 << 14
-ARRIVAL_WORDS = 6  # context, site, accesses made until then, reach, part, whether it is at a warp operation
 MOST_TURNS = 100_000_000  # accesses of a launch that are made in turns: in some ten seconds
+IDLE_PHASES = 4096  # phases without an access after which a block may never end
 MAX_INDICES = 8  # that an access outside its array may have
 
 
@@ -150,7 +150,10 @@ class Word(IntEnum):
     GROUP_MASK = auto()  # the lanes that it names
     GROUP_PLACE = auto()  # number of the place of the warp's first thread
     ARRIVED = auto()  # arrivals at barriers since the rows were emptied
-    ARRIVALS = auto()  # address of these, ARRIVAL words each
+    ARRIVALS = auto()  # address of these, see `ArrivalWord`
+    INTAKE = (
+        auto()
+    )  # address of what compiled code takes in rows by, see `IntakeWord`; 0 where the driver does
 
 
 class PlaceWord(IntEnum):
@@ -172,6 +175,57 @@ class PlaceWord(IntEnum):
     MASK = auto()  # lanes that converge with it
     EXTRA = auto()  # the lane or distance of a shuffle
     CAME = auto()  # the number of its arrival at a warp operation
+
+
+INTAKE_COLUMNS = ("block", "thread", "phase", "buffer", "site", "op", "index", "value")
+
+
+class ColumnWord(IntEnum):
+    """Indices of the words of a column into which compiled code writes."""
+
+    ADDRESS = 0  # of its first row
+    WIDTH = auto()  # bytes of a row
+
+
+class ValueKind(IntEnum):
+    """What the column of values takes from compiled code."""
+
+    SAME = 0  # values of its own dtype alone
+    FLOAT64 = auto()  # others too, as float64
+    INT64 = auto()  # others too, as int64
+
+
+class IntakeWord(IntEnum):
+    """Indices of the words by which compiled code takes in rows itself; see rows/intake.py."""
+
+    KEPT = 0  # rows in the columns
+    TAKEN = auto()  # rows taken in since the driver has looked
+    MOST = auto()  # rows up to which it may
+    IN_TURNS = auto()  # 1 where threads take turns
+    BUFFERS = auto()  # address of the buffer by region and code
+    SITES = auto()  # address of the site of the trace by site of the program
+    OPS = auto()  # address of the `Op` by that
+    SAME = auto()  # a bit for the code of the dtype of the column of values
+    HELD = auto()  # bits for the codes of all dtypes that it holds
+    KIND = auto()  # a `ValueKind`
+    TOUCHED = auto()  # address of what is known of each place of memory, see `Touched`; 0 where nobody asks
+    PLACES = auto()  # how many there are
+    WHERE = auto()  # address, by region and code, of where they lie
+    SHIFT = auto()
+    COLUMNS = auto()  # first of the words of the columns, in the order of `INTAKE_COLUMNS`
+
+
+class ArrivalWord(IntEnum):
+    """Indices of the words of an arrival at a barrier, warp operation or fence; see `Barriers`."""
+
+    BLOCK = 0
+    THREAD = auto()
+    PHASE = auto()
+    SITE = auto()  # of the program
+    STEP = auto()  # accesses made until then
+    REACH = auto()
+    PART = auto()
+    OF_WARP = auto()  # 1 at a warp operation or a fence
 
 
 class SeatWord(IntEnum):

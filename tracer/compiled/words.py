@@ -70,4 +70,37 @@ def _lowest(typing: Any, bits: Any) -> Any:
     return types.int64(types.int64), generate
 
 
-peek, poke, prefetch, lowest = (intrinsic(typer) for typer in (_peek, _poke, _prefetch, _lowest))
+def _narrow(bits: int) -> tuple[Any, Any]:
+    """Return what loads a whole number of so many bits from an address, without a sign, and what stores one."""
+    element = ir.IntType(bits)
+
+    def load(typing: Any, address: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return builder.zext(builder.load(at(builder, args[0], element)), I64)
+
+        return types.int64(types.int64), generate
+
+    def store(typing: Any, address: Any, value: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            number = context.cast(builder, args[1], value, types.int64)
+            builder.store(builder.trunc(number, element), at(builder, args[0], element))
+            return context.get_dummy_value()
+
+        return types.none(types.int64, value), generate
+
+    return load, store
+
+
+def _pointer(typing: Any, address: Any) -> Any:
+    """Return an address as a pointer."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.inttoptr(args[0], ir.IntType(8).as_pointer())
+
+    return types.voidptr(types.int64), generate
+
+
+peek, poke, prefetch, lowest, pointer = (
+    intrinsic(typer) for typer in (_peek, _poke, _prefetch, _lowest, _pointer)
+)
+(peek8, poke8), (peek16, poke16), (peek32, poke32) = (map(intrinsic, _narrow(bits)) for bits in (8, 16, 32))

@@ -8,7 +8,6 @@ import re
 import sys
 import tempfile
 import threading
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engines import kernel, limited, nothing
+from engines import assert_identical, kernel, limited, nothing
 from launching import Array, launch
 from random_kernels import SIZE, kernels
 from tilescope.kernels.scenarios.catalogue import find, scenarios
@@ -73,23 +72,6 @@ def of_cores(made: Launch, count: int, turns: bool = False) -> Trace:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(beside, "cores", lambda: count)
         return compiled.run_compiled(made, nothing, turns=turns)
-
-
-def assert_identical(one: Any, other: Any, name: str = "trace") -> None:
-    """Assert that two traces, or parts of them, are the same to the byte, types included."""
-    assert type(one) is type(other), name
-    if is_dataclass(one):
-        for field in fields(one):
-            assert_identical(getattr(one, field.name), getattr(other, field.name), f"{name}.{field.name}")
-    elif isinstance(one, np.ndarray):
-        assert (one.dtype, one.shape) == (other.dtype, other.shape), name
-        assert one.tobytes() == other.tobytes(), name
-    elif isinstance(one, dict):
-        assert list(one) == list(other), name
-        for key in one:
-            assert_identical(one[key], other[key], f"{name}[{key}]")
-    else:
-        assert one == other, name
 
 
 def alike(made: Launch) -> Trace:

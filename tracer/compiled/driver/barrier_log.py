@@ -10,8 +10,8 @@ from ...model.array_types import Ints, narrow
 from ...model.trace import Barriers
 from .growing_columns import ROOM, GrowingColumns
 
-SOME = 1 << 16
-NAMES = ("block", "thread", "phase", "site", "step", "reach", "part")
+SOME = 1 << 14
+NAMES = ("block", "thread", "phase", "site", "step", "reach", "part")  # as `ArrivalWord` has them
 
 
 class BarrierLog:
@@ -19,24 +19,27 @@ class BarrierLog:
 
     def __init__(self, memory: int, room: int = ROOM) -> None:
         self._kept = GrowingColumns(memory, room)
-        self._waiting: list[tuple[Ints, ...]] = []
+        self._waiting: list[Ints] = []
         self._count = 0  # of arrivals that wait
 
-    def add(
-        self, block: Ints, thread: Ints, phase: Ints, site: Ints, step: Ints, reach: Ints, part: Ints
-    ) -> None:
-        """Add arrivals of threads in a phase at sites of the program; `step` counts the accesses made until then."""
-        if len(thread):
-            self._waiting.append((block, thread, phase, site, step, reach, part))
-            self._count += len(thread)
+    def add(self, arrivals: Ints) -> None:
+        """Add arrivals, shape (arrivals, words), see `ArrivalWord`: at sites of the program; they may change later."""
+        if len(arrivals):
+            self._waiting.append(arrivals.copy())
+            self._count += len(arrivals)
             if self._count >= SOME:
                 self._keep()
 
     def _keep(self) -> None:
         """Make columns of the arrivals that wait: of many at once, since this takes longer than to record them."""
         if self._waiting:
-            columns = (np.concatenate(parts) for parts in zip(*self._waiting, strict=True))
-            self._kept.append({n: narrow(column) for n, column in zip(NAMES, columns, strict=True)})
+            words = self._waiting[0] if len(self._waiting) == 1 else np.concatenate(self._waiting)
+            tops = words.max(axis=0).tolist()
+            dtypes = {name: np.min_scalar_type(top) for name, top in zip(NAMES, tops, strict=False)}
+            place, begin = self._kept.room(len(words), dtypes), len(self._kept)
+            for number, name in enumerate(NAMES):
+                place[name][begin : begin + len(words)] = words[:, number]
+            self._kept.add(len(words))
             self._waiting, self._count = [], 0
 
     def extend(self, other: BarrierLog, made: int) -> None:

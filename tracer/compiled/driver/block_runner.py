@@ -13,6 +13,7 @@ from ...model.launch import Schedule
 from ...model.trace import WARP, Dim3
 from ...recording.repetition import Looks
 from ..not_compilable import WaitsForOthers
+from ..quick_compiler import entry_address
 from ..scheduler import main, stacks, turns
 from ..scheduler.random_numbers import generator
 from ..scheduler.stack_digest import digest_of_stacks
@@ -27,7 +28,6 @@ from ..state import (
     Word,
 )
 from .memory import LaunchMemory
-from .quick_compiler import entry_address
 from .row_recorder import MAX_ENDED, RowRecorder, longer
 from .stack_memory import StackMemory
 

@@ -20,11 +20,11 @@ from ...storage.atomic_write import write_atomically
 from ...storage.folders import cache_folder
 from ..cached import engine_files
 from ..not_compilable import NotCompilable, sentence
+from ..quick_compiler import EntryCompiler, PartCompiler, entry_address
 from ..rewrite.program import RecordingProgram, digest
 from ..runtime import cell_type
 from ..runtime.symbols import SUPPORT
 from .arguments import Arguments
-from .quick_compiler import EntryCompiler, PartCompiler, entry_address
 
 ENTRY = """
 def _ts_entry(_ts_state):

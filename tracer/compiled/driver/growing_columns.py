@@ -100,6 +100,19 @@ class GrowingColumns:
         self._rows = end
         return {name: self._columns[name][begin:end] for name in dtypes}
 
+    def ready(self) -> tuple[Columns, int]:
+        """Return the columns, with their room, and how many rows they can have as they are."""
+        if not self._columns:
+            return {}, 0
+        most = min(map(len, self._columns.values()))
+        if not self._in_files:
+            return self._columns, min(most, self._most // sum(c.itemsize for c in self._columns.values()))
+        made = (
+            (self._made[name] - self._begin_of(name)) // column.itemsize
+            for name, column in self._columns.items()
+        )
+        return self._columns, min(most, *made)
+
     def expect(self, rows: int, dtypes: Mapping[str, np.dtype[Any]]) -> bool:
         """Have columns of these types at least, in files where so many rows need these; return whether these fit."""
         wide = {
@@ -231,6 +244,10 @@ class Region:
     def most(self) -> int:
         """How many rows there is room for."""
         return len(self._columns["op"])
+
+    def ready(self) -> tuple[Columns, int]:
+        """Return the columns, and how many rows they can have."""
+        return self._columns, self.most
 
     def replaced(self, name: str, column: NDArray[Any]) -> NDArray[Any]:
         """Return a column with other numbers in place of those of the rows so far."""

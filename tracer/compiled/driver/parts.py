@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from ...model.array_types import Columns
 from ...recording.recorder import CHUNK
 from ..rows.touched import Touched
-from ..state import CODE_BITS, MAX_PHASES, SITE_BITS, DriverCall, Word
+from ..state import CODE_BITS, IDLE_PHASES, MAX_PHASES, SITE_BITS, DriverCall, Word
 from .barrier_log import SOME, BarrierLog
 from .busy_wait import SAME_READS
 from .growing_columns import GrowingColumns, Region
 from .memory import LaunchMemory
-from .row_recorder import END, IDLE_PHASES, RowRecorder
+from .row_recorder import END, RowRecorder
 
 _CALLS = (
     DriverCall.FULL,
@@ -252,6 +252,7 @@ class PartRecorder(RowRecorder):
             self._keep_no_more()
         elif kept is not None:
             self._store = kept
+            self._let_take_in()
 
     def end_part(self) -> Part:
         """Return what the part recorded, once its blocks have ended."""

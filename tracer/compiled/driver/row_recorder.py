@@ -18,15 +18,17 @@ from ..not_compilable import NotCompilable, WaitsForOthers
 from ..rewrite.program import RecordingProgram
 from ..rows.decode import CODES, COLUMNS, decoded, put_values, type_of_values
 from ..rows.streaming_counters import StreamingCounters, incomplete_from
+from ..rows.touched import Touched
 from ..runtime.printing import printed
 from ..state import (
-    ARRIVAL_WORDS,
     CODE_BITS,
+    IDLE_PHASES,
     MAX_ARRIVALS,
     MAX_INDICES,
     MAX_PHASES,
     ROW,
     SITE_BITS,
+    ArrivalWord,
     DriverCall,
     PlaceWord,
     SeatWord,
@@ -36,6 +38,7 @@ from ..state import (
 from .barrier_log import BarrierLog
 from .busy_wait import SAME_READS, is_busy_wait
 from .growing_columns import GrowingColumns, Region
+from .intake import Intake
 from .signals import is_compiling
 
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
@@ -43,7 +46,6 @@ _SITE_MASK, _CODE_MASK = (1 << SITE_BITS) - 1, (1 << CODE_BITS) - 1
 COUNTED = 1 << 16  # rows that are counted at once without being kept: few enough for a processor's cache
 END = 1 << 62  # beyond every context
 MAX_ENDED = 1 << 15  # blocks that end before the driver has its turn, besides those of a sweep
-IDLE_PHASES = 4096  # phases without an access after which a block may never end
 
 
 class RowRecorder(Recorder):
@@ -53,6 +55,9 @@ class RowRecorder(Recorder):
     to files, and of rows that wait to be counted. Once no more rows are kept, they are counted as they are, a warp's
     phase at a time (`streaming`); those of the block in which that is found are counted as columns (`count`).
     """
+
+    _in_turns = False  # whether threads take turns
+    touched: Touched | None = None  # where it is noted which memory the rows touch, if that is to be known
 
     def __init__(
         self, limit: int, memory: int, count: Callable[[Columns], None], program: RecordingProgram,
@@ -71,7 +76,7 @@ class RowRecorder(Recorder):
         tops = {"block": self._top_block, "thread": threads - 1}
         self._widths = {name: np.min_scalar_type(tops.get(name, 0)) for name in (*COLUMNS, "op")}
         self._blocks = self._phases = np.zeros(0, np.int64)
-        self._log = np.zeros((MAX_ARRIVALS, ARRIVAL_WORDS), np.int64)
+        self._log = np.zeros((MAX_ARRIVALS, len(ArrivalWord)), np.int64)
         self._arrived, self._arrived_warp = BarrierLog(memory // 8), BarrierLog(memory // 8)
         self._ended = np.zeros(0, np.int64)
         self.places = self.seats = self.warps = np.zeros((1, 1), np.int64)
@@ -82,6 +87,7 @@ class RowRecorder(Recorder):
         self._same_reads = 0  # rows since a thread last did anything but make the same few loads
         # The rest of the memory is for what is made of the columns.
         self._store: GrowingColumns | Region = GrowingColumns(memory // 2)
+        self._intake = Intake(state, in_turns=self._in_turns)
         self._callback = _CALLBACK(self._on_call)
         for word, table in (
             (Word.INDICES, self._parts), (Word.ARRIVALS, self._log),
@@ -124,6 +130,7 @@ class RowRecorder(Recorder):
         return f"a block makes more between two barriers than the {most:,} that may be held"
 
     def _keep_no_more(self) -> None:
+        self._intake.end()
         self.capped, self.streaming = True, StreamingCounters(self.threads, self._learn, self._sort_out)
         self._make_room(COUNTED, 0)
 
@@ -132,10 +139,9 @@ class RowRecorder(Recorder):
         log = self._log[: self.state[Word.ARRIVED]]
         self.state[Word.ARRIVED] = 0
         if self.streaming is None and len(log):
-            for arrived, mine in ((self._arrived, log[:, 5] == 0), (self._arrived_warp, log[:, 5] == 1)):
-                context, site, step, reach, part, _ = log[mine].T
-                number, thread = np.divmod(context, self.threads)
-                arrived.add(self._blocks[number], thread, self._phases[number], site, step, reach, part)
+            of_warp = log[:, ArrivalWord.OF_WARP] == 1
+            for arrived, mine in ((self._arrived, ~of_warp), (self._arrived_warp, of_warp)):
+                arrived.add(log if mine.all() else log[mine])
 
     def print_lines(self) -> None:
         """Print what the kernel printed: not before it is settled that no other engine does it again."""
@@ -145,6 +151,7 @@ class RowRecorder(Recorder):
 
     def take_ended(self) -> None:
         """Take the blocks that have ended since."""
+        self._catch_up()
         ended = self._ended[: self.state[Word.FINISHED_COUNT]].tolist()
         self.state[Word.FINISHED_COUNT] = 0
         for block in ended:
@@ -168,6 +175,7 @@ class RowRecorder(Recorder):
         return int(self.failure is not None)
 
     def _serve(self, call: int) -> None:
+        self._catch_up()
         if call == DriverCall.OUT_OF_BOUNDS:
             self._record_out_of_bounds()
         elif call == DriverCall.FULL:
@@ -231,7 +239,7 @@ class RowRecorder(Recorder):
 
     def accesses_until_now(self) -> int:
         """Return how many accesses have been made, taken in or not."""
-        return self.accesses + self._count()
+        return self.accesses + self._intake.taken + self._count()
 
     def loop_under_way(self) -> tuple[str, int] | None:
         """Return file and line of the loop of which compiled code last counted a round; None where none runs."""
@@ -248,6 +256,7 @@ class RowRecorder(Recorder):
 
     def _empty(self, complete: int) -> None:
         """Turn the rows into columns or count them; then only those of contexts before `complete`."""
+        self._catch_up()
         self._refuse_idle_barriers()
         self._take_arrivals()
         self._note_ended()
@@ -264,7 +273,15 @@ class RowRecorder(Recorder):
         if len(rows) and self.streaming is None:
             self._mind_the_limit()
             if self.capped:
+                self._intake.end()
                 self.state[Word.PAUSE_AT] = 1  # the driver has its turn at the end of this block
+
+    def _catch_up(self) -> None:
+        """Take note of the rows that compiled code has taken in."""
+        if taken := self._intake.note_taken():
+            self.accesses += taken
+            self._store.add(taken)
+            self.kept, self._same_reads = [self._store.columns()], 0
 
     def _keep(self, rows: NDArray[Any]) -> None:
         if self.capped:
@@ -272,6 +289,16 @@ class RowRecorder(Recorder):
         else:
             self._decode(rows, self._store)
             self.kept = [self._store.columns()]
+            self._let_take_in()
+
+    def _let_take_in(self) -> None:
+        """Let compiled code take in what rows it can by itself from here on."""
+        tables = (self._buffer_numbers, self._final, self._ops)
+        self._intake.begin(self._store, self._most_rows(), tables, self.touched)
+
+    def _most_rows(self) -> int:
+        """Return how many rows there may be before the driver looks what to do."""
+        return self.limit
 
     def _summed(self, streaming: StreamingCounters, rows: NDArray[Any], complete: int) -> int:
         """Count the rows before a context; return how many these are."""

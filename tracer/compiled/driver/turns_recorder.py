@@ -22,6 +22,7 @@ class TurnsRecorder(RowRecorder):
     """
 
     most: int | None = None
+    _in_turns = True
 
     def __init__(
         self, limit: int, memory: int, count: Callable[[Columns], None], program: RecordingProgram,
@@ -34,7 +35,11 @@ class TurnsRecorder(RowRecorder):
         super().__init__(max(1, limit), memory, counted, program, state, number_of, blocks, threads)
         self.limit = limit
 
+    def _most_rows(self) -> int:
+        return self.limit if self.most is None else min(self.limit, self.most)
+
     def _empty(self, complete: int) -> None:
+        self._catch_up()
         self._take_arrivals()
         self._note_ended()
         rows = self.rows[: self._count()]
@@ -49,6 +54,7 @@ class TurnsRecorder(RowRecorder):
         if len(rows):
             self._mind_the_limit()
             if self.capped:
+                self._intake.end()
                 self.state[Word.PAUSE_AT] = 1
 
     def _refuse_idle_barriers(self) -> None:

@@ -27,24 +27,24 @@ class Touched:
     def __init__(self, buffers: Sequence[Buffer]) -> None:
         shared = [buffer for buffer in buffers if buffer.space == "global"]
         smallest = min((buffer.itemsize for buffer in shared), default=1)
-        self._buffers, self._shift = buffers, min(smallest.bit_length() - 1, COARSEST)
+        self._buffers, self.shift = buffers, min(smallest.bit_length() - 1, COARSEST)
         end = max((buffer.address + buffer.size * buffer.unit for buffer in shared), default=0)
-        self.places: NDArray[np.uint8] = np.zeros((end >> self._shift) + 2, np.uint8)
-        self._where = np.full((1 << 32 - SITE_BITS, 3), UNKNOWN, np.int64)  # by key: begin, unit, bytes
+        self.places: NDArray[np.uint8] = np.zeros((end >> self.shift) + 2, np.uint8)
+        self.where = np.full((1 << 32 - SITE_BITS, 3), UNKNOWN, np.int64)  # by key: begin, unit, bytes
 
     def add(self, rows: NDArray[Any], ops: NDArray[np.uint8]) -> int:
         """Note what rows touch; return the first one of an unknown buffer, or how many there are.
 
         ops: the Op of each site of the program.
         """
-        done: int = mark(rows["key"], rows["index"], self._where, ops, self._shift, self.places)
+        done: int = mark(rows["key"], rows["index"], self.where, ops, self.shift, self.places)
         return done
 
     def learn(self, what: int, number: int) -> None:
         """Take the number of the buffer that a key's region and code name."""
         buffer = self._buffers[number]
         begin = buffer.address if buffer.space == "global" else PRIVATE
-        self._where[what] = begin, buffer.unit, buffer.itemsize
+        self.where[what] = begin, buffer.unit, buffer.itemsize
 
 
 def _mark(keys: Any, indices: Any, where: Any, ops: Any, shift: Any, places: Any) -> Any:

@@ -5,13 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 from ...model.trace import BLOCK_SCOPE, FENCE, FENCE_BLOCK, GRID_SCOPE
-from ..cached import cached
-from ..state import ARRIVAL_WORDS, MAX_ARRIVALS, ROW, DriverCall, PlaceWord, StopReason, Word
+from ..cached import part
+from ..state import (
+    MAX_ARRIVALS,
+    ROW,
+    ArrivalWord,
+    DriverCall,
+    PlaceWord,
+    SeatWord,
+    StopReason,
+    Word,
+)
 from ..words import peek, poke
+from .blocks import seat_of
 from .switching import ask_or_stop
 from .warps import part_of, reach_of
 
-_ROW_BYTES = ROW.itemsize
+_ROW_BYTES, _NOTE_BYTES = ROW.itemsize, 8 * len(ArrivalWord)
 
 
 def _accesses_made(state: Any) -> Any:
@@ -19,7 +29,7 @@ def _accesses_made(state: Any) -> Any:
     return peek(state, Word.BASE) + rows
 
 
-accesses_made = cached(_accesses_made)
+accesses_made = part(_accesses_made)
 
 
 def _arrived_of(state: Any, place: Any, reason: Any) -> None:
@@ -28,23 +38,26 @@ def _arrived_of(state: Any, place: Any, reason: Any) -> None:
         ask_or_stop(state, DriverCall.ARRIVALS)
     poke(place, PlaceWord.SITE, peek(state, Word.SITE))
     poke(place, PlaceWord.STEP, accesses_made(state))
-    note = peek(state, Word.ARRIVALS) + 8 * ARRIVAL_WORDS * peek(state, Word.ARRIVED)
+    seat = seat_of(state, peek(place, PlaceWord.SEAT))
+    note = peek(state, Word.ARRIVALS) + _NOTE_BYTES * peek(state, Word.ARRIVED)
     poke(state, Word.ARRIVED, peek(state, Word.ARRIVED) + 1)
-    poke(note, 0, peek(state, Word.CONTEXT))
-    poke(note, 1, peek(place, PlaceWord.SITE))
-    poke(note, 2, peek(place, PlaceWord.STEP))
-    poke(note, 3, BLOCK_SCOPE)
-    poke(note, 4, 0)
-    poke(note, 5, 0)
+    poke(note, ArrivalWord.BLOCK, peek(seat, SeatWord.BLOCK))
+    poke(note, ArrivalWord.THREAD, peek(place, PlaceWord.THREAD))
+    poke(note, ArrivalWord.PHASE, peek(seat, SeatWord.PHASE))
+    poke(note, ArrivalWord.SITE, peek(place, PlaceWord.SITE))
+    poke(note, ArrivalWord.STEP, peek(place, PlaceWord.STEP))
+    poke(note, ArrivalWord.REACH, BLOCK_SCOPE)
+    poke(note, ArrivalWord.PART, 0)
+    poke(note, ArrivalWord.OF_WARP, 0)
     if reason == StopReason.GRID:
-        poke(note, 3, GRID_SCOPE)
+        poke(note, ArrivalWord.REACH, GRID_SCOPE)
     elif reason == StopReason.FENCE:
-        poke(note, 3, FENCE_BLOCK if peek(place, PlaceWord.EXTRA) else FENCE)
-        poke(note, 5, 1)
+        poke(note, ArrivalWord.REACH, FENCE_BLOCK if peek(place, PlaceWord.EXTRA) else FENCE)
+        poke(note, ArrivalWord.OF_WARP, 1)
     elif reason >= StopReason.SYNCWARP:
-        poke(note, 3, reach_of(place))
-        poke(note, 4, part_of(place))
-        poke(note, 5, 1)
+        poke(note, ArrivalWord.REACH, reach_of(place))
+        poke(note, ArrivalWord.PART, part_of(place))
+        poke(note, ArrivalWord.OF_WARP, 1)
 
 
-arrived = cached(_arrived_of)
+arrived = part(_arrived_of)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ...model.trace import WARP
-from ..cached import cached
+from ..cached import part
+from ..rows.intake import taken_in
 from ..state import (
     PLACE_WORDS,
     SEAT_WORDS,
@@ -40,7 +43,7 @@ def _warp_at(state: Any, number: Any) -> Any:
     return peek(state, Word.WARPS) + number * _WARP_BYTES
 
 
-place_of, seat_of, warp_at = cached(_place_of), cached(_seat_of), cached(_warp_at)
+place_of, seat_of, warp_at = part(_place_of), part(_seat_of), part(_warp_at)
 
 
 def _lane_of(place: Any) -> Any:
@@ -48,7 +51,7 @@ def _lane_of(place: Any) -> Any:
     return 1 << peek(place, PlaceWord.THREAD) % WARP
 
 
-lane_of = cached(_lane_of)
+lane_of = part(_lane_of)
 
 
 def _is_in(state: Any, place: Any, word: Any) -> Any:
@@ -56,7 +59,7 @@ def _is_in(state: Any, place: Any, word: Any) -> Any:
     return peek(warp_at(state, peek(place, PlaceWord.WARP)), word) & lane_of(place) != 0
 
 
-is_in = cached(_is_in)
+is_in = part(_is_in)
 
 
 def _stop_running(state: Any, place: Any) -> Any:
@@ -66,7 +69,7 @@ def _stop_running(state: Any, place: Any) -> Any:
     return warp
 
 
-stop_running = cached(_stop_running)
+stop_running = part(_stop_running)
 
 
 def _put_in(state: Any, place: Any, word: Any) -> None:
@@ -75,7 +78,7 @@ def _put_in(state: Any, place: Any, word: Any) -> None:
     poke(warp, word, peek(warp, word) | lane_of(place))
 
 
-put_in = cached(_put_in)
+put_in = part(_put_in)
 
 
 def _free_stack(state: Any, place: Any) -> None:
@@ -86,7 +89,7 @@ def _free_stack(state: Any, place: Any) -> None:
     poke(place, PlaceWord.STACK, 0)
 
 
-free_stack = cached(_free_stack)
+free_stack = part(_free_stack)
 
 
 def _take_stack(state: Any, place: Any) -> None:
@@ -105,7 +108,7 @@ def _take_stack(state: Any, place: Any) -> None:
     poke(place, PlaceWord.STACK_POINTER, pointer)
 
 
-take_stack = cached(_take_stack)
+take_stack = part(_take_stack)
 
 
 def _enter(state: Any, number: Any) -> None:
@@ -118,7 +121,17 @@ def _enter(state: Any, number: Any) -> None:
     poke(state, Word.MEMORY, peek(seat, SeatWord.MEMORY))
 
 
-enter = cached(_enter)
+enter = part(_enter)
+
+
+def _serve(state: Any, event: Any) -> Any:
+    """Do for a thread what it asks the driver for, or have that do it; return 1 where the launch is to stop."""
+    if event == DriverCall.FULL and taken_in(state):
+        return np.int64(0)
+    return ask(state, event)
+
+
+serve = part(_serve)
 
 
 def _resume_of(state: Any, place: Any) -> Any:
@@ -137,14 +150,14 @@ def _resume_of(state: Any, place: Any) -> Any:
         take_stack(state, place)
     go_on(state)
     while peek(state, Word.STOPPED) == StopReason.CALL:
-        poke(state, Word.ANSWER, ask(state, peek(state, Word.EVENT)))
+        poke(state, Word.ANSWER, serve(state, peek(state, Word.EVENT)))
         go_on(state)
     if peek(state, Word.STOPPED) == StopReason.RAISED:
         raise_noted(state)
     return peek(state, Word.STOPPED)
 
 
-resume = cached(_resume_of)
+resume = part(_resume_of)
 
 
 def _number_phase(state: Any, seat: Any) -> None:
@@ -162,7 +175,7 @@ def _number_phase(state: Any, seat: Any) -> None:
     poke(state, Word.PHASE, phase)
 
 
-number_phase = cached(_number_phase)
+number_phase = part(_number_phase)
 
 
 def _refresh(state: Any, memory: Any) -> None:
@@ -175,7 +188,7 @@ def _refresh(state: Any, memory: Any) -> None:
                 poke(target, k, peek(source, k))
 
 
-refresh = cached(_refresh)
+refresh = part(_refresh)
 
 
 def _free_seat(state: Any) -> Any:
@@ -186,7 +199,7 @@ def _free_seat(state: Any) -> Any:
     return number
 
 
-free_seat = cached(_free_seat)
+free_seat = part(_free_seat)
 
 
 def _first_warp(state: Any, seat: Any) -> Any:
@@ -194,7 +207,7 @@ def _first_warp(state: Any, seat: Any) -> Any:
     return warp_at(state, seat * peek(state, Word.WARPS_OF_BLOCK))
 
 
-first_warp = cached(_first_warp)
+first_warp = part(_first_warp)
 
 
 def _lanes_of(threads: Any) -> Any:
@@ -202,7 +215,7 @@ def _lanes_of(threads: Any) -> Any:
     return (1 << min(threads, WARP)) - 1
 
 
-lanes_of = cached(_lanes_of)
+lanes_of = part(_lanes_of)
 
 
 def _start_block(state: Any, block: Any) -> Any:
@@ -229,7 +242,7 @@ def _start_block(state: Any, block: Any) -> Any:
     return number
 
 
-start_block = cached(_start_block)
+start_block = part(_start_block)
 
 
 def _next_phase(state: Any, number: Any) -> None:
@@ -244,7 +257,7 @@ def _next_phase(state: Any, number: Any) -> None:
         poke(warp, WarpWord.AT_BARRIER, 0)
 
 
-next_phase = cached(_next_phase)
+next_phase = part(_next_phase)
 
 
 def _remove_ended(state: Any) -> None:
@@ -264,4 +277,4 @@ def _remove_ended(state: Any) -> None:
     poke(state, Word.LIVE_COUNT, stay)
 
 
-remove_ended = cached(_remove_ended)
+remove_ended = part(_remove_ended)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..cached import cached
+from ..cached import part
 from ..state import TWISTER_WORDS, Word
 from ..words import peek, poke
 
@@ -29,7 +29,7 @@ def _twist_word(numbers: Any, i: Any, after: Any, middle: Any) -> None:
     poke(numbers, i, peek(numbers, middle) ^ (mixed >> 1) ^ (-(mixed & 1) & _MATRIX))
 
 
-twist_word = cached(_twist_word)
+twist_word = part(_twist_word)
 
 
 def _tempered(y: Any) -> Any:
@@ -39,7 +39,7 @@ def _tempered(y: Any) -> Any:
     return (y ^ (y >> 18)) & _ALL
 
 
-tempered = cached(_tempered)
+tempered = part(_tempered)
 
 
 def _twist_of(numbers: Any) -> None:
@@ -54,7 +54,7 @@ def _twist_of(numbers: Any) -> None:
     poke(numbers, _USED, 0)
 
 
-twist = cached(_twist_of)
+twist = part(_twist_of)
 
 
 def _bits_of(limit: Any) -> Any:
@@ -65,7 +65,7 @@ def _bits_of(limit: Any) -> Any:
     return bits
 
 
-bits_of = cached(_bits_of)
+bits_of = part(_bits_of)
 
 
 def _below_of(state: Any, limit: Any, bits: Any) -> Any:
@@ -80,7 +80,7 @@ def _below_of(state: Any, limit: Any, bits: Any) -> Any:
     return found
 
 
-below = cached(_below_of)
+below = part(_below_of)
 
 
 def _later_below_of(state: Any, limit: Any, bits: Any, ahead: Any) -> Any:
@@ -96,7 +96,7 @@ def _later_below_of(state: Any, limit: Any, bits: Any, ahead: Any) -> Any:
     return found if found < limit else -1
 
 
-later_below = cached(_later_below_of)
+later_below = part(_later_below_of)
 
 
 def generator(seed: int) -> NDArray[np.int64]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..cached import cached
+from ..cached import cached, part
 from ..state import PlaceWord, SeatWord, WarpWord, Word
 from ..words import peek
 from .blocks import is_in, place_of, seat_of
@@ -16,7 +16,7 @@ def _mixed(digest: Any, value: Any) -> Any:
     return (digest ^ value ^ (digest >> 29)) * _PRIME
 
 
-mixed = cached(_mixed)
+mixed = part(_mixed)
 
 
 def _of_stack(state: Any, place: Any, digest: Any) -> Any:
@@ -30,7 +30,7 @@ def _of_stack(state: Any, place: Any, digest: Any) -> Any:
     return digest
 
 
-of_stack = cached(_of_stack)
+of_stack = part(_of_stack)
 
 
 def _digest_of_stacks(state: Any) -> Any:

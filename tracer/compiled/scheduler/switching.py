@@ -8,7 +8,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
-from ..cached import cached
+from ..cached import part
 from ..state import PlaceWord, StopReason, Word
 from ..words import I64, at, load_word, word
 
@@ -120,4 +120,4 @@ def _ask_or_stop(state: Any, event: Any) -> None:
         raise InterruptedError("stopped")
 
 
-ask_or_stop = cached(_ask_or_stop)
+ask_or_stop = part(_ask_or_stop)

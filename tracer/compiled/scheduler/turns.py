@@ -11,7 +11,7 @@ from typing import Any
 
 from ...model.trace import WARP
 from ...recording.repetition import TURNS_BETWEEN_LOOKS
-from ..cached import cached
+from ..cached import cached, part
 from ..state import WARP_WORDS, Order, Pause, PlaceWord, SeatWord, StopReason, WarpWord, Word
 from ..words import lowest, peek, poke, prefetch
 from .arrivals import arrived
@@ -45,7 +45,7 @@ def _release_of(state: Any, seat: Any) -> None:
     poke(state, Word.CHANGED, 1)
 
 
-release = cached(_release_of)
+release = part(_release_of)
 
 
 def _end_thread(state: Any, place: Any, seat: Any) -> None:
@@ -63,7 +63,7 @@ def _end_thread(state: Any, place: Any, seat: Any) -> None:
         release(state, seat)
 
 
-end_thread = cached(_end_thread)
+end_thread = part(_end_thread)
 
 
 def _come_to_barrier(state: Any, place: Any, seat: Any) -> None:
@@ -81,7 +81,7 @@ def _come_to_barrier(state: Any, place: Any, seat: Any) -> None:
         release(state, seat)
 
 
-come_to_barrier = cached(_come_to_barrier)
+come_to_barrier = part(_come_to_barrier)
 
 
 def _wait_of(state: Any, place: Any, reason: Any) -> None:
@@ -98,7 +98,7 @@ def _wait_of(state: Any, place: Any, reason: Any) -> None:
         converge(state, place)
 
 
-wait = cached(_wait_of)
+wait = part(_wait_of)
 
 
 def _turn_of(state: Any, place: Any) -> Any:
@@ -113,7 +113,7 @@ def _turn_of(state: Any, place: Any) -> Any:
     return False
 
 
-turn = cached(_turn_of)
+turn = part(_turn_of)
 
 
 def _begin_block_of(state: Any, block: Any) -> None:
@@ -127,7 +127,7 @@ def _begin_block_of(state: Any, block: Any) -> None:
             turn(state, place_of(state, number))
 
 
-begin_block = cached(_begin_block_of)
+begin_block = part(_begin_block_of)
 
 
 def _waits_for_grid(seat: Any) -> Any:
@@ -136,7 +136,7 @@ def _waits_for_grid(seat: Any) -> Any:
     return peek(seat, SeatWord.AT_GRID) == 1 and running > 0 and peek(seat, SeatWord.WAITING) == running
 
 
-waits_for_grid = cached(_waits_for_grid)
+waits_for_grid = part(_waits_for_grid)
 
 
 def _live_seat(state: Any, i: Any) -> Any:
@@ -144,7 +144,7 @@ def _live_seat(state: Any, i: Any) -> Any:
     return seat_of(state, peek(peek(state, Word.LIVE), i))
 
 
-live_seat = cached(_live_seat)
+live_seat = part(_live_seat)
 
 
 def _waiting_for_grid(state: Any) -> Any:
@@ -156,7 +156,7 @@ def _waiting_for_grid(state: Any) -> Any:
     return count
 
 
-waiting_for_grid = cached(_waiting_for_grid)
+waiting_for_grid = part(_waiting_for_grid)
 
 
 def _begin_blocks_of(state: Any) -> Any:
@@ -173,7 +173,7 @@ def _begin_blocks_of(state: Any) -> Any:
     return False
 
 
-begin_blocks = cached(_begin_blocks_of)
+begin_blocks = part(_begin_blocks_of)
 
 
 def _list_warp(state: Any, warp: Any, number: Any) -> None:
@@ -193,7 +193,7 @@ def _list_warp(state: Any, warp: Any, number: Any) -> None:
     poke(state, Word.RUNNABLE_COUNT, count)
 
 
-list_warp = cached(_list_warp)
+list_warp = part(_list_warp)
 
 
 def _admit_of(state: Any) -> None:
@@ -209,7 +209,7 @@ def _admit_of(state: Any) -> None:
     poke(state, Word.CHANGED, 0)
 
 
-admit = cached(_admit_of)
+admit = part(_admit_of)
 
 
 def _fetch_stack(place: Any) -> None:
@@ -219,7 +219,7 @@ def _fetch_stack(place: Any) -> None:
         prefetch(pointer + 64 * line)
 
 
-fetch_stack = cached(_fetch_stack)
+fetch_stack = part(_fetch_stack)
 
 
 def _fetch_ahead(state: Any, i: Any, count: Any) -> None:
@@ -231,7 +231,7 @@ def _fetch_ahead(state: Any, i: Any, count: Any) -> None:
         fetch_stack(place_of(state, peek(runnable, i + _STACKS_AHEAD)))
 
 
-fetch_ahead = cached(_fetch_ahead)
+fetch_ahead = part(_fetch_ahead)
 
 
 def _sweep_of(state: Any) -> None:
@@ -247,7 +247,7 @@ def _sweep_of(state: Any) -> None:
     poke(state, Word.RUNNABLE_COUNT, stay)
 
 
-sweep = cached(_sweep_of)
+sweep = part(_sweep_of)
 
 
 def _fetch_at_random(state: Any, count: Any, bits: Any) -> None:
@@ -261,7 +261,7 @@ def _fetch_at_random(state: Any, count: Any, bits: Any) -> None:
         fetch_stack(place_of(state, peek(runnable, slot)))
 
 
-fetch_at_random = cached(_fetch_at_random)
+fetch_at_random = part(_fetch_at_random)
 
 
 def _random_turns_of(state: Any, most: Any) -> Any:
@@ -280,7 +280,7 @@ def _random_turns_of(state: Any, most: Any) -> Any:
     return made
 
 
-random_turns = cached(_random_turns_of)
+random_turns = part(_random_turns_of)
 
 
 def _between_looks(state: Any) -> Any:
@@ -289,7 +289,7 @@ def _between_looks(state: Any) -> Any:
     return TURNS_BETWEEN_LOOKS * max(1, each)
 
 
-between_looks = cached(_between_looks)
+between_looks = part(_between_looks)
 
 
 def _turns_before_look(state: Any) -> Any:
@@ -300,7 +300,7 @@ def _turns_before_look(state: Any) -> Any:
     return between - peek(state, Word.IDLE_TURNS) % between
 
 
-turns_before_look = cached(_turns_before_look)
+turns_before_look = part(_turns_before_look)
 
 
 def _turns_of(state: Any) -> Any:
@@ -320,7 +320,7 @@ def _turns_of(state: Any) -> Any:
     return 1
 
 
-turns = cached(_turns_of)
+turns = part(_turns_of)
 
 
 def _is_look_due(state: Any, made: Any) -> Any:
@@ -335,7 +335,7 @@ def _is_look_due(state: Any, made: Any) -> Any:
     return idle % between_looks(state) == 0
 
 
-is_look_due = cached(_is_look_due)
+is_look_due = part(_is_look_due)
 
 
 def _release_grid_of(state: Any) -> None:
@@ -354,7 +354,7 @@ def _release_grid_of(state: Any) -> None:
             release(state, seat)
 
 
-release_grid = cached(_release_grid_of)
+release_grid = part(_release_grid_of)
 
 
 def _run_of(state: Any) -> Any:

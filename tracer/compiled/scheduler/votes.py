@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..cached import cached
+from ..cached import part
 from ..state import PlaceWord, SeatWord, StopReason, WarpWord, Word
 from ..words import peek, poke
 from .blocks import is_in, place_of
@@ -16,7 +16,7 @@ def _votes_at(state: Any, place: Any) -> Any:
     return is_in(state, place, WarpWord.AT_BARRIER) and reason >= StopReason.COUNT and reason <= StopReason.OR
 
 
-votes_at = cached(_votes_at)
+votes_at = part(_votes_at)
 
 
 def _give_votes(state: Any, first: Any) -> None:
@@ -38,7 +38,7 @@ def _give_votes(state: Any, first: Any) -> None:
             poke(place, PlaceWord.IN, found)
 
 
-give_votes = cached(_give_votes)
+give_votes = part(_give_votes)
 
 
 def _vote_of(state: Any, seat: Any) -> None:
@@ -48,4 +48,4 @@ def _vote_of(state: Any, seat: Any) -> None:
         give_votes(state, peek(seat, SeatWord.FIRST))
 
 
-vote = cached(_vote_of)
+vote = part(_vote_of)

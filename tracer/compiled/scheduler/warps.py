@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...model.trace import COMPARED, VOTED_NO, VOTED_YES, WARP
-from ..cached import cached
+from ..cached import part
 from ..state import PLACE_WORDS, DriverCall, PlaceWord, StopReason, WarpWord, Word
 from ..words import lowest, peek, poke
 from .blocks import is_in, lane_of, put_in, warp_at
@@ -24,7 +24,7 @@ def _mask_of(place: Any) -> Any:
     return peek(place, PlaceWord.MASK) & _ALL
 
 
-mask_of = cached(_mask_of)
+mask_of = part(_mask_of)
 
 
 def _reach_of(place: Any) -> Any:
@@ -32,7 +32,7 @@ def _reach_of(place: Any) -> Any:
     return peek(place, PlaceWord.MASK) & _ALL if peek(place, PlaceWord.REASON) == StopReason.SYNCWARP else 0
 
 
-reach_of = cached(_reach_of)
+reach_of = part(_reach_of)
 
 
 def _giver_of(place: Any) -> Any:
@@ -48,7 +48,7 @@ def _giver_of(place: Any) -> Any:
     return lane ^ extra if reason == StopReason.XOR else -1000
 
 
-giver_of = cached(_giver_of)
+giver_of = part(_giver_of)
 
 
 def _part_of(place: Any) -> Any:
@@ -62,7 +62,7 @@ def _part_of(place: Any) -> Any:
     return COMPARED if reason == StopReason.MATCH_ANY or reason == StopReason.MATCH_ALL else 0
 
 
-part_of = cached(_part_of)
+part_of = part(_part_of)
 
 
 def _warp_of(state: Any, place: Any) -> Any:
@@ -71,7 +71,7 @@ def _warp_of(state: Any, place: Any) -> Any:
     return place - lane * _PLACE_BYTES, warp_at(state, peek(place, PlaceWord.WARP))
 
 
-warp_of = cached(_warp_of)
+warp_of = part(_warp_of)
 
 
 def _running_lanes(warp: Any) -> Any:
@@ -79,7 +79,7 @@ def _running_lanes(warp: Any) -> Any:
     return peek(warp, WarpWord.RUNS) | peek(warp, WarpWord.AT_BARRIER) | peek(warp, WarpWord.MEETS)
 
 
-running_lanes = cached(_running_lanes)
+running_lanes = part(_running_lanes)
 
 
 def _group_of(first: Any, warp: Any, mask: Any) -> Any:
@@ -93,7 +93,7 @@ def _group_of(first: Any, warp: Any, mask: Any) -> Any:
     return found
 
 
-group_of = cached(_group_of)
+group_of = part(_group_of)
 
 
 def _brings(place: Any) -> Any:
@@ -101,7 +101,7 @@ def _brings(place: Any) -> Any:
     return peek(place, PlaceWord.REASON) != StopReason.SYNCWARP
 
 
-brings = cached(_brings)
+brings = part(_brings)
 
 
 def _votes_of(first: Any, group: Any) -> Any:
@@ -116,7 +116,7 @@ def _votes_of(first: Any, group: Any) -> Any:
     return found
 
 
-votes_of = cached(_votes_of)
+votes_of = part(_votes_of)
 
 
 def _same_as(first: Any, group: Any, value: Any) -> Any:
@@ -131,14 +131,14 @@ def _same_as(first: Any, group: Any, value: Any) -> Any:
     return found
 
 
-same_as = cached(_same_as)
+same_as = part(_same_as)
 
 
 def _given_by(giver: Any, own: Any) -> Any:
     return peek(giver, PlaceWord.OUT) if brings(giver) else own
 
 
-given_by = cached(_given_by)
+given_by = part(_given_by)
 
 
 def _taken_by(first: Any, group: Any, place: Any, votes: Any) -> Any:
@@ -163,7 +163,7 @@ def _taken_by(first: Any, group: Any, place: Any, votes: Any) -> Any:
     return group  # activemask
 
 
-taken_by = cached(_taken_by)
+taken_by = part(_taken_by)
 
 
 def _sites_differ(first: Any, group: Any) -> Any:
@@ -176,7 +176,7 @@ def _sites_differ(first: Any, group: Any) -> Any:
     return False
 
 
-sites_differ = cached(_sites_differ)
+sites_differ = part(_sites_differ)
 
 
 def _release_of(state: Any, first: Any, warp: Any, group: Any, mask: Any) -> None:
@@ -199,7 +199,7 @@ def _release_of(state: Any, first: Any, warp: Any, group: Any, mask: Any) -> Non
     poke(state, Word.RESUMED, 1)
 
 
-release = cached(_release_of)
+release = part(_release_of)
 
 
 def _next_group(first: Any, warp: Any, after: Any) -> Any:
@@ -214,7 +214,7 @@ def _next_group(first: Any, warp: Any, after: Any) -> Any:
     return found
 
 
-next_group = cached(_next_group)
+next_group = part(_next_group)
 
 
 def _release_complete(state: Any, first: Any, warp: Any, late: Any) -> None:
@@ -247,8 +247,8 @@ def _release_open(state: Any, first: Any, warp: Any) -> None:
             release(state, first, warp, group_of(first, warp, mask), mask)
 
 
-release_open = cached(_release_open)
-release_complete = cached(_release_complete)
+release_open = part(_release_open)
+release_complete = part(_release_complete)
 
 
 def _leave_warp(state: Any, place: Any) -> None:
@@ -258,7 +258,7 @@ def _leave_warp(state: Any, place: Any) -> None:
         release_complete(state, first, warp, False)
 
 
-leave_warp = cached(_leave_warp)
+leave_warp = part(_leave_warp)
 
 
 def _converge(state: Any, place: Any) -> None:
@@ -276,7 +276,7 @@ def _converge(state: Any, place: Any) -> None:
         release_complete(state, first, warp, False)
 
 
-converge = cached(_converge)
+converge = part(_converge)
 
 
 def _first_to_come(state: Any, places: Any) -> Any:
@@ -289,7 +289,7 @@ def _first_to_come(state: Any, places: Any) -> Any:
     return found
 
 
-first_to_come = cached(_first_to_come)
+first_to_come = part(_first_to_come)
 
 
 def _release_all(state: Any, places: Any) -> None:
@@ -301,4 +301,4 @@ def _release_all(state: Any, places: Any) -> None:
         place = first_to_come(state, places)
 
 
-release_all = cached(_release_all)
+release_all = part(_release_all)

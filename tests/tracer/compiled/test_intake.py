@@ -1,0 +1,117 @@
+"""Rows that compiled code puts into columns by itself: the trace is to the byte the one that the driver makes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from engines import LONGS, assert_identical, kernel, limited, nothing
+from launching import Array, launch
+from tilescope.kernels.scenarios.catalogue import find, scenarios
+from tilescope.tracer.compiled.driver import engine as compiled
+from tilescope.tracer.compiled.driver import intake, parts, row_recorder
+from tilescope.tracer.compiled.driver.row_recorder import RowRecorder
+from tilescope.tracer.model.launch import Launch, Schedule
+from tilescope.tracer.model.plan import launch_of
+from tilescope.tracer.model.trace import Trace
+
+FEW = 256  # rows for which there is room: more than most threads make before they wait
+ORDERS = (Schedule("sequential"), Schedule("lockstep"), Schedule("random", 1))
+MIXED = """
+@cuda.jit
+def kernel(a, b, c, out):
+    i = cuda.grid(1)
+    for k in range(30):
+        out[i] += a[(i + k) % 64] * b[k] - c[i]
+        b[(i + k) % 64] += np.uint8(k)
+"""
+PHASES = """
+for k in range(300):
+    out[cuda.threadIdx.x] += a[k % 64]
+    cuda.syncthreads()
+"""
+
+
+class Counted:
+    """How many rows the driver has put into columns, and how many compiled code."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.driver = self.code = 0
+        keep, catch_up = RowRecorder._keep, RowRecorder._catch_up
+
+        def counted_keep(recorder: RowRecorder, rows: Any) -> None:
+            self.driver += len(rows)
+            keep(recorder, rows)
+
+        def counted_catch_up(recorder: RowRecorder) -> None:
+            self.code += recorder._intake.taken
+            catch_up(recorder)
+
+        patch.setattr(RowRecorder, "_keep", counted_keep)
+        patch.setattr(RowRecorder, "_catch_up", counted_catch_up)
+
+
+def run(made: Launch, *, by_code: bool) -> tuple[Trace, Counted]:
+    """Return the trace of a launch, with room for few rows, and who put them into columns."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (row_recorder, parts):
+            patch.setattr(module, "CHUNK", FEW)
+        if not by_code:
+            patch.setattr(intake.Intake, "begin", lambda *given: None)
+        counted = Counted(patch)
+        return compiled.run_compiled(made, nothing, turns=made.schedule.kind != "sequential"), counted
+
+
+def assert_alike(made: Launch) -> Counted:
+    """Assert that both make the same trace; return who put which rows into columns where compiled code might."""
+    (ours, counted), (theirs, _) = (run(made, by_code=by_code) for by_code in (True, False))
+    assert_identical(ours, theirs)
+    assert counted.driver + counted.code >= len(ours)
+    return counted
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=lambda order: order.kind)
+@pytest.mark.parametrize("scenario", [s for s in scenarios() if s.engine != "python"], ids=lambda s: s.name)
+def test_scenarios(scenario, order):
+    counted = assert_alike(launch_of(scenario, {}, schedule=order))
+    assert order.kind == "sequential" or counted.code > counted.driver or counted.driver < 20 * FEW
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=lambda order: order.kind)
+@pytest.mark.parametrize(
+    ("kinds", "most"),
+    [
+        (("float32", "int32", "uint16", "float64"), 0.2), (("int64", "int8", "bool", "int32"), 0.2),
+        (("uint64", "uint8", "uint8", "uint64"), 1.0), (("float32", "float32", "float32", "float32"), 0.2),
+        (("uint8", "uint8", "uint8", "uint8"), 0.2), (("complex64", "float32", "int16", "complex64"), 1.0),
+        (("float16", "int32", "int16", "float32"), 1.0), (("uint64", "int64", "int64", "float64"), 0.2),
+    ],
+)  # fmt: skip
+def test_values_of_several_types(kinds, most, order, tmp_path):
+    arrays = tuple(Array((64,), kind, "random" if kind[0] in "fc" else "arange") for kind in kinds)
+    made = launch(tmp_path, MIXED, arrays, (2, 1, 1), (32, 1, 1), order.kind, order.seed)
+    counted = assert_alike(made)
+    assert counted.driver <= most * (counted.driver + counted.code)
+
+
+def test_more_phases_and_larger_indices_than_a_byte_holds(tmp_path):
+    made = launch(tmp_path, kernel(PHASES), LONGS, block=(33, 1, 1), schedule="sequential")
+    assert assert_alike(made).code > 10_000
+    large = (Array((1 << 18,), "int64", "arange"), Array((1 << 18,), "int64"))
+    body = "for i in range(cuda.grid(1), a.size, 4096):\n    out[i] = a[i]"
+    assert assert_alike(launch(tmp_path, kernel(body), large, block=(64, 1, 1))).code > 6_000
+
+
+@pytest.mark.parametrize("kept", [500, 3000, 10_000])
+def test_a_launch_of_which_a_part_is_kept(kept, tmp_path):
+    made = limited(launch_of(find("matmul-tiled"), {"m": 16, "k": 16, "n": 16, "tile": 4}), kept)
+    assert_alike(made)
+    assert_alike(msgspec.structs.replace(made, schedule=Schedule("random", 3)))
+
+
+def test_an_access_outside_has_its_step(tmp_path):
+    body = "i = cuda.grid(1)\nfor k in range(30):\n    out[i] += a[i + k]"
+    made = launch(tmp_path, kernel(body), LONGS, (1, 1, 1), (64, 1, 1), "sequential")
+    assert assert_alike(made).code > 1000

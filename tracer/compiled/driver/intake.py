@@ -1,0 +1,100 @@
+"""What compiled code is told so that it can take in rows without asking the driver: see rows/intake.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..rows.touched import Touched
+from ..state import (
+    COMPONENTS_FROM,
+    DTYPES,
+    INTAKE_COLUMNS,
+    ColumnWord,
+    IntakeWord,
+    ValueKind,
+    Word,
+)
+from .growing_columns import GrowingColumns, Region
+
+_KINDS = {np.dtype(np.float64): ValueKind.FLOAT64, np.dtype(np.int64): ValueKind.INT64}
+_LARGEST = 8  # bytes of a value that is copied as it is
+_MIXED = "biuf"  # kinds of the dtypes whose values compiled code converts, half precision aside
+
+
+class Intake:
+    """Lets compiled code with this table of state put rows into columns, once these are as wide as they need be.
+
+    in_turns: whether threads take turns.
+    """
+
+    def __init__(self, state: NDArray[np.int64], *, in_turns: bool) -> None:
+        self._state = state
+        self._words = np.zeros(IntakeWord.COLUMNS + len(INTAKE_COLUMNS) * len(ColumnWord), np.int64)
+        self._words[IntakeWord.IN_TURNS] = in_turns
+        self._used: tuple[Any, ...] = ()  # what the words have addresses of
+
+    @property
+    def taken(self) -> int:
+        """How many rows compiled code has taken in that nobody has taken note of."""
+        return int(self._words[IntakeWord.TAKEN])
+
+    def note_taken(self) -> int:
+        """Return `taken`, once."""
+        taken, self._words[IntakeWord.TAKEN] = self.taken, 0
+        return taken
+
+    def end(self) -> None:
+        """Leave all rows to the driver from now on."""
+        self._state[Word.INTAKE], self._used = 0, ()
+
+    def begin(
+        self, store: GrowingColumns | Region, most: int, tables: tuple[NDArray[Any], ...], touched: Touched | None
+    ) -> None:  # fmt: skip
+        """Let compiled code add to these columns, up to so many rows.
+
+        tables: buffer by region and code, site of the trace by site of the program, Op by that. touched: where it is
+        noted what memory they touch.
+        """
+        columns, room = store.ready()
+        if set(columns) != set(INTAKE_COLUMNS):
+            self.end()
+            return
+        words, self._used = self._words, (columns, tables, touched)
+        numbers = {
+            IntakeWord.KEPT: len(store), IntakeWord.MOST: min(most, room), **_values(columns["value"].dtype),
+            **dict(zip(_TABLES, (table.ctypes.data for table in tables), strict=True)), **_touched(touched),
+        }  # fmt: skip
+        words[list(numbers)] = list(numbers.values())
+        words[IntakeWord.COLUMNS :] = [
+            number
+            for name in INTAKE_COLUMNS
+            for number in (columns[name].ctypes.data, columns[name].itemsize)
+        ]
+        self._state[Word.INTAKE] = words.ctypes.data
+
+
+_TABLES = IntakeWord.BUFFERS, IntakeWord.SITES, IntakeWord.OPS
+
+
+def _values(dtype: np.dtype[Any]) -> dict[IntakeWord, int]:
+    """Return the words that say which values a column of this dtype takes."""
+    same = [code for code, other in enumerate(DTYPES) if other == dtype and dtype.itemsize <= _LARGEST]
+    kind = _KINDS.get(dtype, ValueKind.SAME)
+    held = [
+        code for code, other in enumerate(DTYPES[:COMPONENTS_FROM])
+        if other.kind in _MIXED and other != np.float16 and np.result_type(dtype, other) == dtype
+    ]  # fmt: skip
+    bits = (sum(1 << code for code in codes) for codes in (same, held))
+    return dict(zip((IntakeWord.SAME, IntakeWord.HELD, IntakeWord.KIND), (*bits, int(kind)), strict=True))
+
+
+def _touched(touched: Touched | None) -> dict[IntakeWord, int]:
+    if touched is None:
+        return {IntakeWord.TOUCHED: 0}
+    return {
+        IntakeWord.TOUCHED: touched.places.ctypes.data, IntakeWord.PLACES: len(touched.places),
+        IntakeWord.WHERE: touched.where.ctypes.data, IntakeWord.SHIFT: touched.shift,
+    }  # fmt: skip
