@@ -150,7 +150,7 @@ class Word(IntEnum):
     GROUP_MASK = auto()  # the lanes that it names
     GROUP_PLACE = auto()  # number of the place of the warp's first thread
     ARRIVED = auto()  # arrivals at barriers since the rows were emptied
-    ARRIVALS = auto()  # address of these, see `ArrivalWord`
+    ARRIVALS = auto()  # address of these, see `ArrivalWord`; 0 where nobody asks for them
     INTAKE = (
         auto()
     )  # address of what compiled code takes in rows by, see `IntakeWord`; 0 where the driver does
@@ -169,7 +169,6 @@ class PlaceWord(IntEnum):
     WARP = auto()  # number of its warp among those of the resident blocks
     REASON = auto()  # the `StopReason` for which it stopped last
     SITE = auto()  # where that was
-    STEP = auto()  # accesses made until then
     OUT = auto()  # what it brought to a barrier or warp operation
     IN = auto()  # what it takes from there
     MASK = auto()  # lanes that converge with it
@@ -198,7 +197,10 @@ class ValueKind(IntEnum):
 class IntakeWord(IntEnum):
     """Indices of the words by which compiled code takes in rows itself; see rows/intake.py."""
 
-    KEPT = 0  # rows in the columns
+    COUNTER = 0  # address of the function that counts rows, where none are kept
+    COUNTS = auto()  # address of what that is told, see `CountWord`
+    LEFT = auto()  # rows from before, of phases that are not over, with which the rows begin then
+    KEPT = auto()  # rows in the columns
     TAKEN = auto()  # rows taken in since the driver has looked
     MOST = auto()  # rows up to which it may
     IN_TURNS = auto()  # 1 where threads take turns
@@ -209,10 +211,38 @@ class IntakeWord(IntEnum):
     HELD = auto()  # bits for the codes of all dtypes that it holds
     KIND = auto()  # a `ValueKind`
     TOUCHED = auto()  # address of what is known of each place of memory, see `Touched`; 0 where nobody asks
+    WATCHED = auto()  # address, by region and code, of the kinds of accesses that are looked at for that
+    FLAGS = auto()  # address, by buffer and `Op`, of whether that is so of its accesses
+    UNMARKED = auto()  # 1 where rows were counted of which that could not be noted
     PLACES = auto()  # how many there are
     WHERE = auto()  # address, by region and code, of where they lie
     SHIFT = auto()
     COLUMNS = auto()  # first of the words of the columns, in the order of `INTAKE_COLUMNS`
+
+
+class CountWord(IntEnum):
+    """Indices of the words by which rows are counted; see rows/streaming_counters.py."""
+
+    ROWS = 0  # address of the first row
+    COUNT = auto()  # how many there are
+    HINDERED = auto()  # why not all have been counted
+    HINDERED_AT = auto()  # one past the row where
+    THREADS = auto()  # of a block
+    BUFFERS = auto()  # address of the buffer by region and code
+    FINAL = auto()  # address of the site of the trace by site of the program
+    OPS = auto()  # address of the `Op` by that
+    SITE_COUNT = auto()  # sites of the program
+    RULES = auto()  # address of what holds for each buffer
+    RULE_COUNT = auto()  # buffers
+    SCRATCH = auto()  # address of what `cost_of` works with
+    SUMS = auto()  # address of the sums
+    WORK = auto()  # first of the addresses of what a warp's requests are put together in
+
+
+SHAPES = (
+    CountWord.WORK + 6
+)  # first of the addresses of the shapes of requests, behind those of what they are made in
+COUNT_WORDS = SHAPES + 7
 
 
 class ArrivalWord(IntEnum):

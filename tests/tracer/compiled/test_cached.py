@@ -53,8 +53,7 @@ def test_a_version_is_of_all_files_of_the_engine_and_of_the_others(monkeypatch: 
     "made",
     [
         compiled_cost.add_request, block_counters.add_requests, block_counters.count_all,
-        streaming_counters.alike, streaming_counters.uniform, streaming_counters.diverged,
-        streaming_counters.count_rows,
+        streaming_counters.count_at,
     ],
     ids=lambda made: made.py_func.__name__,
 )  # fmt: skip

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...model.array_types import Ints, narrow
 from ...model.trace import Barriers
+from ..rows.decode import bits_of
 from .growing_columns import ROOM, GrowingColumns
 
 SOME = 1 << 14
@@ -34,8 +35,8 @@ class BarrierLog:
         """Make columns of the arrivals that wait: of many at once, since this takes longer than to record them."""
         if self._waiting:
             words = self._waiting[0] if len(self._waiting) == 1 else np.concatenate(self._waiting)
-            tops = words.max(axis=0).tolist()
-            dtypes = {name: np.min_scalar_type(top) for name, top in zip(NAMES, tops, strict=False)}
+            bits = bits_of(words).tolist()
+            dtypes = {name: np.min_scalar_type(top) for name, top in zip(NAMES, bits, strict=False)}
             place, begin = self._kept.room(len(words), dtypes), len(self._kept)
             for number, name in enumerate(NAMES):
                 place[name][begin : begin + len(words)] = words[:, number]
@@ -46,9 +47,15 @@ class BarrierLog:
         """Add the arrivals of another log, in which accesses are counted from after `made`."""
         other._keep()
         if len(other._kept):
-            columns = other._kept.columns()
+            columns, count = other._kept.columns(), len(other._kept)
             self._keep()
-            self._kept.append(columns | {"step": narrow(columns["step"].astype(np.int64) + made)})
+            last = made + int(columns["step"].max())
+            dtypes = {n: column.dtype for n, column in columns.items()} | {"step": np.min_scalar_type(last)}
+            place, mine = self._kept.room(count, dtypes), slice(len(self._kept), len(self._kept) + count)
+            for name, column in columns.items():
+                place[name][mine] = column
+            place["step"][mine] += place["step"].dtype.type(made)
+            self._kept.add(count)
 
     def barriers(self, number_of: Callable[[int], int]) -> Barriers:
         """Return them as columns; `number_of` gives the number in the trace of a site of the program."""

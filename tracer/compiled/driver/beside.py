@@ -35,9 +35,9 @@ from .parts import NEVER, NotBeside, Part, PartMemory, PartRecorder, WholeRecord
 MOST_CORES = 16
 WARM_UP = 0.004  # seconds on one core, in which buffers and sites become known, and how long a block takes
 WORTH = 0.02  # seconds on one core that are left, from which on it pays to share them
-PART = 0.008  # seconds of a part
-PART_ROWS = 1 << 19  # that are kept
-COSTLY = 35e-9  # seconds of an access that is kept, from which on cores gain more than moving it costs
+PART = 0.02  # seconds of a part
+PART_ROWS = 1 << 20  # that are kept
+COSTLY = 35e-9  # seconds of an access that is moved, from which on cores gain more than that costs
 LARGEST_BLOCK = 1 << 22  # rows that are kept of a block
 PATIENCE = 2.0  # seconds of the processor for a part, at least
 SLOWEST = 20  # times as long as was expected, at most
@@ -90,11 +90,11 @@ class Team:
             return True
         self._size = max(1, min(self._size, int(PART_ROWS / max(1, rows))))
         # The first rows take longest: nobody has had their memory.
-        if rows > LARGEST_BLOCK or seconds < 5 * WARM_UP or each <= COSTLY * rows:
+        if rows > LARGEST_BLOCK or seconds < 5 * WARM_UP:
             return False
         if self._rows is None:
             self._rows = self._whole.rows_of_each(of - done)
-        return True
+        return bool(self._rows) or each > COSTLY * rows
 
     def _can(self) -> bool:
         """Return whether nothing has happened yet that only the order of one core tells."""

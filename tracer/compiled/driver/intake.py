@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
+from numba.core import types
 from numpy.typing import NDArray
 
+from ..quick_compiler import entry_address
+from ..rows.streaming_counters import count_at
 from ..rows.touched import Touched
 from ..state import (
+    CODE_BITS,
     COMPONENTS_FROM,
     DTYPES,
     INTAKE_COLUMNS,
+    REGIONS,
     ColumnWord,
     IntakeWord,
     ValueKind,
@@ -21,6 +27,7 @@ from .growing_columns import GrowingColumns, Region
 
 _KINDS = {np.dtype(np.float64): ValueKind.FLOAT64, np.dtype(np.int64): ValueKind.INT64}
 _LARGEST = 8  # bytes of a value that is copied as it is
+_UNWATCHED = np.zeros(REGIONS << CODE_BITS, np.uint8)  # where no access is looked at
 _MIXED = "biuf"  # kinds of the dtypes whose values compiled code converts, half precision aside
 
 
@@ -46,6 +53,20 @@ class Intake:
         taken, self._words[IntakeWord.TAKEN] = self.taken, 0
         return taken
 
+    @property
+    def is_unmarked(self) -> bool:
+        """Whether rows were counted of which it could not be noted what memory they touch."""
+        return bool(self._words[IntakeWord.UNMARKED])
+
+    @property
+    def left(self) -> int:
+        """How many of the rows, from the first on, are from before they were looked at last."""
+        return int(self._words[IntakeWord.LEFT])
+
+    @left.setter
+    def left(self, count: int) -> None:
+        self._words[IntakeWord.LEFT] = count
+
     def end(self) -> None:
         """Leave all rows to the driver from now on."""
         self._state[Word.INTAKE], self._used = 0, ()
@@ -64,7 +85,8 @@ class Intake:
             return
         words, self._used = self._words, (columns, tables, touched)
         numbers = {
-            IntakeWord.KEPT: len(store), IntakeWord.MOST: min(most, room), **_values(columns["value"].dtype),
+            IntakeWord.COUNTER: 0, IntakeWord.KEPT: len(store), IntakeWord.MOST: min(most, room),
+            **_values(columns["value"].dtype),
             **dict(zip(_TABLES, (table.ctypes.data for table in tables), strict=True)), **_touched(touched),
         }  # fmt: skip
         words[list(numbers)] = list(numbers.values())
@@ -74,6 +96,27 @@ class Intake:
             for number in (columns[name].ctypes.data, columns[name].itemsize)
         ]
         self._state[Word.INTAKE] = words.ctypes.data
+
+    def begin_counting(
+        self, counter: int, counts: NDArray[np.int64], tables: tuple[NDArray[Any], ...], touched: Touched | None
+    ) -> None:  # fmt: skip
+        """Let compiled code count rows by the function at this address, which is told `counts`; see `begin`."""
+        flags = np.zeros(0, np.uint8) if touched is None else touched.flags()
+        self._used = (counts, tables, touched, flags)
+        numbers = {
+            IntakeWord.COUNTER: counter, IntakeWord.COUNTS: counts.ctypes.data,
+            IntakeWord.FLAGS: flags.ctypes.data, IntakeWord.UNMARKED: 0,
+            **dict(zip(_TABLES, (table.ctypes.data for table in tables), strict=True)), **_touched(touched),
+        }  # fmt: skip
+        self._words[list(numbers)] = list(numbers.values())
+        self._state[Word.INTAKE] = self._words.ctypes.data
+
+
+@cache
+def count_address() -> int:
+    """Return the address of the function that counts rows, which is compiled now if it has not been."""
+    count_at.compile((types.int64,))
+    return entry_address(count_at.overloads[(types.int64,)])
 
 
 _TABLES = IntakeWord.BUFFERS, IntakeWord.SITES, IntakeWord.OPS
@@ -93,8 +136,9 @@ def _values(dtype: np.dtype[Any]) -> dict[IntakeWord, int]:
 
 def _touched(touched: Touched | None) -> dict[IntakeWord, int]:
     if touched is None:
-        return {IntakeWord.TOUCHED: 0}
+        return {IntakeWord.TOUCHED: 0, IntakeWord.WATCHED: _UNWATCHED.ctypes.data}
     return {
+        IntakeWord.WATCHED: touched.watched.ctypes.data,
         IntakeWord.TOUCHED: touched.places.ctypes.data, IntakeWord.PLACES: len(touched.places),
         IntakeWord.WHERE: touched.where.ctypes.data, IntakeWord.SHIFT: touched.shift,
     }  # fmt: skip

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...model.array_types import Columns
+from ...model.trace import Op
 from ...recording.recorder import CHUNK
 from ..rows.touched import Touched
 from ..state import CODE_BITS, IDLE_PHASES, MAX_PHASES, SITE_BITS, DriverCall, Word
@@ -124,6 +125,17 @@ class WholeRecorder(RowRecorder):
             self._cap(columns, full - before)
         return None
 
+    def only_read(self) -> set[int]:
+        """Return the buffers that were read and not written, as far as that is known."""
+        loads, others = [
+            self.streaming.done(at_loads=at) if self.streaming else set() for at in (True, False)
+        ]
+        for columns in self.kept:
+            at_loads = columns["op"] == Op.LOAD
+            loads.update(np.unique(columns["buffer"][at_loads]).tolist())
+            others.update(np.unique(columns["buffer"][~at_loads]).tolist())
+        return loads - others
+
     def rows_of_each(self, left: int) -> int:
         """Return how many rows each of the blocks that are left is expected to make; 0 where nobody can tell.
 
@@ -230,7 +242,9 @@ class PartRecorder(RowRecorder):
         for number in np.flatnonzero(self._final >= 0).tolist():
             self._numbers[self._final[number]] = number
         self._known = len(self.sites)
-        self.touched = Touched(self.buffers)
+        self.touched = Touched(self.buffers, whole.only_read())
+        for what in np.flatnonzero(self._buffer_numbers >= 0).tolist():
+            self.touched.learn(what, int(self._buffer_numbers[what]))
 
     def site(self, number: int) -> int:
         """Return the number here of a site of the program."""
@@ -271,6 +285,11 @@ class PartRecorder(RowRecorder):
             return 1
         return super()._on_call(call)
 
+    def _catch_up(self) -> None:
+        super()._catch_up()
+        if self._intake.is_unmarked:
+            raise NotBeside
+
     def _empty(self, complete: int) -> None:
         self.many_phases |= _has_many_phases(self)
         if self._phases[: self.state[Word.NUMBERS]].max(initial=0) >= IDLE_PHASES:
@@ -278,6 +297,8 @@ class PartRecorder(RowRecorder):
         rows = self.rows[: self._count()]
         while (done := self.touched.add(rows, self._ops)) < len(rows):
             what = int(rows["key"][done]) >> SITE_BITS
+            if self.touched.is_known(what):
+                raise NotBeside  # nobody knows who has read what is written now
             self.touched.learn(what, self.number_of(what >> CODE_BITS, what & _CODE_MASK))
             rows = rows[done:]
         super()._empty(complete)

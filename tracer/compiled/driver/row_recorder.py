@@ -17,7 +17,7 @@ from ...recording.warp_operations import Participants
 from ..not_compilable import NotCompilable, WaitsForOthers
 from ..rewrite.program import RecordingProgram
 from ..rows.decode import CODES, COLUMNS, decoded, put_values, type_of_values
-from ..rows.streaming_counters import StreamingCounters, incomplete_from
+from ..rows.streaming_counters import StreamingCounters
 from ..rows.touched import Touched
 from ..runtime.printing import printed
 from ..state import (
@@ -38,12 +38,12 @@ from ..state import (
 from .barrier_log import BarrierLog
 from .busy_wait import SAME_READS, is_busy_wait
 from .growing_columns import GrowingColumns, Region
-from .intake import Intake
+from .intake import Intake, count_address
 from .signals import is_compiling
 
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 _SITE_MASK, _CODE_MASK = (1 << SITE_BITS) - 1, (1 << CODE_BITS) - 1
-COUNTED = 1 << 16  # rows that are counted at once without being kept: few enough for a processor's cache
+COUNTED = 1 << 14  # rows that are counted at once without being kept: few enough for a processor's cache
 END = 1 << 62  # beyond every context
 MAX_ENDED = 1 << 15  # blocks that end before the driver has its turn, besides those of a sweep
 
@@ -83,7 +83,6 @@ class RowRecorder(Recorder):
         self._idle_since = (0, 0, 0)  # block, accesses made and phase when threads last did more than wait
         self._printed: list[str] = []  # lines that nobody has seen
         self._serving = False  # whether Python runs here and may be interrupted
-        self._held = 0  # rows from before that are not taken in yet
         self._same_reads = 0  # rows since a thread last did anything but make the same few loads
         # The rest of the memory is for what is made of the columns.
         self._store: GrowingColumns | Region = GrowingColumns(memory // 2)
@@ -131,6 +130,9 @@ class RowRecorder(Recorder):
 
     def _keep_no_more(self) -> None:
         self._intake.end()
+        self.state[Word.ARRIVALS] = self.state[Word.ARRIVED] = (
+            0  # of blocks that are not kept, nothing is noted
+        )
         self.capped, self.streaming = True, StreamingCounters(self.threads, self._learn, self._sort_out)
         self._make_room(COUNTED, 0)
 
@@ -261,9 +263,10 @@ class RowRecorder(Recorder):
         self._take_arrivals()
         self._note_ended()
         rows, taken = self.rows[: self._count()], self._count()
-        self._refuse_busy_waits(rows[self._held :])
+        self._refuse_busy_waits(rows[self._intake.left :])
         if self.streaming is not None:
             taken = self._summed(self.streaming, rows, complete)
+            self._let_count(self.streaming)
             if self.to_the_end and self._too_large(len(rows) - taken):
                 taken, self.in_pieces = taken + self._summed(self.streaming, rows[taken:], END), True
         elif len(rows):
@@ -280,8 +283,10 @@ class RowRecorder(Recorder):
         """Take note of the rows that compiled code has taken in."""
         if taken := self._intake.note_taken():
             self.accesses += taken
-            self._store.add(taken)
-            self.kept, self._same_reads = [self._store.columns()], 0
+            self._same_reads = 0
+            if self.streaming is None:
+                self._store.add(taken)
+                self.kept = [self._store.columns()]
 
     def _keep(self, rows: NDArray[Any]) -> None:
         if self.capped:
@@ -296,13 +301,21 @@ class RowRecorder(Recorder):
         tables = (self._buffer_numbers, self._final, self._ops)
         self._intake.begin(self._store, self._most_rows(), tables, self.touched)
 
+    def _let_count(self, streaming: StreamingCounters) -> None:
+        """Let compiled code count what rows it can by itself from here on."""
+        tables = (self._buffer_numbers, self._final, self._ops)
+        self._intake.begin_counting(count_address(), streaming.words, tables, self.touched)
+
     def _most_rows(self) -> int:
         """Return how many rows there may be before the driver looks what to do."""
         return self.limit
 
     def _summed(self, streaming: StreamingCounters, rows: NDArray[Any], complete: int) -> int:
         """Count the rows before a context; return how many these are."""
-        count = int(incomplete_from(rows["context"], complete)) if complete < END else len(rows)
+        count = len(rows)
+        if complete < END:
+            before = np.flatnonzero(rows["context"] < complete)
+            count = int(before[-1]) + 1 if len(before) else 0
         if self.state[Word.RESUMED]:
             rows[:count] = rows[:count][np.argsort(rows["context"][:count], kind="stable")]
         tables = (self._buffer_numbers, self._final, self._ops)
@@ -341,7 +354,7 @@ class RowRecorder(Recorder):
 
     def _start_over(self, taken: int) -> None:
         """Begin with the first row again, in the phase under way; rows that were not taken stay."""
-        left = self._held = self._count() - taken
+        left = self._intake.left = self._count() - taken
         size = len(self.rows)
         if left > size // 4:
             if self._too_large(left):

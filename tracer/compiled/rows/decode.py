@@ -113,8 +113,17 @@ def _copy(source: Any, target: Any) -> None:
         target[row] = source[row]
 
 
-look_up, find_runs, spread, place_each, copy = (
-    cached(function) for function in (_look_up, _find_runs, _spread, _place_each, _copy)
+def _bits_of(words: Any) -> Any:
+    """Return, by column, the bits that any number of a table has: as many as its largest number takes."""
+    bits = np.zeros(words.shape[1], np.int64)
+    for row in range(len(words)):
+        for column in range(words.shape[1]):
+            bits[column] |= words[row, column]
+    return bits
+
+
+look_up, find_runs, spread, place_each, copy, bits_of = (
+    cached(function) for function in (_look_up, _find_runs, _spread, _place_each, _copy, _bits_of)
 )
 
 

@@ -1,8 +1,8 @@
 """What compiled code does by itself with rows once there is no more room for others: the driver's usual work with them.
 
 It takes Python's lock, and some fifty microseconds, to ask the driver. So rows in which nothing is new are put into
-columns here, just as `RowRecorder` would; all others are left to it. Addresses and widths of columns are numbers, so
-that this is compiled once for columns of any width.
+columns or counted here, just as `RowRecorder` would; all others are left to it. Addresses and widths of columns are
+numbers, so that this is compiled once for columns of any width.
 """
 
 from __future__ import annotations
@@ -15,18 +15,21 @@ from numba import carray
 from numba.core import types
 from numba.core.extending import intrinsic
 
+from ...model.trace import WARP, Op
 from ..cached import part
 from ..state import (
     CODE_BITS,
     CODES,
     DTYPES,
     IDLE_PHASES,
+    MAX_PHASES,
     REGIONS,
     ROW,
     SEAT_WORDS,
     SITE_BITS,
     SITES,
     ColumnWord,
+    CountWord,
     IntakeWord,
     SeatWord,
     ValueKind,
@@ -37,6 +40,7 @@ from .touched import mark
 
 _ROW_BYTES, _SEAT_BYTES, _COLUMN_BYTES = ROW.itemsize, 8 * SEAT_WORDS, 8 * len(ColumnWord)
 _KEY, _CONTEXT, _VALUE_AT = (ROW.fields[name][1] for name in ("key", "context", "value"))  # type: ignore[index]
+_OPS = len(Op)
 _LOW, _CODE, _KEYS = SITES - 1, (1 << CODE_BITS) - 1, REGIONS << CODE_BITS
 _BLOCK, _THREAD, _PHASE, _BUFFER, _SITE, _OP, _INDEX, _VALUE = range(
     8
@@ -108,13 +112,17 @@ put_who = part(_put_who)
 
 
 def _put_what(words: Any, rows: Any, count: Any, kept: Any) -> Any:
-    """Fill buffer, site and op of rows; return a bit for the code of each dtype among them, 0 where a key is new."""
+    """Fill buffer, site and op of rows.
+
+    Returns a bit for the code of each dtype among them, 0 where a key is new, and whether it is to be noted what
+    they touch.
+    """
     buffers, sites = peek(words, IntakeWord.BUFFERS), peek(words, IntakeWord.SITES)
     buffer, site = place_of(words, _BUFFER, kept), place_of(words, _SITE, kept)
     ops, op = peek(words, IntakeWord.OPS), place_of(words, _OP, kept)
     if width_of(words, _BUFFER) != 1 or width_of(words, _SITE) != 1:
-        return 0
-    bits, codes = 0, 0
+        return 0, 0
+    watched, watch, bits, codes = peek(words, IntakeWord.WATCHED), 0, 0, 0
     for row in range(count):
         key = peek32(rows + _ROW_BYTES * row + _KEY)
         what, where = key >> SITE_BITS, key & _LOW
@@ -123,8 +131,10 @@ def _put_what(words: Any, rows: Any, count: Any, kept: Any) -> Any:
         codes |= 1 << (what & _CODE)
         poke8(buffer + row, mine)
         poke8(site + row, here)
-        poke8(op + row, peek8(ops + where))
-    return codes if fits(bits, 1) else 0
+        done = peek8(ops + where)
+        watch |= peek8(watched + what) & (1 | done << 1)
+        poke8(op + row, done)
+    return codes if fits(bits, 1) else 0, watch
 
 
 put_what = part(_put_what)
@@ -257,29 +267,28 @@ def _put_values(words: Any, rows: Any, count: Any, kept: Any, codes: Any) -> Any
 put_values = part(_put_values)
 
 
-def _are_marked(state: Any, words: Any, rows: Any, count: Any) -> Any:
-    """Note what memory rows touch, where that is to be known; return False where only the driver can."""
-    places = peek(words, IntakeWord.TOUCHED)
-    if places == 0:
-        return True
-    for number in range(peek(state, Word.NUMBERS)):
-        if peek(peek(state, Word.PHASES), number) >= IDLE_PHASES:
-            return False
+def _are_marked(words: Any, rows: Any, count: Any) -> Any:
+    """Note what memory rows touch; return False where only the driver can."""
     keys = carray(pointer(rows), (count, _ROW_BYTES // 4), np.uint32)[:, _KEY // 4]
     indices = carray(pointer(rows), (count, _ROW_BYTES // 8), np.int64)[:, 0]
     where = carray(pointer(peek(words, IntakeWord.WHERE)), (_KEYS, 3), np.int64)
     ops = carray(pointer(peek(words, IntakeWord.OPS)), (SITES,), np.uint8)
-    there = carray(pointer(places), (peek(words, IntakeWord.PLACES),), np.uint8)
+    there = carray(pointer(peek(words, IntakeWord.TOUCHED)), (peek(words, IntakeWord.PLACES),), np.uint8)
     return mark(keys, indices, where, ops, peek(words, IntakeWord.SHIFT), there) == count
 
 
 are_marked = part(_are_marked)
 
 
-def _start_over(state: Any, taken: Any) -> None:
-    """Begin with the first row again, in the phase under way; see `RowRecorder`."""
+def _note_taken(state: Any, words: Any, taken: Any) -> None:
+    """Note that so many rows have been taken in, and begin with the first row again."""
+    poke(words, IntakeWord.TAKEN, peek(words, IntakeWord.TAKEN) + taken)
     poke(state, Word.ROW, peek(state, Word.BEGIN))
     poke(state, Word.BASE, peek(state, Word.BASE) + taken)
+
+
+def _number_anew(state: Any) -> None:
+    """Number phases from the one under way on, of which all rows are that are left; see `RowRecorder`."""
     last = max(peek(state, Word.NUMBERS) - 1, 0)
     blocks, phases = peek(state, Word.BLOCKS), peek(state, Word.PHASES)
     poke(blocks, 0, peek(blocks, last))
@@ -291,15 +300,152 @@ def _start_over(state: Any, taken: Any) -> None:
     poke(state, Word.CONTEXT, peek(state, Word.CONTEXT) % peek(state, Word.THREADS))
 
 
-start_over = part(_start_over)
+note_taken, number_anew = part(_note_taken), part(_number_anew)
 
 
-def _are_of_one_thread(rows: Any, count: Any) -> Any:
-    """Return whether all rows may be of one thread, of which the driver looks whether it waits for another."""
-    return peek32(rows + _CONTEXT) == peek32(rows + _ROW_BYTES * (count - 1) + _CONTEXT)
+def _are_of_one_thread(rows: Any, begin: Any, end: Any) -> Any:
+    """Return whether these rows may be of one thread, of which the driver looks whether it waits for another."""
+    first, last = rows + _ROW_BYTES * begin, rows + _ROW_BYTES * (end - 1)
+    return begin < end and peek32(first + _CONTEXT) == peek32(last + _CONTEXT)
 
 
 are_of_one_thread = part(_are_of_one_thread)
+
+
+def _has_idle_phases(state: Any) -> Any:
+    """Return whether a block has come to so many phases that one core would look whether it ever ends."""
+    most = 0
+    for number in range(peek(state, Word.NUMBERS)):
+        most = max(most, peek(peek(state, Word.PHASES), number))
+    return most >= IDLE_PHASES
+
+
+has_idle_phases = part(_has_idle_phases)
+
+
+def _is_for_driver(state: Any, words: Any, rows: Any, begin: Any, end: Any) -> Any:
+    """Return whether it is the driver's to look at these rows, whatever they are."""
+    if are_of_one_thread(rows, begin, end) or peek(state, Word.NUMBERS) >= MAX_PHASES // 2:
+        return True
+    return peek(words, IntakeWord.TOUCHED) and has_idle_phases(state)
+
+
+is_for_driver = part(_is_for_driver)
+
+
+def _kept_at_once(state: Any, words: Any, rows: Any, count: Any) -> Any:
+    """Put rows into columns; return False where that is the driver's."""
+    kept = peek(words, IntakeWord.KEPT)
+    if kept + count > peek(words, IntakeWord.MOST) or is_for_driver(state, words, rows, 0, count):
+        return False
+    codes, watch = put_what(words, rows, count, kept)
+    if (
+        codes == 0
+        or not put_values(words, rows, count, kept, codes)
+        or not put_indices(words, rows, count, kept)
+    ):
+        return False
+    if not put_who(state, words, rows, count, kept) or (watch and not are_marked(words, rows, count)):
+        return False
+    poke(words, IntakeWord.KEPT, kept + count)
+    note_taken(state, words, count)
+    if peek(words, IntakeWord.IN_TURNS) == 0:
+        number_anew(state)
+    return True
+
+
+kept_at_once = part(_kept_at_once)
+
+
+def _call(typing: Any, function: Any, argument: Any) -> Any:
+    """Call a compiled function of one whole number, which returns one, at an address."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kinds = (types.int64,)
+        kind = context.call_conv.get_function_type(types.int64, kinds)
+        entry = builder.inttoptr(args[0], kind.as_pointer())
+        _, result = context.call_conv.call_function(builder, entry, types.int64, kinds, [args[1]])
+        return result
+
+    return types.int64(types.int64, types.int64), generate
+
+
+call = intrinsic(_call)
+
+
+def _whole_warps(state: Any, rows: Any, count: Any) -> Any:
+    """Return up to where rows are of warps that are through with their phase; see `RowRecorder`."""
+    number, context = peek(state, Word.NUMBER), peek(state, Word.CONTEXT)
+    if peek(state, Word.IN_WARPS) == 0:
+        number += (context - number) // WARP * WARP
+    while count > 0 and peek32(rows + _ROW_BYTES * (count - 1) + _CONTEXT) >= number:
+        count -= 1
+    return count
+
+
+whole_warps = part(_whole_warps)
+
+
+def _watched(words: Any, counts: Any) -> Any:
+    """Return how many requests have been counted of which it is to be noted what they touch."""
+    sums, flags, found = peek(counts, CountWord.SUMS), peek(words, IntakeWord.FLAGS), 0
+    for number in range(peek(counts, CountWord.RULE_COUNT) * _OPS):
+        if peek8(flags + number):
+            found += peek(sums, 3 * number)
+    return found
+
+
+watched_of = part(_watched)
+
+
+def _counted(words: Any, rows: Any, count: Any) -> Any:
+    """Count rows, and note what memory they touch, where that is to be known; return how many are counted."""
+    counts, notes = peek(words, IntakeWord.COUNTS), peek(words, IntakeWord.TOUCHED) != 0
+    poke(counts, CountWord.ROWS, rows)
+    poke(counts, CountWord.COUNT, count)
+    before = watched_of(words, counts) if notes else 0
+    taken = call(peek(words, IntakeWord.COUNTER), counts)
+    if notes and watched_of(words, counts) != before and not are_marked(words, rows, taken):
+        poke(words, IntakeWord.UNMARKED, 1)
+    return taken
+
+
+counted = part(_counted)
+
+
+def _move_down(state: Any, rows: Any, taken: Any, count: Any, by: Any) -> None:
+    """Let the rows begin with those that were not taken, of contexts that are less by this."""
+    for row in range(count - taken):
+        target, source = rows + _ROW_BYTES * row, rows + _ROW_BYTES * (taken + row)
+        for word in range(_ROW_BYTES // 8):
+            poke(target, word, peek(source, word))
+        if by:
+            poke32(target + _CONTEXT, peek32(target + _CONTEXT) - by)
+    poke(state, Word.ROW, rows + _ROW_BYTES * (count - taken))
+
+
+move_down = part(_move_down)
+
+
+def _counted_at_once(state: Any, words: Any, rows: Any, count: Any) -> Any:
+    """Count the rows of whole warps, and keep the others; return False where there is more to do for the driver."""
+    left = peek(words, IntakeWord.LEFT)
+    if peek(state, Word.RESUMED) or is_for_driver(state, words, rows, left, count):
+        return False
+    whole = whole_warps(state, rows, count)
+    taken = counted(words, rows, whole)
+    note_taken(state, words, taken)
+    if taken < whole or count - taken > count // 4:
+        move_down(state, rows, taken, count, 0)
+        poke(words, IntakeWord.LEFT, max(0, left - taken))
+        return False
+    poke(words, IntakeWord.LEFT, count - taken)
+    move_down(state, rows, taken, count, (peek(state, Word.NUMBERS) - 1) * peek(state, Word.THREADS))
+    number_anew(state)
+    return True
+
+
+counted_at_once = part(_counted_at_once)
 
 
 def _taken_in(state: Any) -> Any:
@@ -307,33 +453,11 @@ def _taken_in(state: Any) -> Any:
     words = peek(state, Word.INTAKE)
     if words == 0:
         return False
-    rows, kept, in_turns = (
-        peek(state, Word.BEGIN),
-        peek(words, IntakeWord.KEPT),
-        peek(words, IntakeWord.IN_TURNS),
-    )
-    count = (peek(state, Word.END) - rows) // _ROW_BYTES
-    if kept + count > peek(words, IntakeWord.MOST) or are_of_one_thread(rows, count):
-        return False
-    if in_turns and peek(state, Word.NUMBERS) > peek(state, Word.NUMBERS_ROOM) // 2:
-        return False
-    codes = put_what(words, rows, count, kept)
-    if (
-        codes == 0
-        or not put_values(words, rows, count, kept, codes)
-        or not put_indices(words, rows, count, kept)
-    ):
-        return False
-    if not put_who(state, words, rows, count, kept) or not are_marked(state, words, rows, count):
-        return False
-    poke(words, IntakeWord.KEPT, kept + count)
-    poke(words, IntakeWord.TAKEN, peek(words, IntakeWord.TAKEN) + count)
-    if in_turns:
-        poke(state, Word.ROW, rows)
-        poke(state, Word.BASE, peek(state, Word.BASE) + count)
-    else:
-        start_over(state, count)
-    return True
+    rows = peek(state, Word.BEGIN)
+    count = (peek(state, Word.ROW) - rows) // _ROW_BYTES
+    if peek(words, IntakeWord.COUNTER):
+        return counted_at_once(state, words, rows, count)
+    return kept_at_once(state, words, rows, count)
 
 
 taken_in = part(_taken_in)

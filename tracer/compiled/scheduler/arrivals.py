@@ -34,10 +34,11 @@ accesses_made = part(_accesses_made)
 
 def _arrived_of(state: Any, place: Any, reason: Any) -> None:
     """Note that the current thread, at this place, has come to a barrier, warp operation or fence, and where."""
+    poke(place, PlaceWord.SITE, peek(state, Word.SITE))
+    if peek(state, Word.ARRIVALS) == 0:
+        return
     if peek(state, Word.ARRIVED) == MAX_ARRIVALS:
         ask_or_stop(state, DriverCall.ARRIVALS)
-    poke(place, PlaceWord.SITE, peek(state, Word.SITE))
-    poke(place, PlaceWord.STEP, accesses_made(state))
     seat = seat_of(state, peek(place, PlaceWord.SEAT))
     note = peek(state, Word.ARRIVALS) + _NOTE_BYTES * peek(state, Word.ARRIVED)
     poke(state, Word.ARRIVED, peek(state, Word.ARRIVED) + 1)
@@ -45,7 +46,7 @@ def _arrived_of(state: Any, place: Any, reason: Any) -> None:
     poke(note, ArrivalWord.THREAD, peek(place, PlaceWord.THREAD))
     poke(note, ArrivalWord.PHASE, peek(seat, SeatWord.PHASE))
     poke(note, ArrivalWord.SITE, peek(place, PlaceWord.SITE))
-    poke(note, ArrivalWord.STEP, peek(place, PlaceWord.STEP))
+    poke(note, ArrivalWord.STEP, accesses_made(state))
     poke(note, ArrivalWord.REACH, BLOCK_SCOPE)
     poke(note, ArrivalWord.PART, 0)
     poke(note, ArrivalWord.OF_WARP, 0)
