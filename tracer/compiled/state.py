@@ -217,7 +217,14 @@ class IntakeWord(IntEnum):
     PLACES = auto()  # how many there are
     WHERE = auto()  # address, by region and code, of where they lie
     SHIFT = auto()
-    COLUMNS = auto()  # first of the words of the columns, in the order of `INTAKE_COLUMNS`
+    CODES = auto()  # a bit for the code of each dtype of the rows that the driver has had decoded last
+    BITS = (
+        auto()
+    )  # first of the bits that any of their numbers has, by column, in the order of `INTAKE_COLUMNS`
+
+
+COLUMNS = IntakeWord.BITS + len(INTAKE_COLUMNS)  # first of the words of the columns, in that order
+INTAKE_WORDS = COLUMNS + len(INTAKE_COLUMNS) * len(ColumnWord)
 
 
 class CountWord(IntEnum):

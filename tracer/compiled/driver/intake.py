@@ -9,14 +9,18 @@ import numpy as np
 from numba.core import types
 from numpy.typing import NDArray
 
+from ...model.array_types import Columns
 from ..quick_compiler import entry_address
+from ..rows.decode import decode_at
 from ..rows.streaming_counters import count_at
 from ..rows.touched import Touched
 from ..state import (
     CODE_BITS,
+    COLUMNS,
     COMPONENTS_FROM,
     DTYPES,
     INTAKE_COLUMNS,
+    INTAKE_WORDS,
     REGIONS,
     ColumnWord,
     IntakeWord,
@@ -26,6 +30,7 @@ from ..state import (
 from .growing_columns import GrowingColumns, Region
 
 _KINDS = {np.dtype(np.float64): ValueKind.FLOAT64, np.dtype(np.int64): ValueKind.INT64}
+NARROW = ("phase", "buffer", "site", "index")  # columns that become wider as numbers grow
 _LARGEST = 8  # bytes of a value that is copied as it is
 _UNWATCHED = np.zeros(REGIONS << CODE_BITS, np.uint8)  # where no access is looked at
 _MIXED = "biuf"  # kinds of the dtypes whose values compiled code converts, half precision aside
@@ -39,7 +44,7 @@ class Intake:
 
     def __init__(self, state: NDArray[np.int64], *, in_turns: bool) -> None:
         self._state = state
-        self._words = np.zeros(IntakeWord.COLUMNS + len(INTAKE_COLUMNS) * len(ColumnWord), np.int64)
+        self._words = np.zeros(INTAKE_WORDS, np.int64)
         self._words[IntakeWord.IN_TURNS] = in_turns
         self._used: tuple[Any, ...] = ()  # what the words have addresses of
 
@@ -90,11 +95,7 @@ class Intake:
             **dict(zip(_TABLES, (table.ctypes.data for table in tables), strict=True)), **_touched(touched),
         }  # fmt: skip
         words[list(numbers)] = list(numbers.values())
-        words[IntakeWord.COLUMNS :] = [
-            number
-            for name in INTAKE_COLUMNS
-            for number in (columns[name].ctypes.data, columns[name].itemsize)
-        ]
+        _put_columns(words, columns)
         self._state[Word.INTAKE] = words.ctypes.data
 
     def begin_counting(
@@ -110,6 +111,47 @@ class Intake:
         }  # fmt: skip
         self._words[list(numbers)] = list(numbers.values())
         self._state[Word.INTAKE] = self._words.ctypes.data
+
+
+class Decoder:
+    """Has compiled code put rows into columns for the driver, of a launch with this table of state."""
+
+    def __init__(self, state: NDArray[np.int64]) -> None:
+        self._state, self._words = state, np.zeros(INTAKE_WORDS, np.int64)
+        self._words[IntakeWord.WATCHED] = _UNWATCHED.ctypes.data
+
+    def decode(
+        self, rows: NDArray[Any], columns: Columns, begin: int, tables: tuple[NDArray[Any], ...]
+    ) -> int:
+        """Fill columns, all but the value, from a row on; return the first row of unknown buffer or site, or how many.
+
+        tables: see `Intake.begin`.
+        """
+        words = self._words
+        words[list(_TABLES)] = [table.ctypes.data for table in tables]
+        _put_columns(words, columns)
+        addresses = (self._state.ctypes.data, words.ctypes.data, rows.ctypes.data)
+        done: int = decode_at(*addresses, len(rows), begin)
+        return done
+
+    @property
+    def codes(self) -> int:
+        """A bit for the code of each dtype of the rows that were decoded last."""
+        return int(self._words[IntakeWord.CODES])
+
+    @property
+    def types(self) -> dict[str, np.dtype[Any]]:
+        """The dtypes that the columns of these rows need to have at least."""
+        bits = self._words[IntakeWord.BITS : COLUMNS].tolist()
+        return {name: np.min_scalar_type(bits[INTAKE_COLUMNS.index(name)]) for name in NARROW}
+
+
+def _put_columns(words: NDArray[np.int64], columns: Columns) -> None:
+    """Say in a table of `IntakeWord` where columns lie and how wide they are."""
+    for number, name in enumerate(INTAKE_COLUMNS):
+        if name in columns:
+            begin, column = COLUMNS + number * len(ColumnWord), columns[name]
+            words[begin : begin + len(ColumnWord)] = column.ctypes.data, column.itemsize
 
 
 @cache

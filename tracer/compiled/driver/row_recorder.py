@@ -16,13 +16,14 @@ from ...recording.recorder import CHUNK, Recorder, TooLarge
 from ...recording.warp_operations import Participants
 from ..not_compilable import NotCompilable, WaitsForOthers
 from ..rewrite.program import RecordingProgram
-from ..rows.decode import CODES, COLUMNS, decoded, put_values, type_of_values
+from ..rows.decode import fill_values, type_of_values
 from ..rows.streaming_counters import StreamingCounters
 from ..rows.touched import Touched
 from ..runtime.printing import printed
 from ..state import (
     CODE_BITS,
     IDLE_PHASES,
+    INTAKE_COLUMNS,
     MAX_ARRIVALS,
     MAX_INDICES,
     MAX_PHASES,
@@ -38,7 +39,7 @@ from ..state import (
 from .barrier_log import BarrierLog
 from .busy_wait import SAME_READS, is_busy_wait
 from .growing_columns import GrowingColumns, Region
-from .intake import Intake, count_address
+from .intake import Decoder, Intake, count_address
 from .signals import is_compiling
 
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
@@ -74,7 +75,7 @@ class RowRecorder(Recorder):
         self._final = np.full(max(1, len(program.sites)), -1, np.int32)
         self._ops = np.array([*program.site_kinds, 0], np.uint8)
         tops = {"block": self._top_block, "thread": threads - 1}
-        self._widths = {name: np.min_scalar_type(tops.get(name, 0)) for name in (*COLUMNS, "op")}
+        self._widths = {name: np.min_scalar_type(tops.get(name, 0)) for name in INTAKE_COLUMNS[:-1]}
         self._blocks = self._phases = np.zeros(0, np.int64)
         self._log = np.zeros((MAX_ARRIVALS, len(ArrivalWord)), np.int64)
         self._arrived, self._arrived_warp = BarrierLog(memory // 8), BarrierLog(memory // 8)
@@ -86,6 +87,7 @@ class RowRecorder(Recorder):
         self._same_reads = 0  # rows since a thread last did anything but make the same few loads
         # The rest of the memory is for what is made of the columns.
         self._store: GrowingColumns | Region = GrowingColumns(memory // 2)
+        self._decoder = Decoder(state)
         self._intake = Intake(state, in_turns=self._in_turns)
         self._callback = _CALLBACK(self._on_call)
         for word, table in (
@@ -411,22 +413,21 @@ class RowRecorder(Recorder):
 
     def _decode(self, rows: NDArray[Any], store: GrowingColumns | Region) -> None:
         """Add rows to columns, which are made as wide as that takes."""
-        top, widths = np.zeros(CODES + 1, np.int64), self._widths
-        by_sweep, by_key = (self._blocks, self._phases), (self._buffer_numbers, self._final, self._ops)
-        mine = slice(len(store), len(store) + len(rows))
+        tables, widths = (self._buffer_numbers, self._final, self._ops), self._widths
+        begin, end = len(store), len(store) + len(rows)
         while True:
-            columns = {name: column[mine] for name, column in store.room(len(rows), widths).items()}
-            done = decoded(rows, columns, self.threads, by_sweep, by_key, top)
+            columns = store.room(len(rows), widths)
+            done = self._decoder.decode(rows, columns, begin, tables)
             if done < len(rows):
                 self._learn(int(rows["key"][done]))
                 continue
-            needed = {name: np.min_scalar_type(int(most)) for name, most in zip(COLUMNS, top, strict=False)}
-            if all(columns[name].itemsize >= needed[name].itemsize for name in COLUMNS):
+            needed = self._decoder.types
+            if all(columns[name].itemsize >= dtype.itemsize for name, dtype in needed.items()):
                 break
             widths = widths | needed
-        codes = int(top[CODES])
+        codes = self._decoder.codes
         values = store.room(len(rows), {"value": type_of_values(codes)})["value"]
-        put_values(rows, codes, values[mine])
+        fill_values(rows, codes, values[begin:end])
         store.add(len(rows))
 
     def _learn(self, key: int) -> None:
