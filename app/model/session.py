@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from ...kernels.scenarios.catalogue import CatalogueError, Scenario, find
 from ...tracer.analysis.buffer_contents import BufferContents, contents_of, destinations_beside
@@ -103,19 +102,6 @@ class Session:
         }
         return "global" not in spaces
 
-    @cached_property
-    def _block_by_block(self) -> bool:
-        block = self.trace.block
-        return bool((block[1:] >= block[:-1]).all())
-
-    def rows_of(self, block: int) -> NDArray[np.int64]:
-        """Return the accesses of a block (linear number) as rows of the trace, ascending."""
-        if not self._block_by_block:
-            return np.flatnonzero(self.trace.block == block)
-        column = self.trace.block
-        wanted = column.dtype.type(block)  # of another type, NumPy would convert the whole column
-        return np.arange(np.searchsorted(column, wanted), np.searchsorted(column, wanted, "right"))
-
     def add_answer(self, answer: Answer) -> bool:
         """Take in what Numba's compiler makes of the kernel; return whether there are more findings now."""
         from ...tracer.findings.float64 import float64_findings
@@ -138,8 +124,9 @@ class Session:
 
     def prepared(self) -> Session:
         """Return this session with what its pictures need computed: for a thread that nobody waits for."""
-        _ = self.only_counts, self._block_by_block
+        _ = self.only_counts
         self.memory.prepare()
+        self.counters.prepare()
         return self
 
     def examined(self) -> Session:

@@ -1,17 +1,18 @@
-"""Contents of buffers: what each holds, who read and wrote it, at any moment, in any order of asking."""
+"""Contents of buffers: what each holds, who read and wrote it, at any moment or in a block, in any order of asking."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property, partial
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..dataflow.load_destinations import LoadDestinations
-from ..model.array_types import Ints
+from ..model.array_types import Ints, Mask
+from ..model.grouping import group_numbers, group_starts, offsets
 from ..model.trace import Op, Trace, is_poison, poison
 from .access_history import AccessHistory, BufferCells, TimedAccesses
 from .requests import Requests
@@ -20,7 +21,16 @@ NOWHERE, INTO_SHARED, INTO_RESULT = 0, 1, 2  # where a loaded element goes
 ANY = -1  # thread
 CHUNK = 1 << 13  # requests handled at once: few enough for their accesses to stay in a processor's cache
 MANY = 1 << 20  # accesses of a trace that is worth two threads
+SPARSE = 16  # elements for each access, from which on it takes longer to look at all than at those accessed
 Destinations = tuple[NDArray[np.uint8], Ints, Ints]  # kind, buffer, access index; see `destinations`
+
+
+class TouchedElements(NamedTuple):
+    """Elements of a buffer, by number in its shape in C order, phase by phase; in a phase perhaps more than once."""
+
+    elements: Ints  # (n,)
+    phases: Ints  # (phases in which there are some,), ascending
+    first: Ints  # (of these,), where the elements of each begin
 
 
 class BufferContents:
@@ -43,6 +53,8 @@ class BufferContents:
         self._histories: dict[tuple[int, int], AccessHistory] = {}
         self._ranges: dict[int, tuple[float, float]] = {}
         self._poison: dict[int, Literal["none", "some", "all"]] = {}
+        self._touched: dict[int, dict[int, TouchedElements]] = {}  # by block
+        self._first_stores: dict[int, Ints] = {}  # by block
 
     def values(self, buffer: int, moment: int, block: int = 0, thread: int = 0) -> NDArray[Any]:
         """Return the content of a buffer, in its shape and dtype; poison where nothing was written."""
@@ -110,6 +122,51 @@ class BufferContents:
         """Return the number in the buffer's shape (C order) of each access index, -1 where there is none."""
         return self.cells(buffer).element_numbers(index)
 
+    def touched(self, block: int) -> Mapping[int, TouchedElements]:
+        """Return what a block (linear number) accesses of buffers in global and constant memory, by buffer."""
+        if block not in self._touched:
+            self._touched[block] = self._new_touched(self._rows_of_block(block))
+        return self._touched[block]
+
+    def _new_touched(self, part: slice | Ints) -> dict[int, TouchedElements]:
+        trace, found = self._trace, {}
+        buffers, index, phases = trace.buffer[part], trace.index[part], trace.phase[part]
+        if (phases[1:] < phases[:-1]).any():
+            order = np.argsort(phases, kind="stable")
+            buffers, index, phases = buffers[order], index[order], phases[order]
+        for number in [n for n, b in enumerate(trace.buffers) if b.space in ("global", "constant")]:
+            mine = np.flatnonzero(buffers == number)
+            elements = self.element_numbers(number, index[mine])
+            there = elements >= 0
+            if there.any():
+                found[number] = _by_phase(elements[there], phases[mine][there])
+        return found
+
+    def first_stores(self, block: int) -> Ints:
+        """Return the first write (row of the trace) of each thread of a block to each element of global memory."""
+        if block not in self._first_stores:
+            trace, part = self._trace, self._rows_of_block(block)
+            rows = _chosen(part, trace.op[part] != Op.LOAD)
+            rows = rows[np.array([b.space == "global" for b in trace.buffers], bool)[trace.buffer[rows]]]
+            width = 1 + int(trace.index[rows].max(initial=0))
+            spot = trace.thread[rows].astype(np.int64) * len(trace.buffers) + trace.buffer[rows]
+            spot = spot * width + trace.index[rows].astype(np.int64)
+            self._first_stores[block] = rows[np.unique(spot, return_index=True)[1]]
+        return self._first_stores[block]
+
+    def _rows_of_block(self, block: int) -> slice | Ints:
+        """Return the accesses of a block, ascending: a slice where they follow one another, which copies no columns."""
+        if not self._block_by_block:
+            return np.flatnonzero(self._trace.block == block)
+        column = self._trace.block
+        wanted = column.dtype.type(block)  # of another type, NumPy would convert the whole column
+        return slice(int(np.searchsorted(column, wanted)), int(np.searchsorted(column, wanted, "right")))
+
+    @cached_property
+    def _block_by_block(self) -> bool:
+        block = self._trace.block
+        return bool((block[1:] >= block[:-1]).all())
+
     def request_rows(self, moment: int) -> range:
         """Return the requests of this moment."""
         if not 0 < moment <= self._requests.end:
@@ -152,11 +209,13 @@ class BufferContents:
     def prepare(self) -> None:
         """Compute what every picture of these contents needs and takes a while."""
         _ = self._destinations
+        first = int(self._trace.blocks[0])  # which is looked at first
+        _ = self.touched(first), self.first_stores(first)
         for number, buffer in enumerate(self._trace.buffers):
             self.value_range(number)
             self.poison_in(number)
-            if buffer.space != "local":  # of what each block has, the one that is looked at first
-                self._history(number, int(self._trace.blocks[0]), 0).reads_touched(0)
+            if buffer.space != "local":
+                self._history(number, first, 0).reads_touched(0)
 
     def poison_in(self, buffer: int) -> Literal["none", "some", "all"]:
         """Return how much of a buffer holds poison before the launch."""
@@ -252,6 +311,26 @@ def _reads_of(contents: ref[BufferContents], buffer: int, block: int, thread: in
     held = contents()
     assert held is not None
     return held._timed_accesses(buffer, block, thread, writing=False)
+
+
+def _chosen(part: slice | Ints, wanted: Mask) -> Ints:
+    """Return those rows of a part of a trace that are wanted; wanted: (rows of the part,)."""
+    places = np.flatnonzero(wanted)
+    return places + part.start if isinstance(part, slice) else part[places]
+
+
+def _by_phase(elements: Ints, phases: NDArray[np.unsignedinteger]) -> TouchedElements:
+    """Return the elements of accesses, phase after phase; each once in a phase where that takes no sorting."""
+    first = group_starts(phases)
+    known, low = phases[first].astype(np.int64), np.minimum.reduceat(elements, first)
+    start = offsets(np.maximum.reduceat(elements, first) + 1 - low)
+    if start[-1] > SPARSE * len(elements):
+        return TouchedElements(elements, known, first)
+    mask, apart = np.zeros(start[-1], bool), start[:-1] - low
+    mask[elements + apart[group_numbers(first, len(elements))]] = True
+    places = np.flatnonzero(mask)
+    first = np.searchsorted(places, start[:-1])
+    return TouchedElements(places - apart[group_numbers(first, len(places))], known, first)
 
 
 def destinations_beside(trace: Trace) -> Callable[[], LoadDestinations]:

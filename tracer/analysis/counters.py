@@ -33,6 +33,10 @@ class Counters:
         self.total = dict(trace.totals) or self.at(requests.end)
         self._loads: dict[int, tuple[Ints, Ints]] = {}
 
+    def prepare(self) -> None:
+        """Compute what the first picture of every launch needs and takes a while."""
+        _ = self.at(0), self._lines
+
     def at(self, moment: int) -> dict[str, int]:
         """Return each counter of NAMES at this moment; one before the first or past the last is that one."""
         number, made = divmod(int(np.searchsorted(self._requests.moment, moment, side="right")), PART)

@@ -9,10 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ....tracer.analysis.buffer_contents import BufferContents
+from ....tracer.analysis.buffer_contents import TouchedElements
 from ....tracer.analysis.requests import Requests
 from ....tracer.model.array_types import Ints
-from ....tracer.model.grouping import group_starts
 from ....tracer.model.trace import Trace
 from . import outlines
 from .layout.sheet import Sheet
@@ -52,26 +51,16 @@ class Footprints:
         return found[-1] if found else None
 
 
-def footprints_of(
-    trace: Trace, memory: BufferContents, rows: Ints, sheets: Mapping[int, Sheet]
-) -> Footprints:
-    """Return the footprints of a block on the sheets of some buffers; rows: its accesses."""
-    part = together(rows)
-    buffers, index, phases = trace.buffer[part], trace.index[part], trace.phase[part]
-    if (phases[1:] < phases[:-1]).any():
-        order = np.argsort(phases, kind="stable")
-        buffers, index, phases = buffers[order], index[order], phases[order]
+def footprints_of(touched: Mapping[int, TouchedElements], sheets: Mapping[int, Sheet]) -> Footprints:
+    """Return the footprints of what a block touches of some buffers, on their sheets."""
     whole, by_phase = {}, {}
     for number, sheet in sheets.items():
-        mine = np.flatnonzero(buffers == number)
-        elements = memory.element_numbers(number, index[mine])
-        there = elements >= 0
-        if there.any():
-            phase = phases[mine][there]
-            cells = Cells(*sheet.cells(elements[there]), group_starts(phase))
-            found = tuple(zip(phase[cells.first].tolist(), cells.footprints(), strict=True))
-            by_phase[number] = found
-            whole[number] = found[0][1] if len(found) == 1 else cells.together().footprints()[0]
+        if number not in touched:
+            continue
+        elements, phases, first = touched[number]
+        cells = Cells(*sheet.cells(elements), first)
+        found = by_phase[number] = tuple(zip(phases.tolist(), cells.footprints(), strict=True))
+        whole[number] = found[0][1] if len(found) == 1 else cells.together().footprints()[0]
     return Footprints(whole, by_phase)
 
 
@@ -115,13 +104,6 @@ def _outline(mask: NDArray[np.bool_], part: CellRect) -> outlines.CellPath | Non
     shape = part.row1 - part.row0, part.col1 - part.col0
     outline = outlines.outline_of(mask.reshape(shape), part.row0, part.col0)
     return outline if len(outline.x) <= 2 * MOST_EDGES else None
-
-
-def together(rows: Ints) -> Ints | slice:
-    """Return ascending rows of a trace, as a slice where they follow one another: its columns need no copies then."""
-    if len(rows) and rows[-1] - rows[0] + 1 == len(rows):
-        return slice(int(rows[0]), int(rows[-1]) + 1)
-    return rows
 
 
 def footprint_of(row: Ints, col: Ints) -> Footprint:

@@ -77,15 +77,10 @@ def _add_block(
     data: MemoryViewData, block: int, selection: Selection, whole: set[int], parts: dict[int, list[Ints]]
 ) -> None:
     """Add what a block accesses of global and constant memory and, where it is looked at, its shared memory."""
-    trace, rows = data.session.trace, data.session.rows_of(block)
-    for number, buffer in enumerate(trace.buffers):
-        if buffer.space in ("global", "constant"):
-            elements = data.session.memory.element_numbers(
-                number, trace.index[rows[trace.buffer[rows] == number]]
-            )
-            parts.setdefault(number, []).append(elements[elements >= 0])
-        elif buffer.space == "shared" and block == selection.block:
-            whole.add(number)
+    for number, touched in data.session.memory.touched(block).items():
+        parts.setdefault(number, []).append(touched.elements)
+    if block == selection.block:
+        whole |= {n for n, b in enumerate(data.session.trace.buffers) if b.space == "shared"}
 
 
 def _rows_of_threads(data: MemoryViewData, lit: Lit, moment: int, selection: Selection) -> Ints:
@@ -95,7 +90,7 @@ def _rows_of_threads(data: MemoryViewData, lit: Lit, moment: int, selection: Sel
     wanted = np.concatenate([np.array(sorted(lit.threads), np.int64), *threads])
     now = data.session.memory.accesses_at(moment)
     now = now[trace.block[now] == selection.block]
-    rows = np.concatenate([data.shown(now, selection), data.first_stores(selection.block)])
+    rows = np.concatenate([data.shown(now, selection), data.session.memory.first_stores(selection.block)])
     mine: Ints = rows[np.isin(trace.thread[rows], wanted)]
     return mine
 

@@ -19,7 +19,7 @@ from ..common import cell_colours
 from ..common.exchange_paint import ExchangeData, exchange_data
 from ..common.heat import HEATS, element_heat, heat_moments
 from ..common.wording import buffer_text
-from .footprints import Footprints, footprints_of, together
+from .footprints import Footprints, footprints_of
 from .images import ImagePixels, Pixels, brightness_range
 from .layout.buffer_place import BufferPlace
 from .layout.layout import roles_of
@@ -95,7 +95,6 @@ class MemoryViewData:
     """A session as the memory view draws it; what is derived is computed once."""
 
     session: Session  # what is drawn
-    _stores: dict[int, Ints] = field(default_factory=dict)  # by block: accesses (rows of the trace)
     _changes: dict[tuple[int, str], Ints] = field(default_factory=dict)  # by buffer and measure: moments
     _tops: dict[tuple[str, int, int, int], int] = field(default_factory=dict)  # by measure, buffer, copy
     _found: dict[str, RacedElements | None] = field(default_factory=dict)  # the races, once they are known
@@ -308,9 +307,7 @@ class MemoryViewData:
 
     def footprints(self, block: int, sheets: Mapping[int, Sheet]) -> Footprints:
         """Return what a block touches of global and constant memory."""
-        trace, rows = self.session.trace, self.session.rows_of(block)
-        sheets = {n: s for n, s in sheets.items() if trace.buffers[n].space in ("global", "constant")}
-        return footprints_of(trace, self.session.memory, rows, sheets)
+        return footprints_of(self.session.memory.touched(block), sheets)
 
     def shown(self, rows: Ints, selection: Selection) -> Ints:
         """Return those accesses whose copy of the buffer is drawn: the selected block's, the selected thread's."""
@@ -447,24 +444,12 @@ class MemoryViewData:
 
     def written_elements(self, selection: Selection) -> dict[int, Ints]:
         """Return the elements of global memory that the selected thread ever writes, by buffer."""
-        trace, rows = self.session.trace, self.first_stores(selection.block)
+        trace, rows = self.session.trace, self.session.memory.first_stores(selection.block)
         rows = rows[trace.thread[rows] == selection.thread]
         return {
             n: self._elements(n, rows[trace.buffer[rows] == n])
             for n in np.unique(trace.buffer[rows]).tolist()
         }
-
-    def first_stores(self, block: int) -> Ints:
-        """Return the first write of each thread of a block to each element of global memory."""
-        if block not in self._stores:
-            trace, rows = self.session.trace, self.session.rows_of(block)
-            rows = rows[np.flatnonzero(trace.op[together(rows)] != Op.LOAD)]
-            rows = rows[np.array([b.space == "global" for b in trace.buffers], bool)[trace.buffer[rows]]]
-            width = 1 + int(trace.index[rows].max(initial=0))
-            spot = trace.thread[rows].astype(np.int64) * len(trace.buffers) + trace.buffer[rows]
-            spot = spot * width + trace.index[rows].astype(np.int64)
-            self._stores[block] = rows[np.unique(spot, return_index=True)[1]]
-        return self._stores[block]
 
 
 def present(numbers: Ints) -> list[int]:

@@ -132,7 +132,7 @@ def test_the_frames_are_what_the_block_touches():
     session = matmul("matmul-tiled", m=24, k=24, n=24, tile=8)
     trace, sheets = session.trace, {n: sheet_of(b) for n, b in enumerate(session.trace.buffers)}
     # Block (2, 1): rows 8 to 16, columns 16 to 24.
-    footprints = footprints_of(trace, session.memory, session.rows_of(5), sheets)
+    footprints = footprints_of(session.memory.touched(5), sheets)
     a, b, c = (number(session, name) for name in "abc")
     assert footprints.whole[a] == Footprint(CellRect(8, 0, 16, 24)) and footprints.whole[b] == Footprint(
         CellRect(0, 16, 24, 24)

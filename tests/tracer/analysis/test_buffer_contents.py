@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tilescope.kernels.scenarios import catalogue
-from tilescope.tracer.analysis import access_history
+from tilescope.tracer.analysis import access_history, buffer_contents
 from tilescope.tracer.analysis.buffer_contents import (
     INTO_RESULT,
     INTO_SHARED,
@@ -150,6 +150,51 @@ def test_accesses_of_a_moment_are_those_of_its_requests(programs: Programs, kind
         assert (requests.moment[requests.request[rows]] == moment).all()
     everything = np.concatenate([contents.accesses_at(m) for m in range(requests.end + 1)])
     assert sorted(everything.tolist()) == list(range(len(trace)))
+
+
+def touched(trace: Trace, block: int) -> dict[tuple[int, int], set[int]]:
+    """Return the access indices that a block touches of global and constant memory, by buffer and phase."""
+    found: dict[tuple[int, int], set[int]] = {}
+    for row in np.flatnonzero(trace.block == block).tolist():
+        number = int(trace.buffer[row])
+        if BUFFERS[number].space in ("global", "constant"):
+            found.setdefault((number, int(trace.phase[row])), set()).add(int(trace.index[row]))
+    return found
+
+
+@pytest.mark.parametrize("sparse", [0, buffer_contents.SPARSE])  # elements as they come, or each once
+@examples
+@given(programs(), KIND)
+def test_a_block_touches_what_its_accesses_do(sparse: int, programs: Programs, kind: str):
+    trace = trace_of(programs, kind, 2)
+    contents = contents_of(trace, requests_of(trace))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(buffer_contents, "SPARSE", sparse)
+        for block in trace.blocks.tolist():
+            found = {
+                (number, phase): set(part.tolist())
+                for number, (elements, phases, first) in contents.touched(block).items()
+                for phase, part in zip(phases.tolist(), np.split(elements, first[1:]), strict=True)
+            }
+            expected = {
+                (number, phase): set(contents.element_numbers(number, np.array(sorted(index))).tolist())
+                - {-1}
+                for (number, phase), index in touched(trace, block).items()
+            }
+            assert found == {key: elements for key, elements in expected.items() if elements}
+
+
+@examples
+@given(programs(), KIND)
+def test_the_first_stores_of_a_block_are_one_of_each_thread_to_each_element(programs: Programs, kind: str):
+    trace = trace_of(programs, kind, 2)
+    contents = contents_of(trace, requests_of(trace))
+    for block in trace.blocks.tolist():
+        first: dict[tuple[int, ...], int] = {}
+        for row in np.flatnonzero((trace.block == block) & (trace.op != Op.LOAD)).tolist():
+            if BUFFERS[trace.buffer[row]].space == "global":
+                first.setdefault((trace.thread[row], trace.buffer[row], trace.index[row]), row)
+        assert sorted(contents.first_stores(block).tolist()) == sorted(first.values())
 
 
 def destination(trace: Trace, row: int) -> int | None:
