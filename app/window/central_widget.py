@@ -598,6 +598,8 @@ class CentralWidget(QWidget):
         align_colour_scales(self.panes, stage.selections)
         align_matrices(self.panes)
         align_counters(self.panes)
+        for pane in self.panes:
+            pane.lay_out()
         for i, moment in enumerate(stage.moments()[: len(self.panes)]):
             self.panes[i].render_moment(moment, stage.selections[i])
             self.panes[i].set_focused(i == stage.focus and len(self.panes) > 1)

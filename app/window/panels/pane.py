@@ -83,7 +83,7 @@ class Pane(QFrame):
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
 
     def _build(self) -> None:
-        column = QVBoxLayout(self)
+        self.column = column = QVBoxLayout(self)
         column.setContentsMargins(2, 2, 2, 2)  # the edge
         column.setSpacing(0)
         column.addWidget(self.heading)
@@ -116,6 +116,10 @@ class Pane(QFrame):
         self.picture = choice
         self.switch.show_choice("histogram" if self.shows_histogram() else "memory")
         self.stack.setCurrentWidget(self.histogram if self.shows_histogram() else self.memory)
+
+    def lay_out(self) -> None:
+        """Give every part its room now, where one asks for another: Qt would do so once the picture is made."""
+        self.column.activate()
 
     def render_moment(self, moment: float, selection: Selection) -> None:
         """Draw a moment of the session, as seen from a block and thread."""
