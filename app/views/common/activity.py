@@ -94,15 +94,16 @@ def _new_activity(session: Session, block: int) -> BlockActivity:
 
 def _arrivals(trace: Trace, block: int, phases: int) -> tuple[NDArray[np.bool_], Ints]:
     """Return which warps (rows) reached the barrier at the end of each phase, and the barriers' sites."""
-    barriers = trace.barriers
-    rows = np.flatnonzero(barriers.block == block)
-    phase = barriers.phase[rows].astype(np.int64)
-    count = min(int(phase.max(initial=-1)) + 2, phases)
-    kept = phase < count
-    arrived = np.zeros((trace.warps, count), bool)
-    arrived[barriers.thread[rows[kept]].astype(np.int64) // WARP, phase[kept]] = True
-    site = np.full(count, -1, np.int64)
-    site[phase[kept]] = barriers.site[rows[kept]]
+    barriers, here = trace.barriers, trace.barriers.block == block
+    every = bool(here.all())  # as in a launch of one block: its columns need no copies
+    columns = (barriers.thread, barriers.phase, barriers.site)
+    thread, phase, made = (column if every else column[here] for column in columns)
+    reached = int(phase.max()) + 2 if len(phase) else 1
+    count = min(reached, phases)
+    kept = slice(None) if reached == count else phase < count
+    arrived, site = np.zeros((trace.warps, count), bool), np.full(count, -1, np.int64)
+    arrived[thread[kept] // WARP, phase[kept]] = True
+    site[phase[kept]] = made[kept]
     return arrived, site
 
 

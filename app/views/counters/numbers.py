@@ -115,10 +115,11 @@ def _accesses(session: Session) -> list[CounterNumber]:
 def _atomics(session: Session) -> list[CounterNumber]:
     """Return the counters of atomic operations on each space that has any."""
     spaces = np.array([buffer.space for buffer in session.trace.buffers])
+    atomics = np.flatnonzero(session.requests.op >= Op.ATOMIC)
     found: list[CounterNumber] = []
     for space in ("global", "shared"):
-        made = (session.requests.op >= Op.ATOMIC) & (spaces[session.requests.buffer] == space)
-        if made.any():
+        made = atomics[spaces[session.requests.buffer[atomics]] == space]
+        if len(made):
             lanes = np.bincount(session.requests.moment[made], session.requests.lanes[made])
             meaning = (
                 f"Atomic operations of threads on {space} memory; lanes that meet in an element take turns."

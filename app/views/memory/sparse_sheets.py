@@ -50,10 +50,8 @@ def _alike(codes: Codes, place: Ints, step: int) -> tuple[Codes, bool]:
     tall, wide = (np.minimum(step, size - np.arange(0, size, step)) for size in (rows, cols))
     code = codes[0, 0] if codes.size else np.uint8(OUTSIDE)
     dots = np.full((len(tall), len(wide)), code, np.uint8)
-    found, changing = np.unique(place, return_counts=True)
-    row, col = np.divmod(found, len(wide))
-    whole = changing >= tall[row] * wide[col]
-    dots[row[whole], col[whole]] = OUTSIDE
+    changing = np.bincount(place, minlength=dots.size).reshape(dots.shape)
+    dots[changing >= np.multiply.outer(tall, wide)] = OUTSIDE
     return dots, bool(code == POISON and (dots == POISON).any())
 
 

@@ -133,7 +133,7 @@ class MemoryViewData:
         return self._buffers_with(self.session.requests.op != Op.STORE)
 
     def _buffers_with(self, wanted: Mask) -> frozenset[int]:
-        return frozenset(np.unique(self.session.requests.buffer[wanted]).tolist())
+        return frozenset(present(self.session.requests.buffer[wanted]))
 
     def measure(self, buffer: int, colour_by: str) -> str:
         """Return what colours a buffer; "auto": times read if it is only read, or has no plain values."""

@@ -37,25 +37,20 @@ def codes(session: Session, block: BlockActivity) -> Codes:
     mine, swaps = np.flatnonzero(requests.block == block.block), requests.exchanges
     theirs = np.flatnonzero(swaps.block == block.block)
     if block.present:
-        out[_waiting(block, *_when(requests, mine, theirs))] = WAIT
+        out[_waiting(block, requests, mine, theirs)] = WAIT
     out[swaps.warp[theirs], swaps.moment[theirs] - first] = EXCHANGES
     out[requests.warp[mine], requests.moment[mine] - first] = requests.kind[mine] + 1
     return out
 
 
-def _when(requests: Requests, mine: Ints, theirs: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return warp, phase and moment of some requests and exchanges."""
-    swaps = requests.exchanges
-    pairs = ((requests.warp, swaps.warp), (requests.phase, swaps.phase), (requests.moment, swaps.moment))
-    warp, phase, moment = (np.concatenate([one[mine], other[theirs]]) for one, other in pairs)
-    return warp, phase, moment
-
-
-def _waiting(block: BlockActivity, warp: Ints, phase: Ints, moment: Ints) -> NDArray[np.bool_]:
-    """Return where a warp that reached a phase's barrier has made its last request of the phase."""
-    last = np.broadcast_to(block.start, block.arrived.shape).copy()
-    inside = phase < block.phases
-    np.maximum.at(last, (warp[inside], phase[inside]), moment[inside])
+def _waiting(block: BlockActivity, requests: Requests, mine: Ints, theirs: Ints) -> NDArray[np.bool_]:
+    """Return where a warp that reached a phase's barrier has made its last request, or exchange, of the phase."""
+    last, swaps = np.zeros(block.arrived.shape, np.int64), requests.exchanges
+    inside = mine[requests.phase[mine] < block.phases]  # ascending by moment: of several the last one stays
+    last[requests.warp[inside], requests.phase[inside]] = requests.moment[inside]
+    swapped = theirs[swaps.phase[theirs] < block.phases]
+    np.maximum.at(last, (swaps.warp[swapped], swaps.phase[swapped]), swaps.moment[swapped])
+    last = np.maximum(last, block.start)
     first, final = block.span
     moments = np.arange(first, final + 1)
     of = np.searchsorted(block.end, moments)
