@@ -291,8 +291,10 @@ class BufferContents:
         asked, lanes = self._requests, self._requests.lanes[some]
         rows = self._rows_of(some)
         cell = self.cells(buffer).of(self._trace.index[rows])
-        here = (cell >= 0) & ((thread == ANY) | (self._trace.thread[rows] == thread))
-        return cell[here], np.repeat(asked.moment[some], lanes)[here], rows[here]
+        here, moment = cell >= 0, np.repeat(asked.moment[some], lanes)
+        if thread != ANY:
+            here &= self._trace.thread[rows] == thread
+        return (cell, moment, rows) if here.all() else (cell[here], moment[here], rows[here])
 
     def _rows_of(self, some: Ints) -> NDArray[Any]:
         """Return the accesses (rows of the trace) that some requests make."""

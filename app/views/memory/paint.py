@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -38,11 +39,14 @@ MOST_SIGNS = 3  # exclamation marks at the elements of a race
 SIGN, FRAME = 13, 9.0  # pixels: an exclamation mark, and the most that a frame reaches beyond its cells
 
 
+@lru_cache(maxsize=16)
 def colour_table(theme: Theme, measure: str) -> NDArray[np.uint32]:
-    """Return the pixels of all codes of a cell."""
+    """Return the pixels of all codes of a cell; nobody may change them."""
     dark = "dark" if theme.name == "dark" else "light"
     scale = {"value": VALUES, "reads": READS[dark]}.get(measure, HEAT[dark])
-    return cell_colours.table(scale, _rgb(theme, "panel"), _rgb(theme, "cell_unread"))
+    table = cell_colours.table(scale, _rgb(theme, "panel"), _rgb(theme, "cell_unread"))
+    table.flags.writeable = False
+    return table
 
 
 def _rgb(theme: Theme, name: str) -> tuple[float, float, float]:

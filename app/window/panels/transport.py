@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
+import numpy as np
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QPushButton, QStyle, QWidget
@@ -137,7 +138,9 @@ class Transport(QFrame):
 
     def serve(self, sessions: Sequence[Session]) -> None:
         """Say what the colours of these sessions mean, and keep room for the largest numbers of the position."""
-        made = {kind for session in sessions for kind in set(session.requests.kind.tolist())}
+        made = {
+            kind for s in sessions for kind in np.flatnonzero(np.bincount(s.requests.kind)).tolist()
+        }  # of millions of requests a set would take long
         exchanges = any(len(session.requests.exchanges) for session in sessions)
         barriers = any(len(session.trace.barriers.step) for session in sessions)
         self.legend.show_kinds(
