@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # what charts need is loaded with the measurements
     from ..charts.sources import Source
 
 DELAY = 200  # milliseconds after a session was loaded, which belong to drawing it
+DELAYS = 10  # of these while others are being made, which need the processor: then it is read beside them
 
 
 class MeasuredTimes(QObject):
@@ -25,8 +26,10 @@ class MeasuredTimes(QObject):
     found = Signal()
     _read = Signal(object)
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject | None = None, is_free: Callable[[], bool] = lambda: True) -> None:
+        """is_free: whether no session is being made."""
         super().__init__(parent)
+        self._is_free, self._delayed = is_free, 0
         self.sources: list[Source] | None = None  # None until they are read
         self._reading = False
         self._soon = QTimer(self, singleShot=True, interval=DELAY)
@@ -58,7 +61,11 @@ class MeasuredTimes(QObject):
         self._pool.waitForDone(CLOSING_TIMEOUT)
 
     def _start(self) -> None:
-        self._reading = True
+        if not self._is_free() and self._delayed < DELAYS:
+            self._delayed += 1
+            self._soon.start()
+            return
+        self._reading, self._delayed = True, 0
         self._pool.start(FunctionRunnable(lambda: self._read.emit(_all())))
 
     def _take(self, found: list[Source]) -> None:
@@ -76,10 +83,12 @@ class MeasuredTimes(QObject):
 
 
 def _all() -> list[Source]:
-    """Return all measurements, those made here first."""
+    """Return all measurements, those made here first; what was recorded of launches is read with them."""
+    from ...tracer.hardware.recorded_timelines import read_heads
     from ..charts.nearest_measured import own_first
     from ..charts.sources import sources
 
+    read_heads()
     return own_first(sources()[0])
 
 

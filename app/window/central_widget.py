@@ -87,7 +87,7 @@ class CentralWidget(QWidget):
         self.side, self.transport = SidePanel(theme), Transport(playhead, theme)
         self.caption = CaptionBar(theme)
         self.spreads, self.types = SeedJobs(stage.jobs, self), TypeInferenceJob(self)
-        self.measured = MeasuredTimes(self)
+        self.measured = MeasuredTimes(self, stage.is_settled)
         self.measured.found.connect(self._show_times)
         self.ahead = BlocksAhead(self._shown, lambda: stage.is_settled() and stage.jobs.is_idle(), self)
         self.clocks = TimelineClocks(self)
@@ -255,7 +255,8 @@ class CentralWidget(QWidget):
         self.foot_column.setSpacing(self.theme.px(0 if tight else 4))
         self.rows.setSpacing(self.foot_column.spacing())
         for splitter in (self.across, self.down):
-            splitter.setHandleWidth(gap)
+            if splitter.handleWidth() != gap:  # else Qt shares the room once more
+                splitter.setHandleWidth(gap)
         for timeline in self.timelines:
             timeline.set_slim(tight)
         self.transport.set_slim(lecture)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -47,11 +48,18 @@ def timelines_of_launch(launch: Launch) -> list[Timeline]:
     return [found for path in recorded_timelines() if (found := _timeline_if(path, launch)) is not None]
 
 
+def read_heads() -> None:
+    """Read of which launches there are timelines, for a thread: whoever asks later need not wait for it."""
+    for path in recorded_timelines():
+        with suppress(TimelineFileError, CatalogueError, OSError):
+            _launch(path, path.stat().st_mtime_ns)
+
+
 def _timeline_if(path: Path, launch: Launch) -> Timeline | None:
     try:
         stamp = path.stat().st_mtime_ns
         head = _head(path, stamp)
-        if head.scenario != launch.scenario or not _same(head, launch):
+        if head.scenario != launch.scenario or not _same(head, _launch(path, stamp), launch):
             return None
         return _whole(path, stamp)
     except (TimelineFileError, CatalogueError, OSError):
@@ -68,9 +76,15 @@ def _whole(path: Path, stamp: int) -> Timeline:
     return load(path)
 
 
-def _same(head: TimelineHead, launch: Launch) -> bool:
-    """Return whether a timeline is of a launch that does the same."""
-    other = launch_of(find(head.scenario), head.values)
+@lru_cache(256)
+def _launch(path: Path, stamp: int) -> Launch:
+    """Return the launch of a timeline, but for the text of its kernel, which may be another by now."""
+    head = _head(path, stamp)
+    return launch_of(find(head.scenario), head.values)
+
+
+def _same(head: TimelineHead, other: Launch, launch: Launch) -> bool:
+    """Return whether a timeline is of a launch that does the same; other: its own."""
     alike = all(
         getattr(other, name) == getattr(launch, name) for name in ("kernel", "grid", "block", "constants")
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable
+from collections.abc import Collection
 from pathlib import Path
 from typing import Final, Literal
 
@@ -316,5 +316,5 @@ def _is_count(value: object) -> bool:
     return isinstance(value, int) and 0 < value < 1 << 63
 
 
-def _are_positive(numbers: Iterable[float]) -> bool:
-    return all(math.isfinite(number) and number > 0 for number in numbers)
+def _are_positive(numbers: Collection[float]) -> bool:
+    return min(numbers, default=1.0) > 0 and math.isfinite(sum(numbers))

@@ -61,6 +61,7 @@ class PaneHeading(QWidget):
         self._keeps_room = self._has_room = False
         self._keeps_verdict = False  # it would tell the answer to what is asked
         self._time: tuple[MeasuredTime | None, MeasuredTime | None] | None = None
+        self._said: object = None  # what the line of the measured time says, and in which words
         self.part.setObjectName("badge")
         self.pitfall.setObjectName("pitfall")
         self.switch = Switch({"memory": "Memory", "histogram": "Histogram"}, "What the pane shows (H)")
@@ -153,10 +154,11 @@ class PaneHeading(QWidget):
             self.line.insertWidget(line, self.measured) if beside else self.column.insertWidget(
                 1, self.measured
             )
-        if self._time and self.session and self.session.scenario:
-            self.measured.show_time(*self._time, self._say)
-        else:
-            self.measured.show_nothing()
+        told = self.session is not None and self.session.scenario is not None and self._time
+        said = told, self.theme.speaking(self.session.scenario if self.session else None).words
+        if said != self._said:
+            self._said = said
+            self.measured.show_time(*told, self._say) if told else self.measured.show_nothing()
         self.measured.setVisible(self._keeps_room and self._has_room)
         if not beside:
             self.measured.fit(self.width() - 2 * self.theme.px(14))
