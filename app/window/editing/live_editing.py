@@ -107,6 +107,7 @@ class LiveEditing(QObject):
         jobs.failed.connect(self._miss)
         jobs.takes_long.connect(lambda pane, *_: self._show_at_once(pane))
         stage.asked.connect(self._give_way)
+        stage.settled.connect(self._wait_longer)
 
     # What is edited: the kernel of the pane in focus.
 
@@ -349,6 +350,12 @@ class LiveEditing(QObject):
     def _give_way(self) -> None:
         """Stop making a version where somebody goes elsewhere: it is not to follow there."""
         self.cancel()
+        self._wait_longer()
+
+    def _wait_longer(self) -> None:
+        """Have nothing compiled ahead yet where something else is asked for, or has just come."""
+        if self._calm.isActive():
+            self._calm.start()
 
     # What the panel shows.
 
@@ -366,6 +373,9 @@ class LiveEditing(QObject):
         Nothing is run for that which the user has not agreed to: of a text that is to be loaded, but for the bodies of
         functions, only what was loaded before.
         """
+        if not self.stage.is_settled():
+            self._calm.start()  # the worker has something else to do
+            return
         setup, text, struck = self.setup(), self.source.text(), self.source.struck()
         session = self.stage.focused()
         if setup is None or setup.file or session is None or not self._shows_focused():

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMessageBox
 
 from tilescope.app.views.source.gutter import Gutter
-from tilescope.app.window.editing.live_editing import UNCHANGED
+from tilescope.app.window.editing.live_editing import TYPING_PAUSE, UNCHANGED
 from tilescope.tracer.model.plan import kernel_source
 from tilescope.tracer.model.taken_out import barrier_lines
 from windows import opened, press, settle, until
@@ -357,3 +357,16 @@ def test_a_program_of_the_users_runs_again_with_the_edited_text(tmp_path):
         until(lambda: len(window.stage.sessions) == 1 and window.stage.sessions[0].trace.initial[0][1] == 4)
         settle(window)
         assert not window.editing.unsaved()
+
+
+def test_nothing_is_compiled_ahead_while_a_session_is_being_made(window, monkeypatch):
+    editing, told, settled = window.editing.editing, [], [False]
+    monkeypatch.setattr(window.stage.jobs, "compile_ahead", told.append)
+    monkeypatch.setattr(window.stage, "is_settled", lambda: settled[0])
+    editing._calm.start(1)
+    QTest.qWait(50)
+    assert not told and editing._calm.isActive()
+    settled[0] = True
+    until(lambda: told)
+    editing._calm.setInterval(TYPING_PAUSE)
+    assert [launch.source != TEXT for launch in told[0]] == [True, True]  # one for each barrier
