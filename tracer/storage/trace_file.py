@@ -208,11 +208,16 @@ def _read(file: IO[bytes], mapped: bool, ours: bool, aside: Path | None) -> Trac
             files = _elsewhere(members) if ours else {}
             names = _wanted(members, files, ours=ours)
             announced = {name: (np.dtype(file.dtype), file.count) for name, file in files.items()}
-            announced |= {name: npz.header(members, name) for name in names}
+            source = npz.Mapped(file) if mapped or aside else None
+            columns = {name: npz.read(members, name, source) for name in names} if ours else {}
+            announced |= {
+                name: (columns[name].dtype, len(columns[name])) if ours else npz.header(members, name)
+                for name in names
+            }
             check_announced(meta, _with_later(announced))
             lean = _is_lean(meta, announced) and aside is not None
             names = [name for name in names if not (lean and name in (*ACCESS_COLUMNS, "value"))]
-            columns = {name: npz.read(members, name, file if mapped or aside else None) for name in names}
+            columns |= {name: npz.read(members, name, source) for name in names if name not in columns}
             columns |= {name: column_in(file) for name, file in files.items() if not is_counted(file)}
             if aside is not None and lean:
                 columns |= summed(columns)

@@ -421,6 +421,28 @@ def test_file_that_does_not_hold_together_is_refused(tmp_path: Path, name: str):
         load(path)
 
 
+@pytest.mark.parametrize("large", [0, npz.LARGE])
+def test_a_file_that_is_mapped_is_read_as_one_that_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, large: int
+):
+    monkeypatch.setattr(npz, "LARGE", large)
+    made = small(tmp_path)
+    save(made, tmp_path / "t", compress=False)
+    assert_same(load(tmp_path / "t", mapped=True), load(tmp_path / "t"))
+
+
+def test_a_damaged_column_of_a_mapped_file_is_refused(tmp_path: Path):
+    path = tmp_path / "t"
+    save(small(tmp_path), path, compress=False)
+    content = bytearray(path.read_bytes())
+    with zipfile.ZipFile(path) as members:
+        info = members.getinfo("index.npy")
+    content[content.index(b"}", info.header_offset) + 64] ^= 1  # behind what says how many there are
+    path.write_bytes(content)
+    with pytest.raises(TraceFileError, match="damaged or cut short"):
+        load(path, mapped=True)
+
+
 def outcome(path: Path, content: bytes) -> None:
     """Open a file of these bytes: a trace that can be saved, or a TraceFileError of one line, and nothing else."""
     path.write_bytes(content)
