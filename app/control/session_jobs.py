@@ -85,6 +85,10 @@ class SessionJobs(QObject):
         self._one_at_a_time = threading.Lock()
         self._pool, self._background_pool = QThreadPool(self), QThreadPool(self)
         self._pool.setMaxThreadCount(2)
+        self._first: list[Callable[[], None]] = []  # for a thread, once events are handled
+        self._is_begun = False  # whether they were
+        self._beginning = QTimer(self, singleShot=True, interval=0)
+        self._beginning.timeout.connect(self._begin)
         self._background_pool.setMaxThreadCount(1)
         self._ahead: dict[str, Source] = {}  # what is prepared, by key, in the order in which it is wanted
         self._urgent: frozenset[str] = frozenset()  # of those the ones that somebody waits for
@@ -142,6 +146,7 @@ class SessionJobs(QObject):
         self._wishes.clear()
         self._ahead = {}
         self._update()
+        self._beginning.stop()
         self.calm.stop()
         self.worker.close()
         pools = (self._pool, self._background_pool, self._preparing_pool)
@@ -161,7 +166,20 @@ class SessionJobs(QObject):
             self.progress.emit(pane, 0, 0)
         if key not in self._under_way and key != self._preparing:
             self._under_way.add(key)
-            self._pool.start(FunctionRunnable(lambda: self._make_session(key, make)))
+            self._start(partial(self._make_session, key, make))
+
+    def _start(self, work: Callable[[], None]) -> None:
+        """Do something in a thread, at first once the window is painted that would share the processor with it."""
+        if self._is_begun:
+            self._pool.start(FunctionRunnable(work))
+        else:
+            self._first.append(work)
+            self._beginning.start()
+
+    def _begin(self) -> None:
+        self._is_begun = True
+        while self._first:
+            self._start(self._first.pop(0))
 
     def held(self, source: Source) -> Session | None:
         """Return the session of a launch or of a file's path where it is in memory."""
