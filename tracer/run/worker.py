@@ -8,6 +8,7 @@ a window that was killed can't. What a kernel prints becomes events.
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import os
 import queue
@@ -141,6 +142,7 @@ def _warm_engine(send: Send) -> Engine:
         install()
         from ..compiled.driver import engine as _compiled  # noqa: F401  # takes a second, which a launch need not wait for
 
+        gc.freeze()  # all that is loaded by now stays: to look through it for what is left over takes long
         send(Ready())
     except UnsupportedSimulator:
         pass  # `run` says so again, where somebody listens

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engines import assert_identical, kernel, limited, nothing
+from engines import LONGS, assert_identical, kernel, limited, nothing
 from launching import Array, launch
 from random_kernels import SIZE, kernels
 from tilescope.kernels.scenarios.catalogue import find, scenarios
@@ -116,6 +116,15 @@ def test_what_one_core_alone_can_tell_is_run_there(tmp_path, body):
     made = launch(tmp_path, kernel(body), longs, grid=(16, 1, 1), block=(4, 1, 1))
     for limit in (ALL, 0, 30):
         alike(limited(made, limit))
+
+
+def test_late_blocks_that_write_what_the_first_ones_only_read_are_run_on_one_core(tmp_path, noted):
+    body = "i = cuda.grid(1)\nfor k in range(40):\n    out[i] += a[i]\nif i > 40:\n    a[i] = 1"
+    made = launch(tmp_path, kernel(body), LONGS, grid=(16, 1, 1), block=(4, 1, 1))
+    for limit in (ALL, 0):
+        before = noted.undone
+        alike(limited(made, limit))
+        assert noted.undone == before + 2
 
 
 def test_sites_and_buffers_of_late_blocks_are_numbered_as_on_one_core(tmp_path, noted):

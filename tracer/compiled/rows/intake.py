@@ -29,7 +29,7 @@ from ..state import (
     SeatWord,
     Word,
 )
-from ..words import peek, peek8, peek32, pointer, poke, poke32
+from ..words import I64, peek, peek8, peek32, pointer, poke, poke32
 from .decode import fits, put_indices, put_values, put_what, put_who, width_of
 from .touched import mark
 
@@ -132,14 +132,14 @@ kept_at_once = part(_kept_at_once)
 
 
 def _call(typing: Any, function: Any, argument: Any) -> Any:
-    """Call a compiled function of one whole number, which returns one, at an address."""
+    """Call a compiled function of one whole number, which returns one, at an address; 0 where it raises."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         kinds = (types.int64,)
         kind = context.call_conv.get_function_type(types.int64, kinds)
         entry = builder.inttoptr(args[0], kind.as_pointer())
-        _, result = context.call_conv.call_function(builder, entry, types.int64, kinds, [args[1]])
-        return result
+        status, result = context.call_conv.call_function(builder, entry, types.int64, kinds, [args[1]])
+        return builder.select(status.is_ok, result, I64(0))
 
     return types.int64(types.int64, types.int64), generate
 
