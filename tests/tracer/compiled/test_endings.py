@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -17,6 +18,7 @@ from programs import ended
 from tilescope.kernels.scenarios.catalogue import scenarios
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.compiled.driver.row_recorder import RowRecorder
+from tilescope.tracer.compiled.driver.signals import signals_afterwards
 from tilescope.tracer.findings.all_findings import findings_of
 from tilescope.tracer.model.launch import Launch, encode
 from tilescope.tracer.model.plan import launch_of
@@ -155,3 +157,18 @@ def test_a_signal_is_kept_while_something_is_compiled_for_a_launch(monkeypatch):
     recorder._serving = True
     with pytest.raises(KeyboardInterrupt):
         recorder.stop(interrupt)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_what_a_signal_asks_while_a_kernel_is_compiled_is_done_afterwards_and_a_second_one_at_once():
+    done = []
+    with pytest.raises(KeyboardInterrupt), signals_afterwards():
+        signal.raise_signal(signal.SIGINT)
+        done.append("compiled")
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        done.append("and more")
+    assert done == ["compiled", "and more"]
+    with pytest.raises(KeyboardInterrupt), signals_afterwards():
+        signal.raise_signal(signal.SIGINT)
+        raise ValueError("what was compiled can't be")

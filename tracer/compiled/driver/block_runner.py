@@ -29,6 +29,7 @@ from ..state import (
 )
 from .memory import LaunchMemory
 from .row_recorder import MAX_ENDED, RowRecorder, longer
+from .signals import signals_afterwards
 from .stack_memory import StackMemory
 
 BATCH_TIME = 0.02  # seconds of compiled code from one report of progress to the next, where blocks are short
@@ -180,8 +181,9 @@ class BlockRunner:
 def _main_address() -> int:
     """Return the address of the function that each stack begins with; compile the scheduler too.
 
-    Where that is not on disk yet, it takes long, and nothing stops it once a launch is under way.
+    Where that is not on disk yet, it takes long.
     """
-    for function in (main.thread, turns.run, digest_of_stacks):
-        function.compile((main.STATE,))
+    with signals_afterwards():
+        for function in (main.thread, turns.run, digest_of_stacks):
+            function.compile((main.STATE,))
     return entry_address(main.thread.overloads[(main.STATE,)])

@@ -34,7 +34,7 @@ from .compile import compiled
 from .memory import LaunchMemory
 from .parts import NotBeside, WholeRecorder
 from .row_recorder import RowRecorder
-from .signals import signals_deferred
+from .signals import signals_afterwards, signals_deferred
 from .turns_recorder import TurnsRecorder
 
 # Where errors are raised that Numba makes of what a kernel does: at no line of the kernel's.
@@ -132,7 +132,8 @@ def prepared(
         program, arguments = rewritten(function, dtypes, debug=debug), Arguments()
         for name, value in named.items():
             arguments.add(name, value)
-        return Prepared(program, arguments, compiled(program, arguments, keep=keep))
+        with signals_afterwards():
+            return Prepared(program, arguments, compiled(program, arguments, keep=keep))
     except NotCompilable:
         raise
     except Exception as error:  # whatever fails in numba or here, the simulator does not need it

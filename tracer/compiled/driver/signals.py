@@ -1,4 +1,4 @@
-"""Ctrl+C, and other signals, while compiled code runs."""
+"""Ctrl+C, and other signals, while kernels are compiled and compiled code runs."""
 
 from __future__ import annotations
 
@@ -27,6 +27,28 @@ def signals_deferred(note: Callable[[BaseException], None]) -> Iterator[None]:
                     stack.callback(signal.signal, number, handler)
                     signal.signal(number, _deferring(handler, note))
         yield
+
+
+@contextmanager
+def signals_afterwards() -> Iterator[None]:
+    """Raise what a handler of signals raises meanwhile at the end, and what a second one does at once.
+
+    While Numba compiles it could be lost: LLVM calls functions of Python's out of which nothing can be raised, and
+    nothing can be out of those that are called as an object ends.
+    """
+    kept: list[BaseException] = []
+
+    def keep(error: BaseException) -> None:
+        if kept:
+            raise error
+        kept.append(error)
+
+    try:
+        with signals_deferred(keep):
+            yield
+    finally:
+        if kept:
+            raise kept[0] from None
 
 
 def is_compiling(frame: FrameType | None) -> bool:
