@@ -132,9 +132,8 @@ class RowRecorder(Recorder):
 
     def _keep_no_more(self) -> None:
         self._intake.end()
-        self.state[Word.ARRIVALS] = self.state[Word.ARRIVED] = (
-            0  # of blocks that are not kept, nothing is noted
-        )
+        # Of blocks that are not kept, nobody asks who came to which barrier.
+        self.state[Word.ARRIVALS] = self.state[Word.ARRIVED] = 0
         self.capped, self.streaming = True, StreamingCounters(self.threads, self._learn, self._sort_out)
         self._make_room(COUNTED, 0)
 
