@@ -63,6 +63,7 @@ class Pane(QFrame):
         self.setAccessibleName(f"{name} pane")
         self.theme = theme
         self.session: Session | None = None
+        self._is_laid_out = True  # since another session came
         self.selection = Selection()
         self.picture: PictureChoice = "auto"
         self.layout_choice: LayoutChoice = "ordinary"
@@ -96,7 +97,7 @@ class Pane(QFrame):
 
     def load(self, session: Session | None) -> None:
         """Show another session in place of the one before."""
-        self.session = session
+        self.session, self._is_laid_out = session, False
         self.overlay.uncover()
         self.heading.load(session)
         for view in self.views:
@@ -118,8 +119,10 @@ class Pane(QFrame):
         self.stack.setCurrentWidget(self.histogram if self.shows_histogram() else self.memory)
 
     def lay_out(self) -> None:
-        """Give every part its room now, where one asks for another: Qt would do so once the picture is made."""
-        self.column.activate()
+        """Give every part its room where another session is shown: Qt would do so once the picture is made."""
+        if not self._is_laid_out:
+            self._is_laid_out = True
+            self.column.activate()
 
     def render_moment(self, moment: float, selection: Selection) -> None:
         """Draw a moment of the session, as seen from a block and thread."""
