@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import Any
 
 import msgspec
@@ -115,3 +117,18 @@ def test_an_access_outside_has_its_step(tmp_path):
     body = "i = cuda.grid(1)\nfor k in range(30):\n    out[i] += a[i + k]"
     made = launch(tmp_path, kernel(body), LONGS, (1, 1, 1), (64, 1, 1), "sequential")
     assert assert_alike(made).code > 1000
+
+
+def test_columns_end_with_their_trace():
+    """What compiled code was told of them is let go, and no collection has to find that."""
+    made = launch_of(find("matmul-tiled"), {"m": 16, "k": 16, "n": 16}, schedule=Schedule("sequential"))
+    gc.collect()
+    gc.disable()
+    try:
+        trace, counted = run(made, by_code=True)
+        assert counted.code
+        column = weakref.ref(trace.index.base)
+        del trace
+        assert column() is None
+    finally:
+        gc.enable()

@@ -398,6 +398,7 @@ class RowRecorder(Recorder):
 
     def release(self) -> None:
         """Let go of the columns, which live on in the trace: a launch and its recorder hold each other."""
+        self._intake.end()
         self.kept, self.pending, self._store = [], [], GrowingColumns(0)
 
     def columns(self) -> Columns:
