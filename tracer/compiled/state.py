@@ -41,6 +41,12 @@ SITES = 1 << SITE_BITS
 # One access: index in its buffer, key, context (number of its phase of a block * threads + thread), value (raw bits, up
 # to 16 bytes).
 ROW = np.dtype([("index", "<i8"), ("key", "<u4"), ("context", "<u4"), ("value", "V16")])
+ROW_BYTES, KEY_AT, CONTEXT_AT, VALUE_AT = (
+    ROW.itemsize,
+    8,
+    12,
+    16,
+)  # bytes of a row, and where in it these begin
 # Room for phases of blocks, besides those of the resident ones, and for arrivals at barriers, until rows are emptied.
 MAX_PHASES = MAX_ARRIVALS = 1 << 14
 MOST_TURNS = 100_000_000  # accesses of a launch that are made in turns: in some ten seconds

@@ -51,9 +51,7 @@ class TimelineHead(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     )
     empty_microseconds: float = 0.0  # of a kernel that does nothing, by the same events
     warps_at_once: int = 0  # the most that a multiprocessor ran at the same time (measured)
-    notes: tuple[
-        str, ...
-    ] = ()  # sentences: why marks were thinned, which blocks have segments, more at once than fit
+    notes: tuple[str, ...] = ()  # sentences: thinned marks, blocks with segments, more at once than fit
 
     @property
     def origin(self) -> str:

@@ -127,7 +127,7 @@ def read(members: zipfile.ZipFile, name: str, mapped: Mapped | None = None) -> N
 
 
 def _stored(mapped: Mapped, info: zipfile.ZipInfo) -> Any:
-    """Return a member that is not compressed, mapped where it is large; zipfile takes ten times as long."""
+    """Return a member that is not compressed, mapped where it is large; zipfile would read it in pieces."""
     begin = _data_offset(mapped.file, info)
     if info.file_size >= LARGE:
         return mapped.content[begin : begin + info.file_size]

@@ -18,10 +18,14 @@ from ..state import (
     CODE_BITS,
     CODES,
     COLUMNS,
+    CONTEXT_AT,
     DTYPES,
-    ROW,
+    INTAKE_COLUMNS,
+    KEY_AT,
+    ROW_BYTES,
     SITE_BITS,
     SITES,
+    VALUE_AT,
     ColumnWord,
     IntakeWord,
     ValueKind,
@@ -29,13 +33,11 @@ from ..state import (
 )
 from ..words import I64, at, peek, peek8, peek16, peek32, poke, poke8, poke16, poke32
 
-_ROW_BYTES, _COLUMN_BYTES = ROW.itemsize, 8 * len(ColumnWord)
-_KEY, _CONTEXT, _VALUE_AT = (ROW.fields[name][1] for name in ("key", "context", "value"))  # type: ignore[index]
+_COLUMN_BYTES = 8 * len(ColumnWord)
 _LOW, _CODE = SITES - 1, (1 << CODE_BITS) - 1
-_NEW = 0xFFFFFFFF  # in place of a number that is not known yet: all bits of -1
-_BLOCK, _THREAD, _PHASE, _BUFFER, _SITE, _OP, _INDEX, _VALUE = range(
-    8
-)  # columns, as `INTAKE_COLUMNS` has them
+_NEW = 0xFFFFFFFF  # in place of a number that nobody knows yet: all bits of -1, for which no column is wide enough
+# Columns, as `INTAKE_COLUMNS` has them.
+_BLOCK, _THREAD, _PHASE, _BUFFER, _SITE, _OP, _INDEX, _VALUE = range(len(INTAKE_COLUMNS))
 
 
 def _place(words: Any, number: Any, row: Any) -> Any:
@@ -84,9 +86,9 @@ def _put_who(state: Any, words: Any, rows: Any, count: Any, kept: Any) -> Any:
     blocks, phases, threads = peek(state, Word.BLOCKS), peek(state, Word.PHASES), peek(state, Word.THREADS)
     begin, bits, each = 0, 0, 1.0 / threads
     while begin < count:
-        context = peek32(rows + _ROW_BYTES * begin + _CONTEXT)
+        context = peek32(rows + ROW_BYTES * begin + CONTEXT_AT)
         end = begin + 1
-        while end < count and peek32(rows + _ROW_BYTES * end + _CONTEXT) == context:
+        while end < count and peek32(rows + ROW_BYTES * end + CONTEXT_AT) == context:
             end += 1
         number = np.int64((context + 0.5) * each)  # of numbers as small as these; to divide takes longer
         phase = peek(phases, number)
@@ -118,7 +120,7 @@ def _put_what(words: Any, rows: Any, count: Any, kept: Any) -> Any:
     )
     watch, buffer_bits, site_bits, codes, small = 0, 0, 0, 0, wide == 1 and narrow == 1
     for row in range(count):
-        key = peek32(rows + _ROW_BYTES * row + _KEY)
+        key = peek32(rows + ROW_BYTES * row + KEY_AT)
         what, where = key >> SITE_BITS, key & _LOW
         mine, here, done = peek32(buffers + 4 * what), peek32(sites + 4 * where), peek8(ops + where)
         buffer_bits |= mine
@@ -143,22 +145,22 @@ def _put_indices(words: Any, rows: Any, count: Any, kept: Any) -> Any:
     place, width, bits = place_of(words, _INDEX, kept), width_of(words, _INDEX), 0
     if width == 1:
         for row in range(count):
-            index = peek(rows + _ROW_BYTES * row, 0)
+            index = peek(rows + ROW_BYTES * row, 0)
             bits |= index
             poke8(place + row, index)
     elif width == 2:
         for row in range(count):
-            index = peek(rows + _ROW_BYTES * row, 0)
+            index = peek(rows + ROW_BYTES * row, 0)
             bits |= index
             poke16(place + 2 * row, index)
     elif width == 4:
         for row in range(count):
-            index = peek(rows + _ROW_BYTES * row, 0)
+            index = peek(rows + ROW_BYTES * row, 0)
             bits |= index
             poke32(place + 4 * row, index)
     else:
         for row in range(count):
-            index = peek(rows + _ROW_BYTES * row, 0)
+            index = peek(rows + ROW_BYTES * row, 0)
             bits |= index
             poke(place, row, index)
     return bits
@@ -231,12 +233,12 @@ def _convert(words: Any, rows: Any, count: Any, kept: Any) -> None:
     """Fill the value of rows whose dtypes differ, in a column of float64 or int64."""
     place, doubles = place_of(words, _VALUE, kept), peek(words, IntakeWord.KIND) == ValueKind.FLOAT64
     for row in range(count):
-        here = rows + _ROW_BYTES * row
-        code = peek32(here + _KEY) >> SITE_BITS & _CODE
+        here = rows + ROW_BYTES * row
+        code = peek32(here + KEY_AT) >> SITE_BITS & _CODE
         if doubles:
-            store_double(place + 8 * row, as_double(here + _VALUE_AT, code))
+            store_double(place + 8 * row, as_double(here + VALUE_AT, code))
         else:
-            poke(place, row, as_long(here + _VALUE_AT, code))
+            poke(place, row, as_long(here + VALUE_AT, code))
 
 
 convert = part(_convert)
@@ -244,23 +246,23 @@ convert = part(_convert)
 
 def _put_values(words: Any, rows: Any, count: Any, kept: Any, codes: Any) -> Any:
     """Fill the value of rows, whose dtypes are these; return whether the column can hold them."""
-    place, width, value = place_of(words, _VALUE, kept), width_of(words, _VALUE), rows + _VALUE_AT
+    place, width, value = place_of(words, _VALUE, kept), width_of(words, _VALUE), rows + VALUE_AT
     if codes & ~peek(words, IntakeWord.SAME):
         if peek(words, IntakeWord.KIND) == ValueKind.SAME or codes & ~peek(words, IntakeWord.HELD):
             return False
         convert(words, rows, count, kept)
     elif width == 4:
         for row in range(count):
-            poke32(place + 4 * row, peek32(value + _ROW_BYTES * row))
+            poke32(place + 4 * row, peek32(value + ROW_BYTES * row))
     elif width == 8:
         for row in range(count):
-            poke(place, row, peek(value + _ROW_BYTES * row, 0))
+            poke(place, row, peek(value + ROW_BYTES * row, 0))
     elif width == 2:
         for row in range(count):
-            poke16(place + 2 * row, peek16(value + _ROW_BYTES * row))
+            poke16(place + 2 * row, peek16(value + ROW_BYTES * row))
     else:
         for row in range(count):
-            poke8(place + row, peek8(value + _ROW_BYTES * row))
+            poke8(place + row, peek8(value + ROW_BYTES * row))
     return True
 
 
@@ -270,7 +272,7 @@ put_values = part(_put_values)
 def _first_unknown(words: Any, rows: Any, count: Any) -> Any:
     """Return the first row whose buffer or site is new, or how many rows there are."""
     for row in range(count):
-        key = peek32(rows + _ROW_BYTES * row + _KEY)
+        key = peek32(rows + ROW_BYTES * row + KEY_AT)
         buffer = peek32(peek(words, IntakeWord.BUFFERS) + 4 * (key >> SITE_BITS))
         if (buffer | peek32(peek(words, IntakeWord.SITES) + 4 * (key & _LOW))) == _NEW:
             return row
@@ -331,4 +333,4 @@ def fill_values(rows: NDArray[Any], codes: int, target: NDArray[Any]) -> None:
 
 
 def _values_as(rows: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    return np.ndarray(len(rows), dtype, rows, _VALUE_AT, (_ROW_BYTES,))
+    return np.ndarray(len(rows), dtype, rows, VALUE_AT, (ROW_BYTES,))

@@ -17,11 +17,13 @@ from ...model.trace import WARP, Op
 from ..cached import part
 from ..state import (
     CODE_BITS,
+    CONTEXT_AT,
     IDLE_PHASES,
     INTAKE_COLUMNS,
+    KEY_AT,
     MAX_PHASES,
     REGIONS,
-    ROW,
+    ROW_BYTES,
     SEAT_WORDS,
     SITES,
     CountWord,
@@ -33,16 +35,15 @@ from ..words import I64, peek, peek8, peek32, pointer, poke, poke32
 from .decode import fits, put_indices, put_values, put_what, put_who, width_of
 from .touched import mark
 
-_ROW_BYTES, _SEAT_BYTES = ROW.itemsize, 8 * SEAT_WORDS
-_KEY, _CONTEXT = (ROW.fields[name][1] for name in ("key", "context"))  # type: ignore[index]
+_SEAT_BYTES = 8 * SEAT_WORDS
 _BUFFER, _SITE, _PHASE, _INDEX = map(INTAKE_COLUMNS.index, ("buffer", "site", "phase", "index"))
 _OPS, _KEYS = len(Op), REGIONS << CODE_BITS
 
 
 def _are_marked(words: Any, rows: Any, count: Any) -> Any:
     """Note what memory rows touch; return False where only the driver can."""
-    keys = carray(pointer(rows), (count, _ROW_BYTES // 4), np.uint32)[:, _KEY // 4]
-    indices = carray(pointer(rows), (count, _ROW_BYTES // 8), np.int64)[:, 0]
+    keys = carray(pointer(rows), (count, ROW_BYTES // 4), np.uint32)[:, KEY_AT // 4]
+    indices = carray(pointer(rows), (count, ROW_BYTES // 8), np.int64)[:, 0]
     where = carray(pointer(peek(words, IntakeWord.WHERE)), (_KEYS, 3), np.int64)
     ops = carray(pointer(peek(words, IntakeWord.OPS)), (SITES,), np.uint8)
     there = carray(pointer(peek(words, IntakeWord.TOUCHED)), (peek(words, IntakeWord.PLACES),), np.uint8)
@@ -77,8 +78,8 @@ note_taken, number_anew = part(_note_taken), part(_number_anew)
 
 def _are_of_one_thread(rows: Any, begin: Any, end: Any) -> Any:
     """Return whether these rows may be of one thread, of which the driver looks whether it waits for another."""
-    first, last = rows + _ROW_BYTES * begin, rows + _ROW_BYTES * (end - 1)
-    return begin < end and peek32(first + _CONTEXT) == peek32(last + _CONTEXT)
+    first, last = rows + ROW_BYTES * begin, rows + ROW_BYTES * (end - 1)
+    return begin < end and peek32(first + CONTEXT_AT) == peek32(last + CONTEXT_AT)
 
 
 are_of_one_thread = part(_are_of_one_thread)
@@ -152,7 +153,7 @@ def _whole_warps(state: Any, rows: Any, count: Any) -> Any:
     number, context = peek(state, Word.NUMBER), peek(state, Word.CONTEXT)
     if peek(state, Word.IN_WARPS) == 0:
         number += (context - number) // WARP * WARP
-    while count > 0 and peek32(rows + _ROW_BYTES * (count - 1) + _CONTEXT) >= number:
+    while count > 0 and peek32(rows + ROW_BYTES * (count - 1) + CONTEXT_AT) >= number:
         count -= 1
     return count
 
@@ -190,12 +191,12 @@ counted = part(_counted)
 def _move_down(state: Any, rows: Any, taken: Any, count: Any, by: Any) -> None:
     """Let the rows begin with those that were not taken, of contexts that are less by this."""
     for row in range(count - taken):
-        target, source = rows + _ROW_BYTES * row, rows + _ROW_BYTES * (taken + row)
-        for word in range(_ROW_BYTES // 8):
+        target, source = rows + ROW_BYTES * row, rows + ROW_BYTES * (taken + row)
+        for word in range(ROW_BYTES // 8):
             poke(target, word, peek(source, word))
         if by:
-            poke32(target + _CONTEXT, peek32(target + _CONTEXT) - by)
-    poke(state, Word.ROW, rows + _ROW_BYTES * (count - taken))
+            poke32(target + CONTEXT_AT, peek32(target + CONTEXT_AT) - by)
+    poke(state, Word.ROW, rows + ROW_BYTES * (count - taken))
 
 
 move_down = part(_move_down)
@@ -228,7 +229,7 @@ def _taken_in(state: Any) -> Any:
     if words == 0:
         return False
     rows = peek(state, Word.BEGIN)
-    count = (peek(state, Word.ROW) - rows) // _ROW_BYTES
+    count = (peek(state, Word.ROW) - rows) // ROW_BYTES
     if peek(words, IntakeWord.COUNTER):
         return counted_at_once(state, words, rows, count)
     return kept_at_once(state, words, rows, count)

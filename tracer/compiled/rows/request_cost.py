@@ -11,8 +11,6 @@ from numba.extending import register_jitable
 from ...analysis import request_cost
 from .. import cached as storing
 
-part = storing.part
-
 
 def cached(function: Callable[..., Any]) -> Any:
     """Return a function compiled and kept as `storing.cached` does, which is of the rules of request_cost too."""

@@ -16,15 +16,25 @@ from numpy.typing import NDArray
 from ...analysis.counters import totals_of_sums
 from ...analysis.request_cost import ADDRESS, LATEST, PERIOD, RULE, UNIT, new_scratch, rules_of
 from ...model.trace import WARP, Buffer, Op
-from ..state import CODE_BITS, COUNT_WORDS, REGIONS, ROW, SHAPES, SITE_BITS, CountWord
+from ..cached import part
+from ..state import (
+    CODE_BITS,
+    CONTEXT_AT,
+    COUNT_WORDS,
+    KEY_AT,
+    REGIONS,
+    ROW_BYTES,
+    SHAPES,
+    SITE_BITS,
+    CountWord,
+)
 from ..words import peek, peek32, pointer, poke
 from .block_counters import SLOTS, add_requests, new_work, no_sums, warp_requests
-from .request_cost import cached, cost_of, part
+from .request_cost import cached, cost_of
 
 TILE = 64  # requests compared at once: their rows are read in the order in which they lie
 DONE, UNKNOWN, UNSORTED = range(3)
 _LOW, _KEYS = (1 << SITE_BITS) - 1, REGIONS << CODE_BITS
-_ROW_BYTES, _KEY, _CONTEXT = ROW.itemsize, *(ROW.fields[name][1] for name in ("key", "context"))  # type: ignore[index]
 _OPS = len(Op)
 _RULES = RULE + _OPS
 
@@ -109,15 +119,15 @@ def _no_shapes(sites: int) -> tuple[NDArray[np.int64], ...]:
 
 
 def _key_of(rows: Any, row: Any) -> Any:
-    return peek32(rows + _ROW_BYTES * row + _KEY)
+    return peek32(rows + ROW_BYTES * row + KEY_AT)
 
 
 def _context_of(rows: Any, row: Any) -> Any:
-    return peek32(rows + _ROW_BYTES * row + _CONTEXT)
+    return peek32(rows + ROW_BYTES * row + CONTEXT_AT)
 
 
 def _index_of(rows: Any, row: Any) -> Any:
-    return peek(rows + _ROW_BYTES * row, 0)
+    return peek(rows + ROW_BYTES * row, 0)
 
 
 key_of, context_of, index_of = part(_key_of), part(_context_of), part(_index_of)
@@ -203,20 +213,20 @@ def _alike(rows: Any, starts: Any, tile: Any, size: Any, lead: Any, lanes: Any, 
     Fills `which`: 0 for requests of the shape that their site had last before this tile.
     """
     seen, shape, _, which, first, _, place = shapes
-    begin = rows + _ROW_BYTES * (starts[lead] + tile)
+    begin = rows + ROW_BYTES * (starts[lead] + tile)
     for k in range(size):
-        key = peek32(begin + _ROW_BYTES * k + _KEY)
+        key = peek32(begin + ROW_BYTES * k + KEY_AT)
         place[k] = key & _LOW
-        first[k] = peek(begin + _ROW_BYTES * k, 0)
+        first[k] = peek(begin + ROW_BYTES * k, 0)
         which[k] = (seen[place[k], 0] ^ key) | (seen[place[k], 1] ^ lanes)
     apart = 0
     for lane in range(lead + 1, WARP):
         if not lanes >> lane & 1:
             continue
-        there, behind = rows + _ROW_BYTES * (starts[lane] + tile), shape[lane]
+        there, behind = rows + ROW_BYTES * (starts[lane] + tile), shape[lane]
         for k in range(size):
-            row = _ROW_BYTES * k
-            apart |= peek32(there + row + _KEY) ^ peek32(begin + row + _KEY)
+            row = ROW_BYTES * k
+            apart |= peek32(there + row + KEY_AT) ^ peek32(begin + row + KEY_AT)
             which[k] |= (peek(there + row, 0) - first[k]) ^ behind[place[k]]
         if apart != 0:
             return False

@@ -10,12 +10,10 @@ from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
 from ..scheduler.switching import call_driver, end_turn
-from ..state import DriverCall, Word
+from ..state import CONTEXT_AT, KEY_AT, ROW_BYTES, VALUE_AT, DriverCall, Word
 from ..words import I32, I64, at, load_word, word
 from .cell_type import Cells, key_of
 from .gpu_numbers import converted
-
-ROW_BYTES = 32
 
 
 def parts_of(index: Any) -> tuple[Any, ...]:
@@ -89,9 +87,9 @@ class Element:
         here = word(b, state, Word.ROW)
         row = b.load(here)
         b.store(self.index, at(b, row, I64))
-        b.store(key_of(b, self.region, self.kind.code, site), at(b, row, I32, I64(2)))
-        b.store(b.trunc(load_word(b, state, Word.CONTEXT), I32), at(b, row, I32, I64(3)))
-        b.store(value, at(b, b.add(row, I64(16)), value.type))
+        b.store(key_of(b, self.region, self.kind.code, site), at(b, row, I32, I64(KEY_AT // 4)))
+        b.store(b.trunc(load_word(b, state, Word.CONTEXT), I32), at(b, row, I32, I64(CONTEXT_AT // 4)))
+        b.store(value, at(b, b.add(row, I64(VALUE_AT)), value.type))
         after = b.add(row, b.select(self.inside, I64(ROW_BYTES), I64(0)))
         b.store(after, here)
         full = b.icmp_signed("==", after, load_word(b, state, Word.END))

@@ -8,7 +8,7 @@ from ...model.trace import BLOCK_SCOPE, FENCE, FENCE_BLOCK, GRID_SCOPE
 from ..cached import part
 from ..state import (
     MAX_ARRIVALS,
-    ROW,
+    ROW_BYTES,
     ArrivalWord,
     DriverCall,
     PlaceWord,
@@ -21,11 +21,11 @@ from .blocks import seat_of
 from .switching import ask_or_stop
 from .warps import part_of, reach_of
 
-_ROW_BYTES, _NOTE_BYTES = ROW.itemsize, 8 * len(ArrivalWord)
+_NOTE_BYTES = 8 * len(ArrivalWord)
 
 
 def _accesses_made(state: Any) -> Any:
-    rows = (peek(state, Word.ROW) - peek(state, Word.BEGIN)) // _ROW_BYTES
+    rows = (peek(state, Word.ROW) - peek(state, Word.BEGIN)) // ROW_BYTES
     return peek(state, Word.BASE) + rows
 
 
