@@ -65,7 +65,6 @@ class Word(IntEnum):
     TURNS = auto()  # 1 where a thread's turn ends before each of its accesses
     CALL = auto()  # address of the function by which the driver is called
     POISON = auto()  # address of a poisoned element of each dtype, 16 bytes apart
-    TRASH = auto()  # address where stores go that are not made
     SITE = auto()  # of the barrier or warp operation where the current thread stands
     INDEX_COUNT = auto()  # of the access outside its array
     INDICES = auto()  # address of the indices of that access

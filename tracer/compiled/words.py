@@ -21,6 +21,11 @@ def load_word(builder: Any, state: Any, index: int) -> Any:
     return builder.load(word(builder, state, index))
 
 
+def store_word(builder: Any, value: Any, state: Any, index: int) -> None:
+    """Store a word of the table of state."""
+    builder.store(value, word(builder, state, index))
+
+
 def at(builder: Any, address: Any, element: Any, index: Any = None) -> Any:
     """Return a pointer to the index-th element at an address."""
     pointer = builder.inttoptr(address, element.as_pointer())

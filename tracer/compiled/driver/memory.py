@@ -44,9 +44,11 @@ class LaunchMemory:
         self._blocks: list[NDArray[Any]] = []  # what the resident blocks have of their own
         self._contents = [self._content(array) for array in program.declared]
         self._tables: dict[Word, NDArray[Any]] = {
-            Word.SEEN: self.seen, Word.ARGUMENTS: arguments.table(starts), Word.POISON: _poison(),
-            Word.TRASH: np.zeros(16, np.uint8), Word.FRESH: self._fresh(),
-        }  # fmt: skip
+            Word.SEEN: self.seen,
+            Word.ARGUMENTS: arguments.table(starts),
+            Word.POISON: _poison(),
+            Word.FRESH: self._fresh(),
+        }
         for word, table in self._tables.items():
             state[word] = table.ctypes.data
         state[Word.DYNAMIC], state[Word.DECLARED_FROM] = record.launch.shared_bytes, self.regions

@@ -207,9 +207,8 @@ class PartMemory(LaunchMemory):
         self.seen, self._blocks = whole.seen.copy(), []
         for word in (*self._tables, Word.DYNAMIC, Word.DECLARED_FROM, Word.DECLARATIONS, Word.DECLARED):
             state[word] = whole_state[word]
-        self._tables = self._tables | {Word.SEEN: self.seen, Word.TRASH: np.zeros(64, np.uint8)}
-        for word in (Word.SEEN, Word.TRASH):
-            state[word] = self._tables[word].ctypes.data
+        self._tables = self._tables | {Word.SEEN: self.seen}
+        state[Word.SEEN] = self.seen.ctypes.data
 
     def declare(self) -> None:
         """Make no buffer: refuse arrays that the first blocks have not declared."""

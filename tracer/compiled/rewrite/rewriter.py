@@ -69,8 +69,17 @@ class Rewriter(ExpressionRewriter):
         if name in self.program.recursive:
             deep = self.call("_ts_go_deeper", [ast.Constant(self.source.function.__name__)], tree)
             body.insert(0, located(ast.Expr(deep), tree))
+        if self._calls_none(body):
+            body.insert(0, located(ast.Expr(self.call("_ts_keep_row", [], tree)), tree))
         made = ast.FunctionDef(name, arguments, body, [], None, None)
         return located(ast.fix_missing_locations(ast.copy_location(made, tree)), tree)  # type: ignore[no-any-return]
+
+    def _calls_none(self, body: list[ast.stmt]) -> bool:
+        """Return whether a body calls no function that has been rewritten, and has none in it."""
+        names = self.program.devices.values()
+        nodes = [node for statement in body for node in ast.walk(statement)]
+        called = any(isinstance(node, ast.Name) and node.id in names for node in nodes)
+        return not called and not any(isinstance(node, ast.FunctionDef | ast.Lambda) for node in nodes)
 
     def _default(self, where: ast.AST, value: Any) -> ast.expr:
         return self.constant(value, "default", where)

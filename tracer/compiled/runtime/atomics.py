@@ -8,9 +8,8 @@ from typing import Any
 from numba.core import types
 from numba.core.extending import intrinsic
 
-from ..scheduler.switching import end_turn
 from .cell_type import Cells
-from .element import Element, from_data, numbers, parts_of, replaced
+from .element import Element, numbers, parts_of, updated
 from .gpu_numbers import converted
 
 # What an operation makes of the old value and the one given; the meaning that each has on the GPU.
@@ -95,10 +94,7 @@ def _updated(context: Any, builder: Any, kinds: Any, values: Any, change: Callab
     """Replace an element by `change` of it, record that, and return the old value."""
     (kind, index_kind), (state, array, index_value, site) = kinds, values
     element = Element(context, builder, kind, array, numbers(context, builder, index_kind, index_value))
-    end_turn(builder, state)
-    old = from_data(context, builder, kind, element.data(state))
-    replaced(element, state, change(old), site)
-    return old
+    return updated(element, state, change, site)
 
 
 UPDATES = {f"_ts_{name}": update(name) for name in CHANGES} | {"_ts_cas": intrinsic(_cas)}

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
+from ..next_row import next_row, set_next_row
 from ..scheduler.switching import call_driver, end_turn
 from ..state import CONTEXT_AT, KEY_AT, ROW_BYTES, VALUE_AT, DriverCall, Word
-from ..words import I32, I64, at, load_word, word
+from ..words import I64, at, load_word, store_word
 from .cell_type import Cells, key_of
 from .gpu_numbers import converted
 
@@ -32,6 +33,10 @@ def numbers(context: Any, builder: Any, kind: Any, index: Any) -> list[Any]:
     values = cgutils.unpack_tuple(builder, index) if isinstance(kind, types.BaseTuple) else [index]
     kinds = parts_of(kind)
     return [context.cast(builder, v, k, types.int64) for v, k in zip(values, kinds, strict=True)]
+
+
+# What accesses an element by a pointer to it: returns what is recorded as its value, and what the thread gets.
+Access = Callable[[Any], tuple[Any, Any]]
 
 
 class Element:
@@ -61,72 +66,115 @@ class Element:
             return self.builder.sdiv(distance, I64(unit))
         return self.builder.ashr(distance, I64(unit.bit_length() - 1))
 
-    def data(self, state: Any) -> Any:
-        """Return the element as it lies in memory, or poison where it is outside."""
-        poison = self.builder.add(load_word(self.builder, state, Word.POISON), I64(self.kind.code * 16))
-        return self.builder.load(self._pointer(poison), align=self._align)
+    def access(self, state: Any, site: Any, make: Access) -> Any:
+        """Access the element in a turn of its own, and record that; where it is outside, tell the driver instead.
 
-    def put(self, state: Any, data: Any) -> None:
-        """Store what is to lie in memory, unless the element is outside."""
-        trash = load_word(self.builder, state, Word.TRASH)
-        self.builder.store(data, self._pointer(trash), align=self._align)
+        Returns what the thread gets, a poisoned element where it is outside; None where it gets nothing.
+        """
+        b = self.builder
+        end_turn(b, state)
+        row = next_row(b, state)
+        self._begin_row(state, row, site)
+        with b.if_else(self.inside, likely=True) as (there, outside):
+            with there:
+                data, got = make(self._pointer(self.address))
+                self._end_row(state, row, data)
+                there = b.block
+            with outside:
+                self._miss(state)
+                poisoned = self._poison(state) if got is not None else None
+                outside = b.block
+        return _either(b, (got, there), (poisoned, outside))
+
+    def load(self, pointer: Any) -> Any:
+        """Return the element at a pointer as it lies in memory."""
+        return self.builder.load(pointer, align=self._align)
+
+    def store(self, data: Any, pointer: Any) -> None:
+        """Store what is to lie in memory at a pointer."""
+        self.builder.store(data, pointer, align=self._align)
+
+    def _poison(self, state: Any) -> Any:
+        poison = self.builder.add(load_word(self.builder, state, Word.POISON), I64(self.kind.code * 16))
+        return self.load(self._pointer(poison))
 
     @property
     def _align(self) -> int | None:
         """Fields of records may lie anywhere."""
         return None if self.kind.unit == self.kind.itemsize else 1
 
-    def _pointer(self, otherwise: Any) -> Any:
-        """Return a pointer to the element, or to an address where it is outside."""
-        data = data_type(self.context, self.kind)
-        return at(self.builder, self.builder.select(self.inside, self.address, otherwise), data)
+    def _pointer(self, address: Any) -> Any:
+        return at(self.builder, address, data_type(self.context, self.kind))
 
-    def record(self, state: Any, site: Any, value: Any) -> None:
-        """Write a row for this access, whose value is given as data of the dtype; for a miss, tell the driver."""
+    def _begin_row(self, state: Any, row: Any, site: Any) -> None:
+        """Write what is accessed, where, and by whom."""
         b = self.builder
-        here = word(b, state, Word.ROW)
-        row = b.load(here)
+        what = b.zext(key_of(b, self.region, self.kind.code, site), I64)
+        who = b.shl(load_word(b, state, Word.CONTEXT), I64(8 * (CONTEXT_AT - KEY_AT)))
         b.store(self.index, at(b, row, I64))
-        b.store(key_of(b, self.region, self.kind.code, site), at(b, row, I32, I64(KEY_AT // 4)))
-        b.store(b.trunc(load_word(b, state, Word.CONTEXT), I32), at(b, row, I32, I64(CONTEXT_AT // 4)))
-        b.store(value, at(b, b.add(row, I64(VALUE_AT)), value.type))
-        after = b.add(row, b.select(self.inside, I64(ROW_BYTES), I64(0)))
-        b.store(after, here)
-        full = b.icmp_signed("==", after, load_word(b, state, Word.END))
-        with cgutils.if_unlikely(b, b.or_(full, b.not_(self.inside))):
-            self._call(state)
+        b.store(b.or_(what, who), at(b, row, I64, I64(KEY_AT // 8)))
 
-    def _call(self, state: Any) -> None:
+    def _end_row(self, state: Any, row: Any, data: Any) -> None:
+        """Write the value, as it lies in memory, and go on to the next row."""
         b = self.builder
-        with b.if_then(b.not_(self.inside)):
-            b.store(I64(len(self.parts)), word(b, state, Word.INDEX_COUNT))
-            parts = load_word(b, state, Word.INDICES)
-            for place, part in enumerate(self.parts):
-                b.store(part, at(b, parts, I64, I64(place)))
-        call_driver(
-            self.context, b, state, b.select(self.inside, I64(DriverCall.FULL), I64(DriverCall.OUT_OF_BOUNDS))
-        )
+        b.store(data, at(b, b.add(row, I64(VALUE_AT)), data.type))
+        after = b.add(row, I64(ROW_BYTES))
+        set_next_row(b, state, after)
+        with cgutils.if_unlikely(b, b.icmp_signed("==", after, load_word(b, state, Word.END))):
+            call_driver(self.context, b, state, I64(DriverCall.FULL))
+
+    def _miss(self, state: Any) -> None:
+        """Tell the driver that the element is outside: the row is there without a value, and is written over."""
+        b = self.builder
+        store_word(b, I64(len(self.parts)), state, Word.INDEX_COUNT)
+        parts = load_word(b, state, Word.INDICES)
+        for place, part in enumerate(self.parts):
+            b.store(part, at(b, parts, I64, I64(place)))
+        call_driver(self.context, b, state, I64(DriverCall.OUT_OF_BOUNDS))
+
+
+def _either(builder: Any, *values: Any) -> Any:
+    """Return the value, of several with the block each is from, of the block that was run."""
+    if values[0][0] is None:
+        return None
+    made = builder.phi(values[0][0].type)
+    for value, block in values:
+        made.add_incoming(value, block)
+    return made
 
 
 def loaded(element: Element, state: Any, site: Any) -> Any:
     """Load an element, record that, and return its value."""
-    end_turn(element.builder, state)
-    data = element.data(state)
-    element.record(state, site, data)
-    return from_data(element.context, element.builder, element.kind, data)
+
+    def make(pointer: Any) -> Any:
+        data = element.load(pointer)
+        return data, data
+
+    return from_data(element.context, element.builder, element.kind, element.access(state, site, make))
 
 
 def stored(element: Element, state: Any, value: Any, site: Any) -> None:
     """Store a value of the element's type, and record that."""
-    end_turn(element.builder, state)
-    replaced(element, state, value, site)
-
-
-def replaced(element: Element, state: Any, value: Any, site: Any) -> None:
-    """Store a value of the element's type in the turn in which it was loaded, and record that."""
     data = to_data(element.context, element.builder, element.kind, value)
-    element.put(state, data)
-    element.record(state, site, data)
+
+    def make(pointer: Any) -> Any:
+        element.store(data, pointer)
+        return data, None
+
+    element.access(state, site, make)
+
+
+def updated(element: Element, state: Any, change: Callable[[Any], Any], site: Any) -> Any:
+    """Replace an element by `change` of it in one turn, record that, and return its value before."""
+    context, builder, kind = element.context, element.builder, element.kind
+
+    def make(pointer: Any) -> Any:
+        old = element.load(pointer)
+        data = to_data(context, builder, kind, change(from_data(context, builder, kind, old)))
+        element.store(data, pointer)
+        return data, old
+
+    return from_data(context, builder, kind, element.access(state, site, make))
 
 
 def data_type(context: Any, kind: Cells) -> Any:

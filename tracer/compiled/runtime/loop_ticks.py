@@ -10,7 +10,7 @@ from numba.core.extending import intrinsic
 
 from ..scheduler.switching import call_driver
 from ..state import DriverCall, PlaceWord, Word
-from ..words import I64, at, load_word, word
+from ..words import I64, at, load_word, store_word, word
 
 ROOM_LEFT = 1 << 14  # bytes of a stack that a function may need which no longer calls itself
 PERIOD = 1 << 20  # rounds of loops from one call of the driver to the next: a few milliseconds
@@ -23,13 +23,13 @@ def _tick(typing: Any, state: Any, loop: Any, rounds: Any) -> Any:
     """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        b, address = builder, word(builder, args[0], Word.TICKS)
-        left = b.sub(b.load(address), args[2])
-        b.store(left, address)
-        b.store(args[1], word(b, args[0], Word.LOOP))
+        b, state = builder, args[0]
+        left = b.sub(load_word(b, state, Word.TICKS), args[2])
+        store_word(b, left, state, Word.TICKS)
+        store_word(b, args[1], state, Word.LOOP)
         with cgutils.if_unlikely(b, b.icmp_signed("<", left, I64(0))):
-            b.store(I64(PERIOD), address)
-            call_driver(context, b, args[0], I64(DriverCall.TICK))
+            store_word(b, I64(PERIOD), state, Word.TICKS)
+            call_driver(context, b, state, I64(DriverCall.TICK))
         return context.get_dummy_value()
 
     return types.none(types.int64, types.int64, types.int64), generate

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..next_row import keep_row
 from ..state import Word
 from . import threads
 from .arithmetic import ARITHMETIC
@@ -22,7 +23,7 @@ SUPPORT: dict[str, Any] = {
     "_ts_load": load, "_ts_store": store,
     "_ts_turned": turned, "_ts_reshape": reshape, "_ts_view": view,
     "_ts_thread": threads.reader(Word.THREAD),
-    "_ts_tick": tick, "_ts_go_deeper": go_deeper, "_ts_plain": plain, "_ts_print": print_line,
+    "_ts_keep_row": keep_row, "_ts_tick": tick, "_ts_go_deeper": go_deeper, "_ts_plain": plain, "_ts_print": print_line,
 }  # fmt: skip
 SUPPORT |= {"_ts_len": len, "_ts_range": range, "_ts_field": attribute, "_ts_set_field": set_attribute}
 SUPPORT |= UPDATES | ARITHMETIC | HALVES | NUMBERS | MATHS

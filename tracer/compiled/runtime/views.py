@@ -12,6 +12,7 @@ from numba.cpython import slicing
 from numba.cpython.unsafe.tuple import tuple_setitem
 from numba.np import numpy_support
 
+from ..next_row import read_next_row_again
 from ..not_compilable import NotCompilable
 from ..state import CODES
 from ..words import I64
@@ -94,7 +95,12 @@ def filling(kind: Cells, value: Any) -> Any:
     else:
         return None
     inner = types.none(types.int64, value, kind, types.int64)
-    return lambda context, builder, args: context.compile_internal(builder, implement, inner, args)
+
+    def fill(context: Any, builder: Any, args: Any) -> None:
+        context.compile_internal(builder, implement, inner, args)
+        read_next_row_again(builder, args[0])
+
+    return fill
 
 
 def _fill(state: Any, value: Any, target: Any, site: Any) -> None:

@@ -9,6 +9,7 @@ from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
 from ..cached import part
+from ..next_row import read_next_row_again
 from ..state import PlaceWord, StopReason, Word
 from ..words import I64, at, load_word, word
 
@@ -27,6 +28,7 @@ def stop(builder: Any, state: Any, reason: Any) -> None:
     place = load_word(builder, state, Word.PLACE)
     save = builder.add(place, I64(8 * PlaceWord.STACK_POINTER))
     _switch(builder, state, save, load_word(builder, state, Word.SCHEDULER))
+    read_next_row_again(builder, state)
 
 
 def end_turn(builder: Any, state: Any) -> None:
