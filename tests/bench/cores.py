@@ -12,7 +12,9 @@ import time
 from statistics import median
 from typing import Any
 
-os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
+from tilescope.tracer.processes.json_process import CALM_BLAS
+
+os.environ |= {"NUMBA_ENABLE_CUDASIM": "1"} | CALM_BLAS  # as in the worker
 
 import msgspec
 

@@ -33,3 +33,23 @@ def narrow(column: NDArray[Any]) -> NDArray[Any]:
     if column.dtype == np.uint8 or not column.size:
         return column.astype(np.uint8, copy=False)
     return column.astype(np.min_scalar_type(int(column.max(initial=0))), copy=False)
+
+
+_AT_ONCE = 1 << 16  # entries: NumPy makes numbers of 8 bytes of indices, of so many in a processor's cache
+
+
+def counts_of(numbers: AnyInts) -> Ints:
+    """Return how often each whole number from 0 up occurs, to the largest: `np.bincount` with little memory besides."""
+    made = np.zeros(int(numbers.max(initial=0)) + 1, np.int64)
+    for begin in range(0, len(numbers), _AT_ONCE):
+        made += np.bincount(numbers[begin : begin + _AT_ONCE], minlength=len(made))
+    return made
+
+
+def looked_up(table: NDArray[Any], numbers: AnyInts) -> NDArray[Any]:
+    """Return the entries of a table at these indices: `table[numbers]` with little memory besides."""
+    made = np.empty(len(numbers), table.dtype)
+    for begin in range(0, len(numbers), _AT_ONCE):
+        some = slice(begin, begin + _AT_ONCE)
+        np.take(table, numbers[some], out=made[some], mode="clip")
+    return made

@@ -39,6 +39,11 @@ def cause_of_death(status: int) -> str:
     return f"signal {-status}" + ", perhaps for want of memory" * killed
 
 
+# After NumPy has multiplied matrices, OpenBLAS lets threads on all other cores spin for a tenth of a second, which no
+# trace can have then; 2 to this power are the cycles for which they do. OpenBLAS looks when it is loaded.
+CALM_BLAS = {"OPENBLAS_THREAD_TIMEOUT": "16"}
+
+
 class JsonProcess:
     """A process, from its start on; one thread talks to it, and any may `kill` it.
 
@@ -56,6 +61,7 @@ class JsonProcess:
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=self._errors,
+                    env=CALM_BLAS | os.environ,
                     start_new_session=True,
                     creationflags=_flags(),
                 )

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tilescope.tracer.processes.json_process import JsonProcess, StartError
+from tilescope.tracer.processes.json_process import CALM_BLAS, JsonProcess, StartError
 
 ECHO = """
 from tilescope.tracer.processes.json_streams import private_streams, sender
@@ -33,6 +33,18 @@ def test_messages_come_back_in_order_and_prints_do_not_mix_with_them():
         said = [msgspec.json.decode(line) for line in process.lines()]
         assert said == [['{"a":1}'], ['[2,"ä"]']]
         assert process.death() == "exit code 0: not for you"
+
+
+@pytest.mark.parametrize("own", ["", "20"])
+def test_threads_of_openblas_soon_leave_the_cores_to_others_unless_the_user_says_how_long_they_spin(
+    own: str, monkeypatch: pytest.MonkeyPatch
+):
+    name = "OPENBLAS_THREAD_TIMEOUT"
+    monkeypatch.delenv(name, raising=False)
+    if own:
+        monkeypatch.setenv(name, own)
+    with python(f"import os; print(os.environ[{name!r}])") as process:
+        assert [line.decode().strip() for line in process.lines()] == [own or CALM_BLAS[name]]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...model.array_types import Ints, narrow
+from ...model.array_types import Ints, counts_of, looked_up, narrow
 from ...model.trace import Barriers
 from ..rows.decode import bits_of
 from .growing_columns import ROOM, GrowingColumns
@@ -64,7 +64,8 @@ class BarrierLog:
             return Barriers(*(np.empty(0, np.uint8) for _ in NAMES))
         kept = self._kept.columns()
         block, thread, phase, site, step, reach, part = (narrow(kept[name]) for name in NAMES)
-        final = np.zeros(int(site.max()) + 1, np.int64)
-        for number in np.flatnonzero(np.bincount(site)).tolist():
+        counts = counts_of(site)
+        final = np.zeros(len(counts), np.int64)
+        for number in np.flatnonzero(counts).tolist():
             final[number] = number_of(number)
-        return Barriers(block, thread, phase, narrow(final[site]), step, reach, part)
+        return Barriers(block, thread, phase, looked_up(narrow(final), site), step, reach, part)

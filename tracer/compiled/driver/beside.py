@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from contextlib import suppress
 from copy import copy
 from itertools import combinations, pairwise
@@ -119,9 +119,8 @@ class Team:
         if self._rows and not self._whole.expect(self._rows * len(chosen)):
             self._rows = 0
         count = min(cores(), len(chosen))
-        self._members = [
-            _Member(self._record, self._whole, self._memory, self._entry, self._count) for _ in range(count)
-        ]
+        given = self._record, self._whole, self._whole.only_read(), self._memory, self._entry, self._count
+        self._members = [_Member(*given) for _ in range(count)]
         self._whole.others = [member.recorder for member in self._members]
         threads = [self._started(member) for member in self._members[1:]]
         self._work(self._members[0])
@@ -263,7 +262,7 @@ class _Member:
     """What runs parts in one thread."""
 
     def __init__(
-        self, record: RunRecord, whole: WholeRecorder, memory: LaunchMemory, entry: int,
+        self, record: RunRecord, whole: WholeRecorder, only_read: Container[int], memory: LaunchMemory, entry: int,
         count: Callable[[RunRecord, int, Columns], None],
     ) -> None:  # fmt: skip
         state, threads = np.zeros(len(Word), np.int64), whole.threads
@@ -276,7 +275,7 @@ class _Member:
             state, mine.number_of, record.grid[0] * record.grid[1] * record.grid[2], threads,
         )  # fmt: skip
         recorder.memory = mine
-        recorder.begin(whole)
+        recorder.begin(whole, only_read)
         self._blocks = BlockRunner(
             entry, state, recorder, mine, record.grid, record.dim, Schedule("sequential"), 1, _nothing,
             fixed=record.launch.resident is not None, recursive=bool(whole.program.recursive),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...model.array_types import Columns
+from ...model.array_types import Columns, counts_of
 from ...model.trace import Op
 from ...recording.recorder import CHUNK
 from ..rows.touched import Touched
@@ -132,8 +132,8 @@ class WholeRecorder(RowRecorder):
         ]
         for columns in self.kept:
             at_loads = columns["op"] == Op.LOAD
-            loads.update(np.unique(columns["buffer"][at_loads]).tolist())
-            others.update(np.unique(columns["buffer"][~at_loads]).tolist())
+            for found, rows in ((loads, at_loads), (others, ~at_loads)):
+                found.update(np.flatnonzero(counts_of(columns["buffer"][rows])).tolist())
         return loads - others
 
     def rows_of_each(self, left: int) -> int:
@@ -233,15 +233,15 @@ class PartRecorder(RowRecorder):
     memory: PartMemory
     many_phases = False
 
-    def begin(self, whole: WholeRecorder) -> None:
-        """Know all buffers and sites that the first blocks have met."""
+    def begin(self, whole: WholeRecorder, only_read: Container[int]) -> None:
+        """Know all buffers and sites that the first blocks have met, and which of these they only read."""
         self.buffers, self.sites = whole.buffers, list(whole.sites)
         self._buffer_numbers, self._final = whole._buffer_numbers.copy(), whole._final.copy()
         self._numbers = [0] * len(self.sites)
         for number in np.flatnonzero(self._final >= 0).tolist():
             self._numbers[self._final[number]] = number
         self._known = len(self.sites)
-        self.touched = Touched(self.buffers, whole.only_read())
+        self.touched = Touched(self.buffers, only_read)
         for what in np.flatnonzero(self._buffer_numbers >= 0).tolist():
             self.touched.learn(what, int(self._buffer_numbers[what]))
 
