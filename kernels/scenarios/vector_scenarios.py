@@ -75,7 +75,8 @@ def _products(arguments: Arrays) -> Result:
 
 def _rounding(arguments: Arrays) -> float:
     """Return what one rounding of the largest result may cost."""
-    largest = max(float(np.abs(a.astype(np.float64)).max()) for n, a in arguments.items() if "Dim" not in n)
+    arrays = [array for name, array in arguments.items() if "Dim" not in name]
+    largest = max(abs(float(edge)) for array in arrays for edge in (array.min(), array.max()))
     return float(np.finfo(np.float32).eps) * (1 + largest) ** 2
 
 
