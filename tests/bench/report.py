@@ -1,6 +1,9 @@
 """Run every measurement, ours and what it is compared with in turn, and print one table.
 
 python tests/bench/report.py [--quick]      --quick leaves out what takes minutes
+
+Each row ends with how many processes wanted a processor in the last minute, and with what the same row said of an
+earlier revision (`before.json`), on another day and perhaps another machine.
 """
 
 from __future__ import annotations
@@ -18,7 +21,8 @@ from typing import Any
 from tilescope.app.cli.common.text_output import aligned
 
 HERE = Path(__file__).parent
-ROUNDS = 3
+ROUNDS = 5
+BEFORE: dict[str, Any] = json.loads((HERE / "before.json").read_text(encoding="utf-8"))
 
 
 def output(name: str, *words: str, home: str) -> Any:
@@ -31,9 +35,34 @@ def output(name: str, *words: str, home: str) -> Any:
     return json.loads(done.stdout)
 
 
+def load() -> str:
+    """Return how many processes have wanted a processor in the last minute."""
+    return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
+
+
+def medians(name: str, *words: str, home: str | None) -> Any:
+    """Return the medians of what one of the scripts beside this one prints in several rounds; lists are joined.
+
+    home: None for a new one in each round, where nothing is cached.
+    """
+    rounds = []
+    for _ in range(ROUNDS):
+        with tempfile.TemporaryDirectory() as new:
+            rounds.append(output(name, *words, home=home or new))
+    return {key: _middle([found[key] for found in rounds]) for key in rounds[0]}
+
+
+def _middle(values: list[Any]) -> Any:
+    if isinstance(values[0], list):
+        return [entry for value in values for entry in value]
+    return median(values) if isinstance(values[0], int | float) else values[0]
+
+
 def show(label: str, number: str, rest: str) -> None:
     """Print one row as soon as it is measured."""
-    print("  " + aligned([[label, number, rest]], "<><", (36, 8), " ")[0])
+    before = BEFORE["rows"].get(label)
+    rest += f"; load {load()}" + f"; before {before}" * (before is not None)
+    print("  " + aligned([[label, number, rest]], "<><", (44, 8), " ")[0], flush=True)
 
 
 def engines(home: str) -> None:
@@ -68,27 +97,26 @@ def compiled(home: str, *, quick: bool) -> None:
     print(f"compiled engine, tiled product, everything recorded; median of {ROUNDS} rounds in turn")
     show("64-cube: Numba's simulator", f"{plain:.3f}", "s   recording nothing")
     show("64-cube: compiled", f"{ours:.3f}", f"s   {plain / ours:5.0f} times faster (at least 300)")
-    print(f"load {load()}")
     for order in ("lockstep", "random"):
-        found = output("compiled", "64", "64", "64", "--order", order, home=home)
+        found = medians("compiled", "64", "64", "64", "--order", order, home=home)
         _size(f"64-cube, in turns: {order}", found, "(100)")
-    _size("256-cube (0.5 s, 1,074 MB)", output("compiled", "256", "256", "256", home=home), "(40)")
+    _size("256-cube (0.5 s, 1,074 MB)", medians("compiled", "256", "256", "256", home=home), "(40)")
     for kind in ("cold", "cached"):
-        first = output("compiled", "--start", kind, home=home)["seconds"]
+        first = medians("compiled", "--start", kind, home=home)["seconds"]
         show(f"first 64-cube of a process, {kind}", f"{first:.3f}", "s")
-    _size("256 x 512 x 256", output("compiled", "256", "512", "256", "--repeat", "1", home=home))
+    _size("256 x 512 x 256", medians("compiled", "256", "512", "256", "--repeat", "1", home=home))
     for case, row in output("cores", home=home).items():
         busy = f"times as fast as on one ({row['one']:.3f} s; 1.7); processors busy {row['busy']:.2f} times as long"
         show(f"two cores: {case}", f"{row['faster']:.2f}", busy)
     if not quick:
-        found = output("compiled", "1024", "1024", "1024", "--summary", "--repeat", "1", home=home)
+        found = medians("compiled", "1024", "1024", "1024", "--summary", "--repeat", "1", home=home)
         _size("1024-cube, counters alone (8 s)", found)
         _accepted()
 
 
 def _size(name: str, found: dict[str, float], asked: str = "") -> None:
     speed = f"{found['ns']:.1f} ns an access {asked}".rstrip()
-    size = f"{found['accesses']:,} accesses, peak {found['megabytes']:.0f} MB, load {found['load']:.1f}"
+    size = f"{found['accesses']:,} accesses, peak {found['megabytes']:.0f} MB"
     show(name, f"{found['seconds']:.3f}", f"s   {speed}, {size}")
 
 
@@ -118,40 +146,39 @@ CHECKS = {
 
 def programs(home: str) -> None:
     """Print how soon `check` answers, and what a launch costs a program beside the engine's own time."""
-    print("a program of ten lines, from `tilescope check` to its end; median of 5")
+    print(f"a program of ten lines, from `tilescope check` to its end; median of {ROUNDS}")
     for cold, kind, asked in ((["--cold"], "nothing cached", 2.5), ([], "all cached", 1.2)):
         for name, text in CHECKS.items():
-            seconds = median(output("programs", "first", name, *cold, home=home)["seconds"] for _ in range(5))
-            show(f"{text}, {kind}", f"{seconds:.2f}", f"s   ({asked}), load {os.getloadavg()[0]:.1f}")
+            seconds = median(
+                output("programs", "first", name, *cold, home=home)["seconds"] for _ in range(ROUNDS)
+            )
+            show(f"{text}, {kind}", f"{seconds:.2f}", f"s   ({asked})")
     print(
-        "a launch in a program, compiled, beside the engine's part of it; median of 5 programs, 10 launches each"
+        f"10 launches in a program, compiled, beside the engine's part of each; median of {ROUNDS} programs"
     )
     for name, text in (("product", "tiled 64-cube"), ("sum", "sum of a million")):
         for words in ("run --quiet", "run", "check"):
-            found = [output("programs", "launch", name, *words.split(), home=home) for _ in range(5)]
+            found = [output("programs", "launch", name, *words.split(), home=home) for _ in range(ROUNDS)]
             taken, own = (median(row[part] for row in found) for part in ("launch", "engine"))
-            rest = (
-                f"ms   {taken / own:.1f} times the engine's {1000 * own:.1f}, load {os.getloadavg()[0]:.1f}"
-            )
+            rest = f"ms   {taken / own:.1f} times the engine's {1000 * own:.1f}"
             show(f"{text}, {words}", f"{1000 * taken:.1f}", rest)
 
 
 def windows(home: str) -> None:
     """Print how soon the window is there and moves, without and with the traces cached, and what a scrub costs."""
     starts = [output("window", "start", str(time.time()), home=home) for _ in range(1 + ROUNDS)]
-    print("the window, 1600 x 900")
+    print(f"the window, 1600 x 900; median of {ROUNDS}")
     show("start to window", f"{median(s['window'] for s in starts):.2f}", "s   (under 0.5)")
     first, *others = (s["animated"] for s in starts)
-    show("start to first animated frame", f"{first:.2f}", "s   (under 6), nothing cached")
-    show("start to first animated frame", f"{median(others):.2f}", "s   (under 0.7), traces cached")
+    show("start to animated, nothing cached", f"{first:.2f}", "s   (under 6), to its first frame")
+    show("start to animated, traces cached", f"{median(others):.2f}", "s   (under 0.7), to its first frame")
     for size, most in (("1600x900", 8), ("2560x1440", 12)):
         for step, text in ((7, "dragging, 7 moments a frame"), (0, "jumping anywhere")):
-            found = output("window", "scrub", str(step), size, home=home)
+            found = medians("window", "scrub", str(step), size, home=home)
             slower = f"{found['p95']:.1f} ms for 95 of 100 ({most}), {found['worst']:.1f} ms worst"
             busy = f"of the processor {found['processor']:.1f} and {found['processor p95']:.1f}"
-            rest = f" ms median, {slower}, {busy}, peak {found['megabytes']:.0f} MB, load {os.getloadavg()[0]:.1f}"
-            row = [f"moment to pixels, {size}, {text}", f"{found['median']:.1f}", rest]
-            print("  " + aligned([row], "<><", (55, 6), "")[0])
+            rest = f"ms median, {slower}, {busy}, peak {found['megabytes']:.0f} MB"
+            show(f"{size}, {text}", f"{found['median']:.1f}", rest)
 
 
 LARGE = {
@@ -163,7 +190,7 @@ LARGE = {
 
 def large(home: str, *, quick: bool) -> None:
     """Print how soon large launches are on screen, what of that the window stands still, and the memory of both."""
-    print(f"large launches in the window, nothing cached but kernels; median of {ROUNDS}, load {load()}")
+    print(f"large launches in the window, nothing cached but kernels; median of {ROUNDS}")
     for name, (spec, asked, room) in LARGE.items():
         if quick and "512" in name:
             continue
@@ -193,13 +220,8 @@ def exports(home: str, *, quick: bool) -> None:
         for ending in endings:
             cost = found[ending]
             busy = f"of the processor {cost['processor']:.1f}, peak {cost['megabytes']:,.0f} MB"
-            rest = f"s   {busy}, a file of {cost['bytes'] / 1e6:,.1f} MB, load {load()}"
+            rest = f"s   {busy}, a file of {cost['bytes'] / 1e6:,.1f} MB"
             show(f"{name}, {ending}", f"{cost['seconds']:.1f}", rest)
-
-
-def load() -> str:
-    """Return how many processes have wanted a processor in the last minute."""
-    return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
 
 
 def typing(home: str) -> None:
@@ -227,9 +249,9 @@ def lectures(home: str) -> None:
     show("key to picture", f"{found['median']:.0f}", f"ms median, {slower}")
 
 
-def changes(home: str) -> None:
+def changes() -> None:
     """Print how soon the window shows the 64-cube comparison at another size, or with another tile."""
-    found = output("window", "change", "0", home=home)
+    found = medians("window", "change", "0", home=None)
     print("another size or tile, until both panes are drawn and analysed")
     for kind, asked in (("compiled", "0.15"), ("new", "0.15")):
         times = found[kind]
@@ -278,9 +300,7 @@ def recordings(home: str) -> None:
         found = output("recording", suffix, home=home)
         asked = " (20)" if suffix == ".mp4" else ""
         each = f"{found['draw']:.0f} + {found['write']:.0f} ms a frame"
-        rest = (
-            f"on two free processors{asked}, {each}; {found['rate']:.0f} just now, load {found['load']:.1f}"
-        )
+        rest = f"on two free processors{asked}, {each}; {found['rate']:.0f} just now"
         size = f"{found['bytes'] / 1e6:.2f} MB for {found['frames']} frames, {found['expected'] / 1e6:.2f} expected"
         show(f"recorded as {suffix}", f"{found['free']:.0f}", f"{rest}; {size}")
 
@@ -326,10 +346,11 @@ def replays(home: str) -> None:
         if "open" in found:
             drawn = f"{found['played']:.1f} ms a picture in order, {found['jumped']:.1f} ms anywhere"
             rest += f", opened in {found['open']:.1f} s, {drawn}"
-        show(name, f"{found['megabytes']:.1f}", f"{rest}, load {load()}")
+        show(name, f"{found['megabytes']:.1f}", rest)
 
 
 if __name__ == "__main__":
+    print(f"before: revision {BEFORE['revision']}, {BEFORE['about']}")
     with tempfile.TemporaryDirectory() as folder:
         compiled(folder, quick="--quick" in sys.argv[1:])
         engines(folder)
@@ -340,7 +361,7 @@ if __name__ == "__main__":
         typing(folder)
         cells(folder)
         lectures(folder)
-        changes(folder)
+        changes()
         edits(folder)
         editing(folder)
         drags(folder)

@@ -17,16 +17,21 @@ PATIENCE = 1.0  # seconds that a kernel's file may take to be run
 PAUSE = 0.1  # seconds in which nothing is asked for, before something is compiled
 
 
+MOST = 24  # kernels that wait, beyond which those that were wanted first are forgotten
+
+
 class CompilingAhead:
-    """What is to be compiled in a worker's spare time; a newer wish replaces the older."""
+    """What is to be compiled in a worker's spare time: a newer wish goes before older ones."""
 
     def __init__(self) -> None:
         self._launches: deque[Launch] = deque()
         self._is_cold = True  # whether Numba has compiled nothing in this process
 
     def want(self, launches: Iterable[Launch]) -> None:
-        """Compile the kernels of these launches, in this order, and of no others any more."""
-        self._launches = deque(launches)
+        """Compile the kernels of these launches, in this order, before those that wait; of none, none any more."""
+        newer = list(launches)
+        older = [launch for launch in self._launches if launch not in newer] if newer else []
+        self._launches = deque([*newer, *older][:MOST])
 
     def __len__(self) -> int:
         return len(self._launches)

@@ -7,7 +7,6 @@ import hashlib
 import os
 import sys
 from functools import lru_cache
-from importlib import metadata
 from pathlib import Path
 
 import msgspec
@@ -63,6 +62,8 @@ class AnswerCache:
 @lru_cache(maxsize=1)
 def _versions() -> str:
     """Return all that may change an answer beside the question."""
+    from importlib import metadata  # which loads what reads e-mail, and the window is to be there soon
+
     found = [f"{FORMAT} {__version__} {sys.version} {sys.executable}"]
     for package in PACKAGES:
         with contextlib.suppress(metadata.PackageNotFoundError):

@@ -391,7 +391,8 @@ class LiveEditing(QObject):
             version = msgspec.structs.replace(setup, source=source, without=tuple(sorted(lines)))
             with suppress(CatalogueError):
                 launches.append(launch_of_setup(version))
-        self.stage.jobs.compile_ahead(launches)
+        if launches:
+            self.stage.jobs.compile_ahead(launches)
 
     # While one types.
 

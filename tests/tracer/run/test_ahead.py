@@ -11,7 +11,8 @@ import pytest
 from launching import Array, launch
 from tilescope.tracer.compiled.driver import compile as compiling
 from tilescope.tracer.model.launch import Launch
-from tilescope.tracer.run.ahead import CompilingAhead
+from tilescope.tracer.run import ahead as compiling_ahead
+from tilescope.tracer.run.ahead import MOST, CompilingAhead
 from tilescope.tracer.run.engine import run
 from tilescope.tracer.run.worker_client import Worker
 
@@ -48,9 +49,16 @@ def test_a_run_finds_compiled_what_was_compiled_ahead(tmp_path, compiled):
     assert trace.value is not None and trace.value[trace.op == 1].tolist() == [102 * n for n in range(8)]
 
 
-def test_a_newer_wish_replaces_the_older(tmp_path, compiled):
-    ahead = CompilingAhead()
-    ahead.want(made(tmp_path, KERNEL.format(n)) for n in (103, 104))
+def test_a_newer_wish_goes_before_older_ones_of_which_the_last_are_forgotten(tmp_path, monkeypatch):
+    order: list[Launch] = []
+    monkeypatch.setattr(compiling_ahead, "_compile", lambda wish, *, keep: order.append(wish))
+    ahead, wishes = CompilingAhead(), [made(tmp_path, KERNEL.format(103 + n)) for n in range(MOST + 2)]
+    ahead.want(wishes[:-2])
+    ahead.want([wishes[-1], wishes[2], wishes[-2]])
+    assert len(ahead) == MOST
+    for _ in range(5):
+        ahead.compile_one()
+    assert order[1:] == [wishes[n] for n in (-1, 2, -2, 0)]  # after one that is not kept
     ahead.want([])
     assert not len(ahead)
 

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -154,7 +153,6 @@ def test_ctrl_c_keeps_what_was_recorded(script, tmp_path):
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
-        time.sleep(0.1)
         process.send_signal(signal.SIGINT)
         process.wait(20)
     assert process.returncode == 130
