@@ -17,7 +17,10 @@ _PLACE = "tilescope_next_row"  # attribute of an LLVM function: the variable tha
 
 
 def _keep_row(typing: Any, state: Any) -> Any:
-    """Have the function that begins with this keep the address in a register; nothing that it calls writes rows."""
+    """Have the function that begins with this keep the address in a register.
+
+    Nothing that it calls writes rows, or `read_next_row_again` follows.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         address = load_word(builder, args[0], Word.ROW)

@@ -22,6 +22,7 @@ CUDA = "_ts_cuda"  # the module `cuda`, whatever the kernel calls it
 HERE = "_ts_here"  # notes where an array lies that is declared
 DECLARED = "_ts_declared_"
 ENTRY = "_ts_kernel"  # what is launched
+ON_CPUS = ("_ts_tick", "_ts_keep_row")  # statements that the compiled engine alone needs
 # What a thread is told of, beside its own region of the notes; see `notes`.
 ENTRY_TEXT = """
 def {entry}(_ts_rows, _ts_heads, {arguments}):
@@ -109,7 +110,7 @@ class _ForGpu(ast.NodeTransformer):
         self._program, self._kernel = program, kernel
 
     def visit_Expr(self, node: ast.Expr) -> Any:
-        if isinstance(node.value, ast.Call) and _name(node.value) == "_ts_tick":
+        if isinstance(node.value, ast.Call) and _name(node.value) in ON_CPUS:
             return ast.copy_location(ast.Pass(), node)
         return self.generic_visit(node)
 
