@@ -88,6 +88,20 @@ def test_the_same_frames_make_the_same_bytes(name):
 
 
 @pytest.mark.parametrize("name", ALL[:2])
+def test_a_film_with_movement_is_the_same_each_time(name):
+    places = np.random.default_rng(1).integers(0, 290, (60, 3))
+    frames = [(np.full((300, 400), 0xFF202530, np.uint32), 1) for _ in range(30)]
+    for i, (made, _) in enumerate(frames):
+        for row, column, colour in places:
+            made[row : row + 8, column : column + 8] = 0xFF000000 | int(colour) << 12
+        made[7 * i : 7 * i + 30, 5 * i : 5 * i + 30] = 0xFFFFFFFF
+    files = [BytesIO() for _ in range(12)]
+    for file in files:
+        encoding(name).encode(file, iter(frames), [1] * len(frames))
+    assert len({file.getvalue() for file in files}) == 1
+
+
+@pytest.mark.parametrize("name", ALL[:2])
 def test_a_video_has_every_frame_and_even_sides(tmp_path, name):
     av = pytest.importorskip("av")
     odd = [(np.ascontiguousarray(made[:45, :63]), times) for made, times in FRAMES]
