@@ -1,0 +1,55 @@
+"""Stacks: apart from each other, and used again by the next launch."""
+
+from __future__ import annotations
+
+import gc
+
+import numpy as np
+import pytest
+
+from tilescope.tracer.compiled.driver import stack_memory
+from tilescope.tracer.compiled.driver.stack_memory import StackMemory
+from tilescope.tracer.compiled.scheduler.stacks import STACK_BYTES
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept(monkeypatch):
+    """Begin with no stacks kept, and leave those of others alone."""
+    monkeypatch.setattr(stack_memory, "_idle", [])
+
+
+def apart(ends):
+    """Return whether stacks that end there have all their room to themselves, but for what moves their ends."""
+    return bool((np.diff(np.sort(ends)) > STACK_BYTES - 4096).all())
+
+
+def test_stacks_are_apart_also_those_that_come_later():
+    stacks = StackMemory(STACK_BYTES)
+    ends = np.concatenate([stacks.grow(5), stacks.grow(40), stacks.grow(40)])
+    assert len(set(ends.tolist())) == 40
+    assert apart(ends)
+    assert not (ends % 64).any()
+
+
+def test_a_launch_uses_the_stacks_of_the_one_before():
+    first = StackMemory(STACK_BYTES)
+    before = set(first.grow(8).tolist())
+    meanwhile = set(StackMemory(STACK_BYTES).grow(8).tolist())
+    assert not before & meanwhile
+    del first
+    gc.collect()
+    after = StackMemory(STACK_BYTES)
+    ends = after.grow(30)
+    assert before < set(ends.tolist())
+    assert apart(ends)
+    assert not set(StackMemory(2 * STACK_BYTES).grow(3).tolist()) & set(ends.tolist())
+
+
+def test_no_more_is_kept_than_so_many_bytes(monkeypatch):
+    monkeypatch.setattr(stack_memory, "MOST_IDLE", 10 * STACK_BYTES)
+    several = [StackMemory(STACK_BYTES) for _ in range(4)]
+    for stacks in several:
+        stacks.grow(4)
+    del several, stacks
+    gc.collect()
+    assert sum(len(chunk.memory) for chunk in stack_memory._idle) == 8 * STACK_BYTES
