@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from ...kernels.scenarios.scenario import CUBLAS
 from ...tracer.measure.measurement import Row, TimingKind

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from .bars import ChartRows, calls, copies, cublas, ladder, speedup, times
 from .choice import ChartKind, ChartSubject, Choice, chosen_rows, over_of, subject_of_key, timing_of, title_of

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import Literal, get_args
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ...kernels.scenarios.catalogue import Scenario, find, scenarios
 from ...kernels.scenarios.scenario import CUBLAS
@@ -42,8 +44,7 @@ COLOURS = 8  # kernels that can be told apart by colour
 MANY = 20  # samples that are worth looking at one by one
 
 
-@dataclass(frozen=True)
-class ChartSubject:
+class ChartSubject(Struct, frozen=True):
     """A kernel, or one of its baselines; with `values` its rows that have these parameters alone."""
 
     scenario: str
@@ -93,8 +94,7 @@ def _baselines(scenario: Scenario) -> list[str]:
     return [f"{scenario.name}/{baseline.name}" for baseline in scenario.baselines]
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """A chart to draw."""
 
     chart: ChartKind = "bars"  # which of CHARTS

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from ...kernels.scenarios.catalogue import CatalogueError, did_you_mean, find
 from ...tracer.measure.measurement import TIMING_KINDS

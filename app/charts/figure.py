@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 Mark = Literal["measured", "exact", "modelled", "published"]
 
 
-@dataclass(frozen=True)
-class Axis:
+class Axis(Struct, frozen=True):
     """An axis of a panel."""
 
     label: str  # what stands along it
@@ -24,8 +24,7 @@ class Axis:
     values: tuple[float, ...] = ()  # the numbers that may stand along it, ascending; () for round ones
 
 
-@dataclass(frozen=True)
-class Published:
+class Published(Struct, frozen=True):
     """Somebody else's figure for what a bar shows."""
 
     microseconds: float
@@ -33,8 +32,7 @@ class Published:
     document: str  # its title
 
 
-@dataclass(frozen=True)
-class Datum:
+class Datum(Struct, frozen=True):
     """What every drawn number brings along: the row it comes from, in words and for a table."""
 
     subject: str  # `scenario` or `scenario/baseline`
@@ -46,8 +44,7 @@ class Datum:
     settled: bool  # whether the median is known to the method's precision
 
 
-@dataclass(frozen=True)
-class Bar:
+class Bar(Struct, frozen=True):
     """A value with its interval; all of its numbers are in the axis's values."""
 
     datum: Datum  # what it is of
@@ -61,8 +58,7 @@ class Bar:
     published: tuple[Published, ...] = ()  # what documents say of it
 
 
-@dataclass(frozen=True)
-class Fact:
+class Fact(Struct, frozen=True):
     """A number that explains a drawn one, for a table."""
 
     label: str  # what it is
@@ -71,8 +67,7 @@ class Fact:
     mark: Mark  # where it comes from
 
 
-@dataclass(frozen=True)
-class Point:
+class Point(Struct, frozen=True):
     """A value y with its interval at x."""
 
     datum: Datum  # what it is of
@@ -88,8 +83,7 @@ class Point:
     facts: tuple[Fact, ...] = ()  # what explains it
 
 
-@dataclass(frozen=True)
-class Series:
+class Series(Struct, frozen=True):
     """Points of one kernel on one device, by x."""
 
     name: str  # the kernel's title
@@ -105,8 +99,7 @@ class Series:
         return ", ".join(filter(None, (self.name, self.part)))
 
 
-@dataclass(frozen=True)
-class Roof:
+class Roof(Struct, frozen=True):
     """What a device reached, measured."""
 
     name: str  # the device's
@@ -119,16 +112,14 @@ class Roof:
     beside: tuple[tuple[str, float], ...] = ()  # what else it reached in that dtype: in words, and in GFLOP/s
 
 
-@dataclass(frozen=True)
-class Level:
+class Level(Struct, frozen=True):
     """A value of y that a device reached, measured: a line across a panel of points."""
 
     value: float  # in the values of the vertical axis
     text: str  # what it is, with its value
 
 
-@dataclass(frozen=True)
-class BarPanel:
+class BarPanel(Struct, frozen=True):
     """A panel of horizontal bars, from the top. reference: a value worth a line of its own."""
 
     axis: Axis
@@ -136,8 +127,7 @@ class BarPanel:
     reference: float | None = None
 
 
-@dataclass(frozen=True)
-class PointPanel:
+class PointPanel(Struct, frozen=True):
     """A panel of points and lines."""
 
     x: Axis  # horizontal
@@ -148,8 +138,7 @@ class PointPanel:
     joined: float = math.inf  # how many times the x of a point the next may have to be joined with it
 
 
-@dataclass(frozen=True)
-class Figure:
+class Figure(Struct, frozen=True):
     """A complete chart."""
 
     chart: str  # its kind, one of CHARTS

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import log2, prod
 
 import msgspec
+from msgspec import Struct
 
 from ...kernels.scenarios.catalogue import Values, find, settle
 from ...tracer.hardware.profiling.row_figures import RowFigures, figures_of
@@ -21,8 +21,7 @@ CONTENTS = ("input", "a", "b", "dtype_b")  # what arrays hold; their types the a
 Elements = tuple[tuple[int, ...], str]  # shape and dtype of an array
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """A launch of the catalogue, of which the time is asked."""
 
     scenario: str  # its name
@@ -47,8 +46,7 @@ def asked_of_launch(launch: Launch, values: Values) -> Asked:
     return Asked(launch.scenario, arrays, launch.grid, launch.block, values)
 
 
-@dataclass(frozen=True)
-class MeasuredTime:
+class MeasuredTime(Struct, frozen=True):
     """The time of a kernel on a device, of the measured row that is nearest to what was asked."""
 
     measured: MeasuredRow  # the row, and the measurement that it is from

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from .bars import MEASURED, RATE, ChartRows, datum_of
 from .choice import LAUNCHED, Choice, slots_of, timing_of
@@ -15,8 +17,7 @@ from .wording import number_text, real_of, shape_of, side_of, size_name, time_te
 JOINED = 16  # times as large the next size may be for a line to it: nobody has measured between them
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(Struct, frozen=True):
     """The rows of a kernel in one measurement."""
 
     slot: int  # the number of its colour

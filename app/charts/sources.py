@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
-from msgspec import structs
+from msgspec import Struct, structs
+from msgspec.structs import replace
 
 from ...kernels.scenarios.catalogue import find
 from ...tracer.measure.measurement import Measurement, MeasurementError, Row, load, recorded
@@ -17,8 +17,7 @@ from ...tracer.storage.folders import data_folder
 Stamp = tuple[int, int, int]
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(Struct, frozen=True):
     """A measurement file, or recorded ones of which each goes on with the one before."""
 
     path: Path  # of the first file
@@ -69,8 +68,7 @@ def _days(days: Sequence[str]) -> str:
     return " and ".join([", ".join(told[:-1]), told[-1]] if len(told) > 1 else told)
 
 
-@dataclass(frozen=True)
-class MeasuredRow:
+class MeasuredRow(Struct, frozen=True):
     """A row and where it comes from."""
 
     source: Source

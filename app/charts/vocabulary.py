@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cache, partial
+
+from msgspec.structs import replace
 
 from ...kernels.scenarios.catalogue import find, scenarios
 from ...kernels.scenarios.scenario import WORK_ITEM_WORDS

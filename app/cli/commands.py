@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from argparse import Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from .common.arguments import Parser
 
@@ -25,8 +26,7 @@ class Implementation(NamedTuple):
     parse: Callable[[Parser, Sequence[str]], Namespace] = _parse  # of the words after the command's name
 
 
-@dataclass(frozen=True)
-class Subcommand:
+class Subcommand(Struct, frozen=True):
     name: str  # a word, or two as in `export timings`; "" where the window is opened
     help: str  # what it is for, on one line
     load: Callable[[], Implementation]  # imports its file

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from argparse import Namespace
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from ..model.first_bookmark import DEFAULT_PAIR
 from ..model.phase_steps import block_span, phase_span
@@ -19,8 +20,7 @@ from .pictures.snapshot import snapshot
 PHASES = 4  # of the first block that are shown one by one; the later ones repeat them
 
 
-@dataclass(frozen=True)
-class KeyMoment:
+class KeyMoment(Struct, frozen=True):
     """A moment and a name for its picture, fit for a file: `compute-tile-0`."""
 
     moment: int

@@ -6,10 +6,10 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from msgspec.structs import replace
 from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
 
 from ...kernels.scenarios.catalogue import Scenario
@@ -480,7 +480,7 @@ def without_lockstep(session: Session, why: str) -> Session:
     """Return an early session whose trace says that lockstep's order was not made, and why."""
     said = f"Its threads ran one after the other; the order of lockstep was not made: {why}."
     kept = replace(session, trace=replace(session.trace, notice=session.trace.notice.replace(EARLY, said)))
-    vars(kept).update({name: value for name, value in vars(session).items() if name not in vars(kept)})
+    vars(kept).update(vars(session))  # what was computed of it
     return kept
 
 

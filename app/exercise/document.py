@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from ..lecture.blocks import cut_long_paragraphs, heading_of, line_of, top_blocks
 from ..lecture.captions import LONGEST, OF_LENGTH, OF_PICTURES, Caption, caption_of
@@ -35,16 +36,14 @@ OTHERWISE = {
 FILE_NAME = re.compile(r"(\d+)-(.+)\.md")
 
 
-@dataclass(frozen=True)
-class Picture:
+class Picture(Struct, frozen=True):
     """A picture beside the task."""
 
     path: Path  # of the file
     text: str  # what it shows, for who can't see it
 
 
-@dataclass(frozen=True)
-class Exercise:
+class Exercise(Struct, frozen=True):
     """An exercise as its files have it; with `mistakes` it can be shown, but nothing judged by it."""
 
     name: str  # "map" of 01-map.md

@@ -6,7 +6,8 @@ import ast
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ...tracer.judging.result import CaseResult
 from ...tracer.model.counter_names import NAMES
@@ -24,8 +25,7 @@ class GoalError(Exception):
     """A goal that can't be read or computed; the text is one sentence."""
 
 
-@dataclass(frozen=True)
-class Goal:
+class Goal(Struct, frozen=True):
     """A goal: words and an expression that is true where it is met."""
 
     words: str  # "no bank conflicts"

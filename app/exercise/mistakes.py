@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from ..model.visible_text import visible
 
 
-@dataclass(frozen=True, order=True)
-class Mistake:
+class Mistake(Struct, frozen=True, order=True):
     """One mistake in a file of an exercise."""
 
     path: Path  # of the file
@@ -17,7 +18,7 @@ class Mistake:
     sentence: str  # what is wrong and what to do, on one line in which all can be seen
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "sentence", visible(self.sentence))
+        force_setattr(self, "sentence", visible(self.sentence))
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}: {self.sentence}"

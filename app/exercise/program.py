@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import warnings
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from ..model.named_file import UnreadableFileError, small_text
 from .mistakes import Mistake
@@ -15,8 +16,7 @@ MARK = "# judge"  # the line between the two
 CASES = "cases"  # the function of the judge
 
 
-@dataclass(frozen=True)
-class Program:
+class Program(Struct, frozen=True):
     """The Python file of an exercise."""
 
     path: Path  # of the file

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from ...tracer.judging.result import CaseResult, JudgedFinding
 from ...tracer.model.finding import SEVERITIES
 from ...tracer.model.trace import Trace
 
 
-@dataclass(frozen=True)
-class GoalVerdict:
+class GoalVerdict(Struct, frozen=True):
     """Whether a goal is met by the last case."""
 
     words: str  # "no bank conflicts"
@@ -20,8 +20,7 @@ class GoalVerdict:
     measured: str  # what the names in it came to: "shared_wavefronts 64, shared_requests 32"
 
 
-@dataclass(frozen=True, eq=False)
-class Verdict:
+class Verdict(Struct, frozen=True, eq=False):
     """What a student's file came to."""
 
     exercise: str  # the name of the exercise

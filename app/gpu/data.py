@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+from msgspec import Struct, field
 
 from ...kernels.scenarios.catalogue import CatalogueError, Scenario, find
 from ...tracer.hardware.block_lanes import BlockLanes, block_lanes
@@ -16,8 +16,7 @@ from ...tracer.model.array_types import Floats, Ints
 FEW = 64  # places of blocks on all multiprocessors together, up to which they may show what warps did
 
 
-@dataclass(frozen=True, eq=False)
-class GpuData:
+class GpuData(Struct, frozen=True, eq=False, dict=True):
     """A timeline with all that its chart asks of it."""
 
     timeline: Timeline

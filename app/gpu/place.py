@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from typing import Final, Literal, get_args
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ...tracer.model.whole_numbers import whole_number_of
 
@@ -16,8 +18,7 @@ NOTHING = "-"  # for a pane that has none
 KEYS = ("size", "multiprocessor", "block", "warp", "range")
 
 
-@dataclass(frozen=True)
-class PanePlace:
+class PanePlace(Struct, frozen=True):
     """Where one looks in the chart of a pane; None and "" leave the choice to the chart."""
 
     size: str = ""  # the word of the recorded size that is shown; "" is that of the pane's launch
@@ -32,8 +33,7 @@ class PanePlace:
         )
 
 
-@dataclass(frozen=True)
-class GpuPlace:
+class GpuPlace(Struct, frozen=True):
     """Where one looks in the charts of all panes, which are as deep as each other and have one axis."""
 
     level: Level = "gpu"  # what the rows are parts of: the GPU's multiprocessors, places of one, warps, kinds

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import log2
+
+from msgspec import Struct
 
 from ...kernels.scenarios.catalogue import CatalogueError, Scenario, find, settle
 from ...tracer.hardware.timeline import Timeline, TimelineHead
@@ -18,8 +19,7 @@ SIDES = (("m", "k", "n"), ("rows", "cols"))  # parameters that are the sides of 
 CONTENTS = ("input", "a", "b")  # which change nothing that a clock would show much
 
 
-@dataclass(frozen=True)
-class PaneLaunch:
+class PaneLaunch(Struct, frozen=True):
     """What a pane shows, as far as a recording may be of it."""
 
     scenario: str  # its name, "" of a kernel that is in no catalogue
@@ -30,8 +30,7 @@ class PaneLaunch:
     changed: bool = False  # whether another text runs than the catalogue's
 
 
-@dataclass(frozen=True, eq=False)
-class Recorded:
+class Recorded(Struct, frozen=True, eq=False):
     """A timeline that was recorded, and what its size is called beside others of its kernel."""
 
     timeline: Timeline

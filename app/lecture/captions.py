@@ -5,8 +5,9 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
 
 from ..model.visible_text import visible, visible_lines
 from .expressions import Environment, Expression, ExpressionError, parse
@@ -28,8 +29,7 @@ OF_PICTURES = "A caption has no pictures of its own; what is shown is the step's
 UNKNOWN = "???"  # in place of a number that can't be computed
 
 
-@dataclass(frozen=True)
-class Span:
+class Span(Struct, frozen=True):
     """Some words of a caption, or a number to be filled in."""
 
     text: str  # as it is read, or the expression as it was written
@@ -38,8 +38,7 @@ class Span:
     line: int = 0  # of the file
 
 
-@dataclass(frozen=True)
-class Paragraph:
+class Paragraph(Struct, frozen=True):
     """A paragraph, or an item of a list."""
 
     spans: tuple[Span, ...]  # in order
@@ -47,8 +46,7 @@ class Paragraph:
     is_code: bool = False  # lines of code, as they stand
 
 
-@dataclass(frozen=True)
-class Caption:
+class Caption(Struct, frozen=True):
     """A caption as it was written."""
 
     paragraphs: tuple[Paragraph, ...] = ()  # in order
@@ -57,8 +55,7 @@ class Caption:
         return bool(self.paragraphs)
 
 
-@dataclass(frozen=True)
-class FilledCaption:
+class FilledCaption(Struct, frozen=True):
     """A caption with its numbers."""
 
     html: str  # simple rich text of our own making: p, b, i, code, sup

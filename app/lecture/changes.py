@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from ...kernels.scenarios.catalogue import CatalogueError
 from ...tracer.model.plan import PlanError
@@ -30,8 +31,7 @@ COLOUR_WORDS = {"wasted": "waste"}  # for those of a bookmark, where they differ
 QUESTION_KEYS = ("ask", "choices", "answer")
 
 
-@dataclass(frozen=True)
-class Play:
+class Play(Struct, frozen=True):
     """To play from a step's place to another one."""
 
     to: Place  # where it stands then
@@ -39,16 +39,14 @@ class Play:
     speed: float | None = None  # moments a second; None for what suits the launch
 
 
-@dataclass(frozen=True)
-class ProgramLaunch:
+class ProgramLaunch(Struct, frozen=True):
     """A launch of a program that lies beside the lecture and runs once somebody agrees."""
 
     file: str  # its name, relative to the lecture's folder
     launch: int  # from 1
 
 
-@dataclass(frozen=True)
-class EditedKernel:
+class EditedKernel(Struct, frozen=True):
     """A scenario with another text of its kernel's file, which lies beside the lecture; it needs consent to run."""
 
     file: str  # the text's name, relative to the lecture's folder
@@ -62,16 +60,14 @@ class EditedKernel:
 Pane = Setup | ProgramLaunch | EditedKernel
 
 
-@dataclass(frozen=True)
-class Element:
+class Element(Struct, frozen=True):
     """An element of a buffer, by the buffer's name and an index."""
 
     buffer: str  # as the panes call it
     index: tuple[int, ...]  # as many as it has dimensions
 
 
-@dataclass(frozen=True)
-class StepChange:
+class StepChange(Struct, frozen=True):
     """What a step changes; None leaves a thing as it was."""
 
     show: tuple[Pane, ...] | None = None  # from left to right
@@ -299,7 +295,7 @@ READERS: Final[dict[str, Reader]] = {
 
 def merged(first: StepChange, second: StepChange) -> StepChange:
     """Return both changes, of which the second has the last word."""
-    said = {f.name: getattr(second, f.name) for f in fields(second) if getattr(second, f.name) is not None}
+    said = {name: value for name, value in asdict(second).items() if value is not None}
     return replace(first, **said)
 
 

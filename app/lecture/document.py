@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from ..model.named_file import UnreadableFileError, small_text
 from ..model.visible_text import visible, visible_lines
@@ -26,8 +27,7 @@ LONGEST_TITLE = 300  # characters
 FENCE = "tilescope"  # what the block of a step is marked with
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(Struct, frozen=True):
     """A step: a heading and what stands under it."""
 
     title: str  # its heading
@@ -45,8 +45,7 @@ class Step:
         return dict(self.lines).get(key, self.change_line)
 
 
-@dataclass(frozen=True)
-class Lecture:
+class Lecture(Struct, frozen=True):
     """A lecture as its file has it."""
 
     title: str  # the first heading

@@ -7,8 +7,10 @@ import operator
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec.structs import replace
 
 from .quantities import Quantity, Unit, is_format, quantity_text, weakest
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from ..model import phase_steps
 from ..model.session import Selection, Session
@@ -38,8 +38,7 @@ class PlaceError(Exception):
     step: int | None = None
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(Struct, frozen=True):
     """A place in time of the pane in focus."""
 
     kind: str  # of NUMBERED or PLAIN, or moments, line, finding

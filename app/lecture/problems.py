@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from ..model.visible_text import visible
 
 
-@dataclass(frozen=True, order=True)
-class Problem:
+class Problem(Struct, frozen=True, order=True):
     """One mistake in a lecture's file."""
 
     line: int  # from 1
     sentence: str  # what is wrong and what to do, on one line in which all can be seen
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "sentence", visible(self.sentence))
+        force_setattr(self, "sentence", visible(self.sentence))
 
     def __str__(self) -> str:
         return f"line {self.line}: {self.sentence}"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 Mark = Literal["", "exact", "part", "measured", "modelled"]
 Unit = Literal["", "us", "bytes", "GB/s", "GFLOP/s"]
@@ -20,8 +21,7 @@ MARK_TEXTS: dict[Mark, str] = {
 SPEC = re.compile(r",?(\.\d)?[dfge%]?")  # of Python's formats those that a caption needs
 
 
-@dataclass(frozen=True)
-class Quantity:
+class Quantity(Struct, frozen=True):
     """A number, word or verdict with its mark."""
 
     value: float | int | str | bool

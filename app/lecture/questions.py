@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from .expressions import Environment, Expression, ExpressionError, parse
 from .quantities import Quantity
@@ -11,8 +12,7 @@ from .quantities import Quantity
 MOST_CHOICES = 6
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """One of the answers that the audience chooses from."""
 
     text: str  # as written: words, a number, or an expression in braces
@@ -26,8 +26,7 @@ class Choice:
         return Quantity(self.text if number is None else number)
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(Struct, frozen=True):
     """A question with its answer as an expression."""
 
     ask: str  # the question
@@ -35,8 +34,7 @@ class Question:
     choices: tuple[Choice, ...] = ()  # none where a number is asked for
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """A question's answer at a moment."""
 
     quantity: Quantity  # the answer itself, with its mark

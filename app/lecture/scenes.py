@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import msgspec
 import numpy as np
+from msgspec import Struct
 
 from ..model import phase_steps
 from ..model.bookmark import Bookmark, Setup
@@ -19,8 +19,7 @@ from .places import Place, PlaceError, find_place
 FIRST_LOAD = Place("first load")
 
 
-@dataclass(frozen=True)
-class Scene:
+class Scene(Struct, frozen=True):
     """What a step shows, before it is traced."""
 
     panes: tuple[Pane, ...]  # from left to right; none before the first `show`
@@ -29,8 +28,7 @@ class Scene:
     play: Play | None  # from where it stands
 
 
-@dataclass(frozen=True)
-class Moment:
+class Moment(Struct, frozen=True):
     """Where a step stands, once its panes are traced."""
 
     begin: float  # of the playhead, where the step begins

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
+from msgspec import Struct
 
 from ...tracer.model.launch import EngineName, Schedule
 from ...tracer.model.plan import Keep
@@ -73,8 +73,7 @@ class Bookmark(msgspec.Struct, frozen=True):
     )
 
 
-@dataclass(frozen=True)
-class Room:
+class Room(Struct, frozen=True):
     """How a window shares its room, by hand; what is empty or None follows from its size."""
 
     columns: tuple[int, ...] = ()  # widths of the panes and the right column, in points

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from ...kernels.scenarios.catalogue import CatalogueError, Scenario, find
 from ...tracer.analysis.buffer_contents import BufferContents, contents_of, destinations_beside
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from ...tracer.type_inference.client import Answer
 
 
-class TextbookBuffer(Buffer):
+class TextbookBuffer(Buffer, frozen=True):
     """A matrix of the catalogue, which is called by a capital, as in a textbook; a user's has the name that it has."""
 
 
@@ -38,16 +39,14 @@ def buffer_text(buffer: Buffer) -> str:
     return buffer.name.upper() if isinstance(buffer, TextbookBuffer) else buffer.name
 
 
-@dataclass(frozen=True)
-class Selection:
+class Selection(Struct, frozen=True):
     """The block and the thread in it that the views look at, both linear numbers, x fastest."""
 
     block: int = 0
     thread: int = 0
 
 
-@dataclass(frozen=True, eq=False)
-class Session:
+class Session(Struct, frozen=True, eq=False, dict=True, weakref=True):
     """One launch, its trace and its analyses."""
 
     launch: Launch  # what was run
@@ -159,7 +158,7 @@ def _as_edited(scenario: Scenario, launch: Launch) -> Scenario:
 
 def _as_in_a_textbook(buffer: Buffer) -> Buffer:
     is_matrix = len(buffer.name) == 1 and buffer.space == "global"
-    return TextbookBuffer(**vars(buffer)) if is_matrix else buffer
+    return TextbookBuffer(**asdict(buffer)) if is_matrix else buffer
 
 
 def session_of_file(path: Path) -> Session:

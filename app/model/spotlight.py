@@ -20,8 +20,9 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields
 from typing import Any, Literal, NamedTuple
+
+from msgspec import Struct
 
 from ...kernels.scenarios.scenario import WORK_ITEM_WORDS
 from ...tracer.model.finding import counted
@@ -58,8 +59,7 @@ class Span(NamedTuple):
     end: int | None
 
 
-@dataclass(frozen=True)
-class Target:
+class Target(Struct, frozen=True):
     """One name of a spotlight, as it was read."""
 
     name: str  # as it was typed
@@ -69,8 +69,7 @@ class Target:
     spans: tuple[Span, ...] = ()  # of elements, along the first dimensions
 
 
-@dataclass(frozen=True)
-class Spotlight:
+class Spotlight(Struct, frozen=True):
     """What stands out, by its names; without any nothing dims."""
 
     targets: tuple[Target, ...] = ()
@@ -79,8 +78,7 @@ class Spotlight:
 Elements = tuple[int, tuple[tuple[int, int], ...]]  # a buffer's number; (first, end) along each dimension
 
 
-@dataclass(frozen=True)
-class Lit:
+class Lit(Struct, frozen=True):
     """What stands out of one session: a plain value, so that it can be a key of what is drawn with it."""
 
     buffers: frozenset[int] = frozenset()  # numbers in the trace, of those that stand out whole
@@ -108,7 +106,7 @@ class Lit:
         return selection.block in self.blocks or selection.thread // WARP in warps
 
     def __or__(self, other: Lit) -> Lit:
-        return Lit(**{f.name: getattr(self, f.name) | getattr(other, f.name) for f in fields(self)})
+        return Lit(**{name: getattr(self, name) | getattr(other, name) for name in self.__struct_fields__})
 
 
 DARK = Lit(dark=True)

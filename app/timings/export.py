@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from ...tracer.storage.atomic_write import write_atomically
 from ..charts.figure import Figure
@@ -24,8 +25,7 @@ MINIMUM_SCALE = 0.7  # the smallest text, as a share of the normal one
 NORMAL_SIZE = (960, 540)  # the size at which a figure has the window's own text size
 
 
-@dataclass(frozen=True)
-class Page:
+class Page(Struct, frozen=True):
     """What a figure is drawn on: its pixels, light or dark, and how much larger than normal its text may be."""
 
     size: tuple[int, int] = (1600, 900)

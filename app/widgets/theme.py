@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from functools import cache
 from string import Template
 
+from msgspec import Struct, field
+from msgspec.structs import asdict, replace
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette
 
@@ -31,8 +32,7 @@ MONO = ("DejaVu Sans Mono", "Menlo", "Consolas")
 MIN_SCALE, MAX_SCALE = 0.8, 2.0
 
 
-@dataclass(frozen=True)
-class Palette:
+class Palette(Struct, frozen=True):
     """The neutral colours of a theme, each as #rrggbb."""
 
     window: str  # the ground of the window
@@ -94,8 +94,7 @@ DARK = Palette(
 )
 
 
-@dataclass(frozen=True)
-class Theme:
+class Theme(Struct, frozen=True):
     """What everything is drawn in: colours, the size of texts and controls, and whose words."""
 
     name: str = "light"  # or "dark"
@@ -209,7 +208,7 @@ def sheet(widget: str, theme: Theme) -> str:
 
 def style_sheet(theme: Theme) -> str:
     """Return the style sheet of the whole application: flat, calm, every length following the text scale."""
-    names = {name: getattr(theme.palette, name) for name in theme.palette.__dataclass_fields__}
+    names = asdict(theme.palette)
     lengths = {f"s{length}px": f"{theme.px(length)}px" for length in range(1, 41)}
     lengths |= {f"t{length}px": f"{theme.px(length) - 1}px" for length in (4, 10)}
     return Template(STYLE).substitute(names | lengths)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
+from msgspec.structs import replace
 
 from .matmul_scenarios import MATMUL_TIMED, NUMPY, matmul, matmul_parameters, matmul_plan
 from .scenario import WORK_ITEM_WORDS, Argument, Parameter, PhaseText, Plan, Values

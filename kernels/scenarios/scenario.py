@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
 Value = int | str
@@ -20,8 +20,7 @@ class CatalogueError(ValueError):
     """A scenario, parameter or input file that cannot be used; the message is one sentence for the user."""
 
 
-@dataclass(frozen=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """One thing a user may choose: a whole number in a range, one of some words or numbers, or a file."""
 
     name: str  # in commands and saved settings
@@ -42,8 +41,7 @@ class Parameter:
         return self.file or self.seldom
 
 
-@dataclass(frozen=True)
-class Argument:
+class Argument(Struct, frozen=True):
     """A kernel argument: an array, or a scalar."""
 
     name: str  # of the kernel's parameter
@@ -54,8 +52,7 @@ class Argument:
     value: int | float | None = None  # of a scalar, None for an array
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """A scenario with its parameters settled: everything a launch needs but the schedule."""
 
     arguments: tuple[Argument, ...]  # in the kernel's order
@@ -65,8 +62,7 @@ class Plan:
     shared_bytes: int = 0  # of dynamic shared memory, a block
 
 
-@dataclass(frozen=True)
-class Baseline:
+class Baseline(Struct, frozen=True):
     """The same work as a CPU program, or as a library's product on the GPU, timed beside the kernel."""
 
     name: str  # unique within its scenario
@@ -85,8 +81,7 @@ class Baseline:
         return self.title if self.on_device else f"{kernel}, {self.title}"
 
 
-@dataclass(frozen=True)
-class CudaC:
+class CudaC(Struct, frozen=True):
     """A kernel in CUDA C, which takes the arrays and then some parameters as ints."""
 
     file: str  # in kernels/cuda_c
@@ -95,8 +90,7 @@ class CudaC:
     dynamic: bool = False  # whether the plan's dynamic shared memory is for it
 
 
-@dataclass(frozen=True)
-class PhaseText:
+class PhaseText(Struct, frozen=True):
     """How a phase is called and what it does; `{step}` is the round, counted from 0."""
 
     label: str
@@ -122,8 +116,7 @@ def _no_flop(plan: Plan) -> int:
     return 0
 
 
-@dataclass(frozen=True)
-class Scenario:
+class Scenario(Struct, frozen=True):
     """A kernel as a lesson."""
 
     name: str  # in commands and saved files, unique

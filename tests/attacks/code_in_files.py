@@ -4,7 +4,6 @@ The text goes through the commands, through the type inference that the window a
 python code_in_files.py [SECONDS that the window gets for each]
 """
 
-import dataclasses
 import os
 import signal
 import subprocess
@@ -13,6 +12,7 @@ import time
 from pathlib import Path
 
 import common
+from msgspec.structs import replace
 
 common.as_tilescope()
 
@@ -64,7 +64,7 @@ def files(folder: Path) -> dict[str, Path]:
             source = source.replace(
                 "@cuda.jit\ndef reverse", payload.replace(MARK, mark) + "@cuda.jit\ndef reverse"
             )
-        evil = dataclasses.replace(
+        evil = replace(
             trace,
             launch=encode(msgspec.structs.replace(launch, source=source)),
             sources=dict.fromkeys(trace.sources, source),

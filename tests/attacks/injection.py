@@ -1,6 +1,5 @@
 """Names and texts that would be more than text: for the terminal, for GitHub's log, for Qt's labels (HTML)."""
 
-import dataclasses
 import os
 import re
 import signal
@@ -10,6 +9,7 @@ import time
 from pathlib import Path
 
 import common
+from msgspec.structs import replace
 
 common.as_tilescope()
 
@@ -40,17 +40,15 @@ def terminal(folder: Path, tally: common.Tally) -> None:
     launch = decode(trace.launch)
     kernel = f"/x/{EVIL}k.py:{EVIL}"
     changes = {
-        "buffer": {"buffers": tuple(dataclasses.replace(b, name=b.name + EVIL) for b in trace.buffers)},
-        "site": {
-            "sites": tuple(dataclasses.replace(s, function=EVIL, file=s.file + EVIL) for s in trace.sites)
-        },
+        "buffer": {"buffers": tuple(replace(b, name=b.name + EVIL) for b in trace.buffers)},
+        "site": {"sites": tuple(replace(s, function=EVIL, file=s.file + EVIL) for s in trace.sites)},
         "kernel": {"kernel": EVIL, "launch": encode(msgspec.structs.replace(launch, kernel=kernel))},
         "notice": {"notice": EVIL, "accesses": trace.accesses + 5, "totals": {EVIL: 3}},
         "made_by": {"made_by": EVIL, "schedule": EVIL},
     }
     for name, change in changes.items():
         path = folder / f"{name}.npz"
-        save(dataclasses.replace(trace, **change), path)
+        save(replace(trace, **change), path)
         for more in ([], ["--by", "line"], ["--by", "buffer"], ["--by", "block"]):
             ended = common.run([common.binary(), "counters", str(path), *more], 60)
             if ESCAPE.search(ended.out + ended.err):
@@ -130,10 +128,10 @@ def html(folder: Path, tally: common.Tally) -> None:
         return f"<b>x</b><img src='{pipe}'>"
 
     changes = {
-        "buffer": {"buffers": tuple(dataclasses.replace(b, name=image("buffer")) for b in trace.buffers)},
-        "function": {"sites": tuple(dataclasses.replace(s, function=image("function")) for s in trace.sites)},
+        "buffer": {"buffers": tuple(replace(b, name=image("buffer")) for b in trace.buffers)},
+        "function": {"sites": tuple(replace(s, function=image("function")) for s in trace.sites)},
         "file": {
-            "sites": tuple(dataclasses.replace(s, file=image("file")) for s in trace.sites),
+            "sites": tuple(replace(s, file=image("file")) for s in trace.sites),
             "sources": {image("file"): launch.source},
         },
         "kernel": {
@@ -148,7 +146,7 @@ def html(folder: Path, tally: common.Tally) -> None:
     }
     for name, change in changes.items():
         path = folder / f"html-{name}.npz"
-        save(dataclasses.replace(trace, **change), path)
+        save(replace(trace, **change), path)
         window = subprocess.Popen(
             [common.python(), __file__, "--show", str(path)],
             stdout=subprocess.PIPE,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
 from typing import Any
 
 import msgspec
@@ -161,7 +160,7 @@ def the_long_way(trace: Trace) -> Requests:
 def assert_ordered_alike(trace: Trace) -> None:
     """Assert that both ways lead to the same requests."""
     short, long = requests_of(trace), the_long_way(trace)
-    columns = {field.name for field in fields(Requests)} - {"exchanges", "accesses"}
+    columns = set(Requests.__struct_fields__) - {"exchanges", "accesses"}
     for name in (*sorted(columns), "order", "start"):
         assert np.array_equal(getattr(short, name), getattr(long, name)), name
     assert np.array_equal(short.exchanges.moment, long.exchanges.moment)
@@ -176,9 +175,9 @@ def racing(trace: Trace) -> bool:
 def assert_identical(one: Any, other: Any, name: str = "trace") -> None:
     """Assert that two traces, or parts of them, are the same to the byte, types included."""
     assert type(one) is type(other), name
-    if is_dataclass(one):
-        for field in fields(one):
-            assert_identical(getattr(one, field.name), getattr(other, field.name), f"{name}.{field.name}")
+    if isinstance(one, msgspec.Struct):
+        for field in one.__struct_fields__:
+            assert_identical(getattr(one, field), getattr(other, field), f"{name}.{field}")
     elif isinstance(one, np.ndarray):
         assert (one.dtype, one.shape) == (other.dtype, other.shape), name
         assert one.tobytes() == other.tobytes(), name

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from gpu_timelines import made_timeline
 from sessions import application, matmul
@@ -39,7 +39,7 @@ def timeline(name: str = "matmul-tiled", detailed: tuple[int, ...] | None = None
 def of_blocks(segments: Segments, blocks: Sequence[int]) -> Segments:
     """Return the segments of some blocks."""
     mine = np.isin(segments.block, blocks)
-    return Segments(*(getattr(segments, name)[mine] for name in Segments.__dataclass_fields__))
+    return Segments(*(getattr(segments, name)[mine] for name in Segments.__struct_fields__))
 
 
 def with_head(made: Timeline, **changes: Any) -> Timeline:

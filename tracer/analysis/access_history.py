@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from ..model.array_types import AnyInts, Ints
@@ -78,8 +79,7 @@ def _numbered(elements: Ints, size: int) -> tuple[Ints, NDArray[np.int32], NDArr
     return index, first[index], number[elements]
 
 
-@dataclass(frozen=True, eq=False)
-class TimedAccesses:
+class TimedAccesses(Struct, frozen=True, eq=False):
     """Accesses in the order of moments: the cell of each, and its row of the trace where rows are wanted.
 
     A moment's accesses are those from its `start` up to that of the next; it may be there more than once.

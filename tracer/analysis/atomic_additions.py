@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from ..model.array_types import Ints, Mask
 from ..model.grouping import group_starts, positions_in_group, stable_order
@@ -30,8 +30,7 @@ class ContentionRecords(NamedTuple):
         return found
 
 
-@dataclass(frozen=True, eq=False)
-class Additions:
+class Additions(Struct, frozen=True, eq=False):
     """The additions to one buffer: its atomics, and stores of a thread to what it had loaded just before.
 
     Columns of shape (additions,), in the order of (moment, row).

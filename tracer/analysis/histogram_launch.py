@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from ...kernels.scenarios.scenario import Scenario
@@ -21,8 +21,7 @@ from .requests import Requests
 SAMPLES = 20_000  # that the edges of the bins are tried on
 
 
-@dataclass(frozen=True, eq=False)
-class HistogramLaunch:
+class HistogramLaunch(Struct, frozen=True, eq=False):
     """A launch that counts into the bins of an array."""
 
     result: Additions  # to that array

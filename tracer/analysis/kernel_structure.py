@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from ..model.syntax_tree import syntax_tree
 from ..model.trace import Site, Trace
@@ -14,8 +15,7 @@ from ..model.trace import Site, Trace
 SUITE_KINDS = {ast.If: "branch", ast.For: "loop", ast.While: "loop", ast.FunctionDef: "function"}
 
 
-@dataclass(frozen=True)
-class Suite:
+class Suite(Struct, frozen=True):
     """Statements that run one after the other under another statement."""
 
     kind: str  # of that statement: "branch", "loop", "function", or "" for others

@@ -6,10 +6,10 @@ words need (CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory" a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
+from msgspec import Struct
 
 from ..model.array_types import Ints, Mask
 from ..model.grouping import group_starts, offsets
@@ -22,8 +22,7 @@ Size = TypeVar("Size", int, Ints)  # bytes
 CHUNK = 1 << 13  # requests handled at once: few enough for their accesses to stay in a processor's cache
 
 
-@dataclass(frozen=True, eq=False)
-class RequestCosts:
+class RequestCosts(Struct, frozen=True, eq=False):
     """What each request costs, beside the minimum for what it asks: one entry a request in each.
 
     Sectors are those of global loads and stores, 0 for other requests: what atomics cost is the turns that lanes take

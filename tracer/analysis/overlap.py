@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from msgspec import Struct
 
 from ..model.array_types import AnyInts, Ints, Mask
 from ..model.grouping import group_starts
@@ -21,8 +21,7 @@ RANGE = 1 << 18  # accesses looked at at once: few enough to stay in a processor
 SPARE = 1 << 16  # entries that a table may have beyond those that its keys could fill four times over
 
 
-@dataclass(frozen=True, eq=False)
-class UnitAccesses:
+class UnitAccesses(Struct, frozen=True, eq=False):
     """Accesses to memory that some buffers share, ascending; one entry per access and unit that it touches.
 
     rows: the accesses; unit: from 0 to `count` - 1 in each copy of that memory.

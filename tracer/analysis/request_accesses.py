@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from ..model.array_types import AnyInts, Ints
@@ -15,8 +15,7 @@ from ..model.grouping import offsets
 MANY = 1 << 14  # requests handled at once where that is simple: others want the lock of Python's threads, too
 
 
-@dataclass(frozen=True, eq=False)
-class RequestAccesses:
+class RequestAccesses(Struct, frozen=True, eq=False, dict=True):
     """The accesses of requests, by request, then lane, as rows of the trace: they take no memory where lanes did alike.
 
     Columns of shape (requests,): where the first access is, in the trace or, of requests that are `listed`, in `rows`,

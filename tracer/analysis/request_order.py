@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from ..model.array_types import Ints
@@ -17,8 +17,7 @@ from .request_order_fast import AccessMatrices, access_matrices, index_dtype
 BATCH = 1 << 18
 
 
-@dataclass(frozen=True, eq=False)
-class OrderedRequests:
+class OrderedRequests(Struct, frozen=True, eq=False):
     """The requests of each warp in its order: sorted by (block, warp, phase), then as the warp makes them.
 
     Columns of shape (requests,), but for `rows` of shape (accesses,).
@@ -114,8 +113,7 @@ def _order_of(trace: Trace, queues: LaneQueues) -> OrderedRequests:
     )  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class LaneQueues:
+class LaneQueues(Struct, frozen=True, eq=False):
     """Accesses of a trace, as the queue of each lane of each warp in each phase.
 
     A group is one (block, warp, phase) that made accesses; groups are numbered in that order. The first four

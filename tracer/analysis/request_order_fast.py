@@ -7,10 +7,10 @@ warps do whose lanes part, as at the edge of a matrix, is left to `request_order
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from ..model.array_types import Ints
@@ -23,8 +23,7 @@ WORDS = (np.uint64, np.uint32, np.uint16, np.uint8)
 Shape = tuple[int, int, int]  # how many matrices, of how many lanes, of how many accesses each
 
 
-@dataclass(frozen=True, eq=False)
-class AccessMatrices:
+class AccessMatrices(Struct, frozen=True, eq=False):
     """The warps' phases, an entry each, sorted by (block, warp, phase): columns of shape (matrices,)."""
 
     block_position: Ints  # of the block in trace.blocks

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from ..model.array_types import AnyInts, Ints
@@ -31,8 +31,7 @@ REQUEST_KINDS = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Requests:
+class Requests(Struct, frozen=True, eq=False, dict=True):
     """The requests of a trace, ordered by (moment, block, warp).
 
     A request is one warp executing one site once: accesses of one (block, warp, phase, site, visit), where

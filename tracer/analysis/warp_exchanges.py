@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from ..model.array_types import Ints
@@ -14,8 +14,7 @@ from .display_clock import highest_so_far, moments_of
 from .request_order import OrderedRequests
 
 
-@dataclass(frozen=True, eq=False)
-class WarpExchanges:
+class WarpExchanges(Struct, frozen=True, eq=False):
     """The shuffles, votes and matches of a launch: one is a warp that executes one site once.
 
     Columns of shape (exchanges,), ordered by (moment, block, warp), and `lane` and `part` of shape (lanes that took

@@ -14,7 +14,6 @@ import linecache
 import marshal
 import sys
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
 from types import CodeType, FunctionType, ModuleType, SimpleNamespace
@@ -22,6 +21,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
+from msgspec import Struct
 
 from ..model.launch import Schedule
 from ..type_inference.live_kernel import ATTRIBUTE_OPS, MOST, Describer, dtype_of, question_of_call
@@ -43,8 +43,7 @@ from .memories import Memories, check_array, order_of
 CUDA = "numba.cuda"
 
 
-@dataclass(frozen=True, eq=False)
-class CarriedCall:
+class CarriedCall(Struct, frozen=True, eq=False):
     """A call, the memory of its arguments, and the question what Numba's compiler makes of it."""
 
     call: Call

@@ -9,9 +9,10 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, cast
+
+from msgspec import Struct
 
 from ..model.launch import Dim3
 from .call import CallError
@@ -23,8 +24,7 @@ LAUNCHING = {
 }  # classes whose instances are called to launch a kernel
 
 
-@dataclass(frozen=True)
-class ConfiguredKernel:
+class ConfiguredKernel(Struct, frozen=True):
     """A kernel and how it is to be launched."""
 
     kernel: Any  # numba.cuda's object

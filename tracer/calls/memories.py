@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from ..type_inference.live_kernel import dtype_of
@@ -22,8 +22,7 @@ TRANSFERS = ("In", "Out", "InOut")  # classes of numba.cuda's around arrays
 Bytes = NDArray[np.uint8]
 
 
-@dataclass(frozen=True, eq=False)
-class _DeviceArray:
+class _DeviceArray(Struct, frozen=True, eq=False):
     """An array on the device: where its bytes lie, and how they are read and written."""
 
     low: int  # address of its first byte

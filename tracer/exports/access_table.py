@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import PurePath
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import asdict
 from numpy.typing import NDArray
 
 from ..model.trace import Op, Trace
@@ -20,8 +21,7 @@ class ExportError(Exception):
     """A file can't be made or written; the text is one sentence for the user."""
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(Struct, frozen=True):
     """One column of the table."""
 
     name: str  # in the words of ARCHITECTURE.md

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from ..analysis.requests import Requests
@@ -19,8 +19,7 @@ LAUNCH, SECTORS, WAVEFRONTS = 1, 2, 3  # tracks
 FIRST_BLOCK = 16  # the track of the first block: its counter of sectors and its warps follow it
 
 
-@dataclass(frozen=True, eq=False)
-class Slices:
+class Slices(Struct, frozen=True, eq=False):
     """Slices of one kind: columns of shape (slices,). One is drawn from moment `begin` to before moment `end`."""
 
     kind: SliceKind
@@ -30,8 +29,7 @@ class Slices:
     row: Ints  # of what it shows: a phase's number, or a place in `requests`, `exchanges` or sites
 
 
-@dataclass(frozen=True, eq=False)
-class Counter:
+class Counter(Struct, frozen=True, eq=False):
     """How counters change: columns of shape (changes,). From that moment on a counter's value is another."""
 
     track: Ints  # its number

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from ..analysis.requests import Requests
 from ..model.array_types import AnyInts, Ints
 from ..model.trace import WARP, Trace
 
 
-@dataclass(frozen=True, eq=False)
-class Waits:
+class Waits(Struct, frozen=True, eq=False):
     """What warps wait at barriers: columns of shape (waits,). One is made of moments first <= m <= last."""
 
     block: Ints  # index in the trace's `blocks`

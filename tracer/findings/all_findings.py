@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from ..analysis.requests import Requests
 from ..model.finding import Finding, sort_key

@@ -7,9 +7,9 @@ only if the condition is the same for the whole block. Threads that have returne
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from ..analysis.grid_barriers import grid_epochs

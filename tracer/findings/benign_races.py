@@ -8,10 +8,10 @@ hold for others, so it is said of races, and not decided what they are.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from ..analysis.grid_barriers import grid_epochs, has_grid_barriers

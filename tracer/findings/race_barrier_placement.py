@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from ..analysis.kernel_structure import Suite, returns_before, suites_at
 from ..model.array_types import Ints
@@ -15,8 +14,7 @@ from ..races.conflicting_accesses import Race
 SourcePosition = tuple[int, int]  # of an access in the source: its line, and 0 for a load, 1 for what stores
 
 
-@dataclass(frozen=True)
-class Gap:
+class Gap(Struct, frozen=True):
     """The path of a thread from one access to another on which a barrier is missing."""
 
     upper: SourcePosition  # where the access is that stands first in the source

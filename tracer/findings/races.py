@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import reduce
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ..analysis.requests import Requests
 from ..model.finding import (
@@ -37,8 +38,7 @@ PRESENT = ("reads", "writes", "updates", "updates")
 WHO = {"warp": "lanes of one warp", "block": "threads of one block", "grid": "threads of different blocks"}
 
 
-@dataclass(frozen=True)
-class _RaceReport:
+class _RaceReport(Struct, frozen=True):
     """A race, and what would mend it."""
 
     race: Race

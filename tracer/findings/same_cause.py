@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace
 
 from ..model.array_types import AnyInts
 from ..model.finding import SEVERITIES, Finding, Place, source_location

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from ..model.array_types import Ints
 from .timeline import BlockSpans
@@ -12,8 +11,7 @@ from .timeline import BlockSpans
 NEVER = np.iinfo(np.int64).min
 
 
-@dataclass(frozen=True, eq=False)
-class BlockLanes:
+class BlockLanes(Struct, frozen=True, eq=False):
     """Where blocks stand beside each other on their multiprocessors: columns of shape (blocks,)."""
 
     lane: Ints  # from 0 on, the lowest of the multiprocessor that was free at the block's start

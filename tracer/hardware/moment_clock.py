@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from ..analysis.requests import Requests
@@ -18,8 +18,7 @@ LEAST = 1e-6  # cycles that a moment lasts at least, so that each cycle belongs 
 Cycles = NDArray[np.floating[Any]]
 
 
-@dataclass(frozen=True, eq=False)
-class MomentClock:
+class MomentClock(Struct, frozen=True, eq=False):
     """The cycles, from the start of a block's first warp, at which its moments and its warps' waits began."""
 
     block: int  # linear number in the grid
@@ -78,7 +77,7 @@ def moment_clock(
 def segments_of(segments: Segments, block: int) -> Segments:
     """Return the segments of one block; none where its warps were not recorded."""
     low, high = np.searchsorted(segments.block, (block, block + 1))
-    columns = (getattr(segments, name)[low:high] for name in Segments.__dataclass_fields__)
+    columns = (getattr(segments, name)[low:high] for name in Segments.__struct_fields__)
     return Segments(*columns)
 
 

@@ -7,8 +7,9 @@ partitions, shared memory is given to blocks in units, from compute capability 8
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
 
 WARP: Final = 32  # threads
 LARGEST_BLOCK: Final = 1024  # threads
@@ -23,8 +24,7 @@ Limiter = Literal["registers", "shared memory", "threads", "blocks"]
 Capability = tuple[int, int]  # compute capability: major, minor
 
 
-@dataclass(frozen=True)
-class Multiprocessor:
+class Multiprocessor(Struct, frozen=True):
     """What a multiprocessor has room for."""
 
     warps: int  # at once
@@ -72,8 +72,7 @@ MULTIPROCESSORS: Final[dict[Capability, Multiprocessor]] = {
 }
 
 
-@dataclass(frozen=True)
-class Occupancy:
+class Occupancy(Struct, frozen=True):
     """How many blocks of a launch are on a multiprocessor at once, at most."""
 
     blocks: int  # 0 where a block does not fit at all

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from ..model.array_types import AnyInts, Ints
 from .timeline import SEGMENT_KINDS, SegmentKind, Segments
@@ -19,8 +18,7 @@ def kind_cycles(segments: Segments, rows: slice | AnyInts = ALL) -> dict[Segment
     return {kind: int(total) for kind, total in zip(SEGMENT_KINDS, sums, strict=True) if total}
 
 
-@dataclass(frozen=True, eq=False)
-class PhaseSpans:
+class PhaseSpans(Struct, frozen=True, eq=False):
     """When a block was in each of its phases: columns of shape (phases that a warp had,), by phase.
 
     A phase lasts from where the block's first warp begins it to where its last one has ended it, its wait at the

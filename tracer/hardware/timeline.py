@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Final, Literal
 
 import msgspec
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from ..measure.measurement import Device
@@ -59,8 +59,7 @@ class TimelineHead(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return f"{self.device.name}, {self.date[:10]}"
 
 
-@dataclass(frozen=True, eq=False)
-class BlockSpans:
+class BlockSpans(Struct, frozen=True, eq=False):
     """Where and when each block of the launch ran: columns of shape (blocks,), by linear number in the grid.
 
     Times are nanoseconds from the first start of any block.
@@ -71,8 +70,7 @@ class BlockSpans:
     end: NDArray[np.int64]  # of its last warp
 
 
-@dataclass(frozen=True, eq=False)
-class Segments:
+class Segments(Struct, frozen=True, eq=False):
     """What each warp of some blocks did from one mark to the next: columns of shape (segments,).
 
     Ordered by block, warp and start; a warp's segments follow one another without gaps. Cycles count from the
@@ -92,13 +90,12 @@ class Segments:
         return len(self.block)
 
 
-@dataclass(frozen=True, eq=False)
-class Timeline:
+class Timeline(Struct, frozen=True, eq=False):
     """One launch on a GPU, read from its clocks: everything in it is measured."""
 
     head: TimelineHead
     spans: BlockSpans
-    segments: Segments = field(repr=False)
+    segments: Segments
 
     @property
     def blocks(self) -> int:

@@ -7,10 +7,10 @@ import math
 import numbers
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from ..model.launch import Dim3
@@ -31,8 +31,7 @@ class JudgeFault(Exception):
         self.line = line
 
 
-@dataclass(frozen=True, eq=False)
-class Case:
+class Case(Struct, frozen=True, eq=False):
     """A launch, and what it is expected to leave."""
 
     grid: Dim3  # blocks

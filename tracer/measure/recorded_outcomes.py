@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import msgspec
+from msgspec import Struct
 
 from ..model.launch import Launch, Schedule
 from ..model.trace import Trace
@@ -23,8 +23,7 @@ class RecordedOutcomes(NamedTuple):
     outcomes: tuple[int, ...]  # launch by launch
 
 
-@dataclass(frozen=True)
-class Spread:
+class Spread(Struct, frozen=True):
     """What random schedules end with, and what GPUs ended with."""
 
     totals: tuple[int, ...] = ()  # seed by seed, as far as they are known

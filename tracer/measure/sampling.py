@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
 from typing import Generic, TypeVar
+
+from msgspec import Struct, field
 
 from .measurement import median, median_interval
 
@@ -15,16 +16,14 @@ Key = TypeVar("Key", bound=Hashable)
 Sampler = Callable[[], float]
 
 
-@dataclass(frozen=True)
-class StoppingCriterion:
+class StoppingCriterion(Struct, frozen=True):
     """When to stop sampling."""
 
     precision: float = 0.01  # half the median's interval over the median
     limit: float = 1.0  # seconds that the samples of one key take
 
 
-@dataclass
-class _Series(Generic[Key]):
+class _Series(Struct, Generic[Key]):
     key: Key  # of what is sampled
     sampler: Sampler  # takes one sample, in microseconds
     samples: list[float] = field(default_factory=list)  # microseconds

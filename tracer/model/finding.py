@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from .array_types import AnyInts
 from .trace import Buffer, Dim3, Trace, unravel
@@ -41,8 +41,7 @@ class Place(NamedTuple):
     name: str = ""  # of the array that is meant there
 
 
-@dataclass(frozen=True, eq=False)
-class Finding:
+class Finding(Struct, frozen=True, eq=False):
     """Something worth telling."""
 
     kind: str  # in FINDING_KINDS

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import force_setattr, replace
 from numpy.typing import NDArray
 
 Dim3 = tuple[int, int, int]
@@ -41,8 +42,7 @@ FEW_BLOCKS = 1 << 20  # entries that a table by the numbers of blocks may always
 BARRIER = 4  # stands where an `Op` stands, for the site of a barrier
 
 
-@dataclass(frozen=True)
-class Site:
+class Site(Struct, frozen=True):
     """The position in the source that makes an access."""
 
     function: str
@@ -51,8 +51,7 @@ class Site:
     column: int  # from 0, in characters
 
 
-@dataclass(frozen=True)
-class Buffer:
+class Buffer(Struct, frozen=True):
     """A piece of memory that accesses index.
 
     Index i of an access is the element at byte `address + i * unit`; for a C-contiguous buffer that is
@@ -113,8 +112,7 @@ class Buffer:
         return Buffer(self.name, self.space, dtype.str, (count,), (size,), self.address, size, count)
 
 
-@dataclass(frozen=True, eq=False)
-class BufferColumns:
+class BufferColumns(Struct, frozen=True, eq=False):
     """What analyses look up of buffers, as columns of shape (buffers,); see `Buffer`."""
 
     space: NDArray[np.str_]  # one of SPACES
@@ -131,8 +129,7 @@ class BufferColumns:
         return cls(np.array([b.space for b in buffers], "U8"), *numbers)
 
 
-@dataclass(frozen=True)
-class KernelError:
+class KernelError(Struct, frozen=True):
     """How a kernel ended that raised."""
 
     type: str  # name of the exception's class
@@ -143,8 +140,7 @@ class KernelError:
     line: int  # from 1
 
 
-@dataclass(frozen=True)
-class Check:
+class Check(Struct, frozen=True):
     """The result against NumPy."""
 
     largest_error: float  # absolute, of any element; infinite where one is no number
@@ -154,8 +150,7 @@ class Check:
     elements: int = 0
 
 
-@dataclass(frozen=True, eq=False)
-class Barriers:
+class Barriers(Struct, frozen=True, eq=False):
     """Every arrival of a thread at a barrier, a warp operation or a fence, in order: columns of shape (arrivals,).
 
     reach: whom it orders. At a barrier BLOCK_SCOPE or GRID_SCOPE; at a warp operation a bit for each lane that syncwarp
@@ -176,11 +171,10 @@ class Barriers:
     def __post_init__(self) -> None:
         for name in ("reach", "part"):
             if not len(getattr(self, name)):
-                object.__setattr__(self, name, np.zeros(len(self.step), np.uint8))
+                force_setattr(self, name, np.zeros(len(self.step), np.uint8))
 
 
-@dataclass(frozen=True, eq=False)
-class OutOfBounds:
+class OutOfBounds(Struct, frozen=True, eq=False):
     """Accesses that were not made, since an index lay outside its array: columns of shape (such accesses,)."""
 
     block: NDArray[np.unsignedinteger]  # linear number in the grid
@@ -194,8 +188,7 @@ class OutOfBounds:
     text: tuple[str, ...]  # the element as the source names it: "tile[16, 3]"
 
 
-@dataclass(frozen=True)
-class MissingLanes:
+class MissingLanes(Struct, frozen=True):
     """A warp operation to which not just those lanes came that its mask names: the first at its site, for each `why`.
 
     "waiting": the missing lanes run, but could never come. "ended": they had returned, or the block has no such
@@ -228,8 +221,7 @@ def _no_rows(columns: int) -> list[NDArray[np.uint8]]:
     return [np.empty(0, np.uint8) for _ in range(columns)]
 
 
-@dataclass(frozen=True, eq=False)
-class Trace:
+class Trace(Struct, frozen=True, eq=False, dict=True, weakref=True):
     """What a launch did, access by access: columns of shape (accesses kept,), in the order of `step`.
 
     value: loaded, stored, or left by an atomic, in the launch's widest simple dtype; None for a launch on records

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from ..analysis.overlap import UnitAccesses
@@ -14,8 +14,7 @@ from ..model.array_types import AnyInts, Ints, Mask
 from ..model.trace import Op, Trace
 
 
-@dataclass(frozen=True, eq=False)
-class UnorderedAccesses:
+class UnorderedAccesses(Struct, frozen=True, eq=False):
     """UnitAccesses of which those with an equal `key` (below `size`) and different `who` are in no order."""
 
     scope: str  # see Race
@@ -25,8 +24,7 @@ class UnorderedAccesses:
     who: Ints  # per touch: lane, warp or block
 
 
-@dataclass(frozen=True, eq=False)
-class Race:
+class Race(Struct, frozen=True, eq=False):
     """What two sites do to one buffer in no order."""
 
     buffer: int  # number in trace.buffers
@@ -103,8 +101,7 @@ def races_in(trace: Trace, unordered: UnorderedAccesses) -> Iterator[Race]:
                     yield from _races_between(trace, unordered, a, b, writers.others(b.key, b.who))
 
 
-@dataclass(frozen=True, eq=False)
-class _SiteAccesses:
+class _SiteAccesses(Struct, frozen=True, eq=False):
     """The unordered touches that do one thing to one buffer at one site."""
 
     buffer: int  # number in trace.buffers

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec import Struct, field
 
 from ..analysis.overlap import UnitAccesses
 from ..model.array_types import Ints, Mask
@@ -53,8 +53,7 @@ class _Pair(NamedTuple):
     tries: int = 0  # how often a worse one was looked for
 
 
-@dataclass(eq=False)
-class _Watched:
+class _Watched(Struct, eq=False):
     """The accesses to look at, and what was found."""
 
     keys: dict[int, list[int]]  # of each row what it touches, equal where two may conflict

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from ..analysis.kernel_structure import kernel_file, loops_around, returns_before
 from ..model.array_types import Ints, Mask
 from ..model.trace import Site, Trace
 
 
-@dataclass(frozen=True, eq=False)
-class MissedBarriers:
+class MissedBarriers(Struct, frozen=True, eq=False):
     """Threads that did not come to a barrier to which others of their block came, an entry each."""
 
     place: Ints  # of the block in trace.blocks

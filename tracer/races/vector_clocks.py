@@ -20,10 +20,10 @@ of this kind.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
 
 from ..model.array_types import Ints
 from ..model.trace import FENCE, GRID_SCOPE, Op
@@ -31,8 +31,7 @@ from ..model.trace import FENCE, GRID_SCOPE, Op
 UNKNOWN = -1
 
 
-@dataclass(frozen=True, eq=False)
-class VectorClock:
+class VectorClock(Struct, frozen=True, eq=False):
     """What comes before something. Never changed, so that all threads behind a barrier share one."""
 
     phases: Ints  # per block how many of its phases
@@ -63,8 +62,7 @@ class VectorClock:
         return VectorClock(phases, self.rows)
 
 
-@dataclass(eq=False)
-class ThreadState:
+class ThreadState(Struct, eq=False):
     """A thread, as far as it has come (the `ThreadState` of FastTrack)."""
 
     thread: int  # counted through all blocks that ran

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import linecache
-from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
+from msgspec.structs import astuple, replace
 from numpy.typing import NDArray
 
 from ..analysis.counters import totals_of_sums
@@ -114,4 +114,4 @@ def trace_of(record: RunRecord, columns: Columns, blocks: NDArray[np.int64]) -> 
 def _of_blocks(barriers: Barriers, blocks: NDArray[np.int64]) -> Barriers:
     """Return the arrivals of these blocks."""
     mine = np.isin(barriers.block, blocks)
-    return Barriers(*(getattr(barriers, field.name)[mine] for field in fields(Barriers)))
+    return Barriers(*(column[mine] for column in astuple(barriers)))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 from weakref import ref
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from ..model.launch import Launch, Schedule

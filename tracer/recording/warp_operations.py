@@ -8,8 +8,10 @@ its own value back. What the guide forbids is noted (`MaskFaults`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ..model.trace import COMPARED, VOTED_NO, VOTED_YES, WARP, MissingLanes
 from ..model.user_code import Code
@@ -114,8 +116,7 @@ def warp_operations(converge: Converge, lane: Callable[[], int]) -> dict[str, An
     return {name: getattr(operations, name) for name in vars(WarpOperations) if not name.startswith("_")}
 
 
-@dataclass(frozen=True)
-class Participants:
+class Participants(Struct, frozen=True):
     """Who came to a warp operation that goes on, and who else could have."""
 
     block: int  # linear number in the grid

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import msgspec
+from msgspec.structs import replace
 
 from ..compiled.not_compilable import TooManyTurns, WaitsForOthers
 from ..compiled.state import MOST_TURNS

@@ -11,9 +11,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct, field
 from msgspec.structs import replace as replace_launch
 
 from ..model.launch import OBJECT_DTYPE, Array, EngineName, Launch, Limits, Scalar, Schedule, is_utf8
@@ -28,8 +28,7 @@ if TYPE_CHECKING:  # NumPy and numba are imported where the program needs them, 
     from ..model.trace import Dim3, KernelError, Trace
 
 
-@dataclass(frozen=True)
-class RecordingOptions:
+class RecordingOptions(Struct, frozen=True):
     """How the launches of a program are scheduled, which of their blocks run, and where recording stops.
 
     Without an engine, kernels that make many accesses are compiled, and the simulator runs those that are done before

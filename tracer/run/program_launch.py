@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import replace
 from types import CodeType
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
 from msgspec.structs import replace as replace_launch
 
 from ..compiled.not_compilable import NotCompilable

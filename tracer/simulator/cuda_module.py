@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from ..model.array_types import alignment_fault
@@ -26,8 +26,7 @@ from .recording_array import Atomic, RecordingArray
 _frame = sys._getframe
 
 
-@dataclass(frozen=True)
-class SimulatorInterface:
+class SimulatorInterface(Struct, frozen=True):
     """What must be asked of the simulator: the launch under way, dtypes, and arrays inside its wrappers."""
 
     current: Callable[[], Execution]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from ... import ROOT, resources
 from ..model.launch import Launch, Limits, Schedule, decode

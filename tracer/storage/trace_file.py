@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import errno
 import json
 import math
@@ -17,6 +16,8 @@ from typing import IO, Any, Final, Literal
 
 import msgspec
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from ..model.array_types import Columns, narrow
@@ -68,8 +69,7 @@ class _Unfit(Exception):
     """What is wrong with the content of a file, and what to do."""
 
 
-@dataclasses.dataclass(frozen=True)
-class _Meta:
+class _Meta(Struct, frozen=True):
     """What a file says beside its columns; what a Trace has under the same name means the same here."""
 
     format: str  # FORMAT
@@ -95,7 +95,7 @@ class _Meta:
 
 
 _OWN_FIELDS = ("format", "version", "packed", "outside")
-_TRACE_FIELDS = [f.name for f in dataclasses.fields(_Meta) if f.name not in _OWN_FIELDS]
+_TRACE_FIELDS = [name for name in _Meta.__struct_fields__ if name not in _OWN_FIELDS]
 
 
 def save(
@@ -193,7 +193,7 @@ def _without_files(trace: Trace) -> Columns:
 def _meta(trace: Trace, packed: bool) -> NDArray[np.uint8]:
     from_trace: dict[str, Any] = {name: getattr(trace, name) for name in _TRACE_FIELDS}
     if trace.error is not None:
-        from_trace["error"] = dataclasses.replace(trace.error, message=trace.error.message[:LONGEST_TEXT])
+        from_trace["error"] = replace(trace.error, message=trace.error.message[:LONGEST_TEXT])
     meta = _Meta(format=FORMAT, version=VERSION, packed=packed, outside=trace.outside.text, **from_trace)
     text = json.dumps(msgspec.to_builtins(meta), ensure_ascii=False)
     return np.frombuffer(text.encode("utf-8", "replace"), np.uint8)

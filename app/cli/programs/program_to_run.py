@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib import util
 from pathlib import Path
+
+from msgspec import Struct
 
 from ....tracer.model.notebook_cells import is_notebook
 from .run_as_main import (
@@ -23,8 +24,7 @@ from .run_as_main import (
 LONGEST_NAME, LONGEST_PATH = 255, 4095  # bytes that a file's name may have, and a path
 
 
-@dataclass(frozen=True)
-class ProgramToRun:
+class ProgramToRun(Struct, frozen=True):
     """A script, notebook, package or module of the user's, and the words that it finds in `sys.argv`."""
 
     name: str  # the path of a script, notebook, folder or archive, or a module's dotted name

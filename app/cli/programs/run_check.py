@@ -8,10 +8,11 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
+
+from msgspec.structs import replace
 
 from ....tracer.processes.supervised import go_on_in_child
 from ....tracer.run.own_builtins import own_builtins

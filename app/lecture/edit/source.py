@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ..changes import QUESTION_KEYS, READERS, is_change
 from ..document import FENCE, Lecture, Step, parse_lecture
@@ -27,8 +29,7 @@ class EditError(Exception):
     """An edit that can't be made; the text is one sentence."""
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(Struct, frozen=True):
     """A lecture's text in pieces that make the text when they are joined."""
 
     head: str  # before the first step
@@ -46,8 +47,7 @@ class Source:
         return replace(self, bodies=(*self.bodies[:number], body, *self.bodies[number + 1 :]))
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(Struct, frozen=True):
     """Some lines of a step."""
 
     kind: Kind  # what they are; between is what separates two blocks

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ...model import phase_steps
 from ...model.pane_moments import pane_moments
@@ -17,8 +19,7 @@ from ..scenes import Moment, Scene, moment_of
 CLOSE = 1e-6  # moments that are the same
 
 
-@dataclass(frozen=True)
-class Standing:
+class Standing(Struct, frozen=True):
     """Where a step is to begin."""
 
     moment: float  # of the playhead

@@ -9,9 +9,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ...model.session import Session
 from ..changes import StepChange, look_said
@@ -40,8 +42,7 @@ class UntracedError(EditError):
         self.panes = panes
 
 
-@dataclass(frozen=True)
-class Rearranged:
+class Rearranged(Struct, frozen=True):
     """A lecture's text after steps changed places."""
 
     text: str

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from ..changes import QUESTION_KEYS
 from ..document import Lecture, Step
@@ -30,8 +31,7 @@ from .source import (
 Edited = Callable[[list[Block]], Sequence[Block]]
 
 
-@dataclass(frozen=True)
-class StepWords:
+class StepWords(Struct, frozen=True):
     """What somebody may write of a step, as it stands in the text."""
 
     title: str  # its heading

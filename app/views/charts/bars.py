@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from msgspec import Struct
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPen
 
@@ -25,8 +24,7 @@ FAR = 0.98  # the share of a bar's samples that its axis must hold
 Hits = list[tuple[QRectF, str]]
 
 
-@dataclass(frozen=True)
-class BarRows:
+class BarRows(Struct, frozen=True):
     """The places of a panel: where the names and the plot stand, and how high a bar's row is."""
 
     names: QRectF
@@ -34,8 +32,7 @@ class BarRows:
     pitch: float
 
 
-@dataclass(frozen=True)
-class NameLine:
+class NameLine(Struct, frozen=True):
     """A line of a name. A kernel's is bold."""
 
     text: str

@@ -7,8 +7,8 @@ kernel has a sign of its own too.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
+from msgspec import Struct
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPen, QPolygonF
 
@@ -23,8 +23,7 @@ SIGNS = ("circle", "square", "diamond", "up", "down", "pentagon", "plus", "cross
 DASHES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine, Qt.PenStyle.DashDotLine)
 
 
-@dataclass(frozen=True)
-class Ink:
+class Ink(Struct, frozen=True):
     """A painter with the theme whose text it writes. Lengths are in pixels at the theme's text scale."""
 
     painter: QPainter

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import hypot
 
+from msgspec import Struct
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QPen, QPolygonF, QTransform
 
@@ -179,8 +179,7 @@ def _runs(series: Series, joined: float) -> list[list[int]]:
     return [run for run in runs if len(run) > 1]
 
 
-@dataclass(frozen=True)
-class NameRoom:
+class NameRoom(Struct, frozen=True):
     """Where names may stand: from `left` on, from `top` down, and on none of the `taken` places."""
 
     left: float

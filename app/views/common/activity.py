@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
 from typing import Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from ....tracer.analysis.requests import Requests
@@ -18,8 +18,7 @@ from ...model.session import Session
 WarpState = Literal["absent", "before", "request", "exchange", "waiting", "idle", "after"]
 
 
-@dataclass(frozen=True, eq=False)
-class BlockActivity:
+class BlockActivity(Struct, frozen=True, eq=False):
     """One block over the launch. Phase p is made of moments start[p] < m <= end[p] (none where equal)."""
 
     block: int  # linear number
@@ -48,8 +47,7 @@ MOST_KEPT = 64  # blocks of a session
 _KEPT: WeakKeyDictionary[Session, OrderedDict[int, BlockActivity]] = WeakKeyDictionary()
 
 
-@dataclass(frozen=True, eq=False)
-class WarpActivity:
+class WarpActivity(Struct, frozen=True, eq=False):
     """One warp over the launch: its requests in the order of their moments."""
 
     warp: int  # number in its block
@@ -57,8 +55,7 @@ class WarpActivity:
     moments: Ints  # (n,), when each is made
 
 
-@dataclass(frozen=True)
-class WarpStatus:
+class WarpStatus(Struct, frozen=True):
     """What a warp does at a moment."""
 
     state: WarpState  # before its first request, at one, exchanging, waiting at a barrier, between two, after its last

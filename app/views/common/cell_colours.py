@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 # Codes of a cell, ordered so that the largest of several is the one to show when they share a pixel.
@@ -13,8 +12,7 @@ Codes = NDArray[np.uint8]
 Colour = tuple[float, float, float]
 
 
-@dataclass(frozen=True)
-class ValueRange:
+class ValueRange(Struct, frozen=True):
     """The values that get the first and the last colour of a scale."""
 
     low: float

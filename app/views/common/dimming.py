@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 
+from msgspec.structs import asdict, replace
 from PySide6.QtCore import QEvent, QObject, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
@@ -27,8 +27,7 @@ WORDS = ("text", "muted", "accent", "good", "bad", "keyword", "string", "number"
 SHAPES = ("cell_unread", "cell_poison")
 
 
-@dataclass(frozen=True)
-class DimTheme(Theme):
+class DimTheme(Theme, frozen=True):
     """A theme whose colours have dimmed."""
 
     keep: float = FAINT  # how much is left of shapes
@@ -51,8 +50,7 @@ def dimmed(theme: Theme, keep: float = FAINT) -> Theme:
     palette, ground = theme.palette, theme.palette.panel
     words = {name: fainter(getattr(palette, name), ground).name() for name in WORDS}
     shapes = {name: mixed(QColor(ground), getattr(palette, name), keep).name() for name in SHAPES}
-    values = {f.name: getattr(theme, f.name) for f in fields(theme)}
-    return DimTheme(**values | {"palette": replace(palette, **words, **shapes)}, keep=keep)
+    return DimTheme(**asdict(theme) | {"palette": replace(palette, **words, **shapes)}, keep=keep)
 
 
 def shade(colour: QColor, theme: Theme) -> QColor:

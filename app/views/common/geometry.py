@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 
 class Box(NamedTuple):
@@ -41,8 +42,7 @@ class Box(NamedTuple):
         return Box(self.x + left, self.y + top, width, height)
 
 
-@dataclass(frozen=True)
-class Scale:
+class Scale(Struct, frozen=True):
     """From the values of an axis to pixels."""
 
     low: float  # the least value, above 0 on a logarithmic axis

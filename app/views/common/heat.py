@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from ....tracer.analysis.minimum_cost import once_each, wasted_of
@@ -20,8 +20,7 @@ HEATS = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Heat:
+class Heat(Struct, frozen=True, eq=False):
     """One figure of a trace: an amount for some accesses, which adds up by line and by element."""
 
     rows: Ints  # (n,), accesses (rows of the trace) in the order of their requests, so of their moments

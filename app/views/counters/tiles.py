@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
 
+from msgspec import Struct
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPolygonF
 
@@ -21,8 +21,7 @@ ARROW = 7  # beside a number that has changed
 MINIMUM_TILES = 4  # tiles below which they are drawn smaller
 
 
-@dataclass(frozen=True)
-class Tile:
+class Tile(Struct, frozen=True):
     """A number of the strip."""
 
     label: str  # what it is called
@@ -37,8 +36,7 @@ class Tile:
         return self.words(self.amount(moment))
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(Struct, frozen=True):
     """What a number was before another setup was chosen."""
 
     before: str  # in words
@@ -53,8 +51,7 @@ class Change:
         return f"was {self.before}", f"{sign}{times:.3g}", f"{sign}{times:.2g}", ""
 
 
-@dataclass(frozen=True)
-class Style:
+class Style(Struct, frozen=True):
     """How large a tile's parts are, in pixels at the normal text size, and where they stand."""
 
     number: float  # the size of the number
@@ -72,8 +69,7 @@ LARGE, LARGE_LINE = (
 HEIGHTS = {"tall": 54, "line": 30, "none": 0}
 
 
-@dataclass(frozen=True)
-class Grid:
+class Grid(Struct, frozen=True):
     """How the tiles stand in their row: so many, in this style."""
 
     count: int

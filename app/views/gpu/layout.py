@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 from PySide6.QtCore import QRectF, QSizeF
 
 from ....tracer.model.array_types import Ints
@@ -19,8 +18,7 @@ TALLEST = {"gpu": 96, "multiprocessor": 96, "block": 96, "warp": 110}  # pixels:
 TimeRange = tuple[float, float]  # nanoseconds at the left and the right edge, from the origin of the axis
 
 
-@dataclass(frozen=True)
-class GpuLayout:
+class GpuLayout(Struct, frozen=True):
     """Where things stand, in logical pixels."""
 
     names: QRectF  # of the rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from ....tracer.hardware.timeline import SEGMENT_KINDS
 from ...gpu.data import GpuData
@@ -10,8 +10,7 @@ from ...gpu.place import Level, PanePlace
 from .image import kind_rows
 
 
-@dataclass(frozen=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """A place in a timeline, with all that its words left open."""
 
     data: GpuData

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from ....tracer.analysis.atomic_additions import Additions
 from ....tracer.analysis.histogram_launch import HistogramLaunch
@@ -47,8 +47,7 @@ class BinArray(NamedTuple):
     adding: CurrentAdditions  # what is added now
 
 
-@dataclass(frozen=True, eq=False)
-class HistogramViewData:
+class HistogramViewData(Struct, frozen=True, eq=False, dict=True):
     """A session that counts, as the histogram view draws it; what is derived is computed once."""
 
     session: Session

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from ....tracer.analysis.histogram_launch import HistogramLaunch
@@ -36,8 +36,7 @@ class AdditionLines(NamedTuple):
     survives: NDArray[np.bool_]  # (n,), whether the counter's end knows of it
 
 
-@dataclass(frozen=True, eq=False)
-class CounterViewData:
+class CounterViewData(Struct, frozen=True, eq=False, dict=True):
     """A session that counts into one element, as it is drawn; what is derived is computed once."""
 
     session: Session

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
@@ -39,8 +38,7 @@ DOES = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Fact:
+class Fact(Struct, frozen=True):
     """What a block's requests of one kind do in a phase: all counted from the trace."""
 
     kind: str  # of the requests, as in KINDS
@@ -52,8 +50,7 @@ class Fact:
     sectors: int  # of 32 bytes, 0 outside global memory
 
 
-@dataclass(frozen=True)
-class HardwareFact:
+class HardwareFact(Struct, frozen=True):
     """What is known of a launch on a GPU."""
 
     text: str  # a sentence or two

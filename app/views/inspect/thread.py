@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QIcon, QPainter, QPaintEvent, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
@@ -44,8 +43,7 @@ STATES: dict[WarpState, str] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class ThreadActivity:
+class ThreadActivity(Struct, frozen=True, eq=False):
     """The chosen thread."""
 
     selection: Selection  # its block and its number there

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from ....tracer.analysis.buffer_contents import TouchedElements
@@ -38,8 +38,7 @@ class Footprint(NamedTuple):
     outline: outlines.CellPath | None = None
 
 
-@dataclass(frozen=True)
-class Footprints:
+class Footprints(Struct, frozen=True):
     """What one block touches of each buffer: `whole` in all; `by_phase` as (phase, footprint), in order of phase."""
 
     whole: Mapping[int, Footprint]
@@ -64,8 +63,7 @@ def footprints_of(touched: Mapping[int, TouchedElements], sheets: Mapping[int, S
     return Footprints(whole, by_phase)
 
 
-@dataclass(frozen=True, eq=False)
-class Cells:
+class Cells(Struct, frozen=True, eq=False):
     """Cells in groups that follow one another, each perhaps more than once in its group."""
 
     row: Ints

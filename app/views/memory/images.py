@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from ....tracer.model.array_types import Ints, Mask
@@ -47,8 +47,7 @@ def packed(channels: NDArray[np.uint8], unknown: Mask, blank: Mask, unread: int)
     return found
 
 
-@dataclass(frozen=True, eq=False)
-class ImagePixels:
+class ImagePixels(Struct, frozen=True, eq=False, dict=True):
     """An image before anything is written to it, from which the later ones are made."""
 
     levels: NDArray[np.uint8]  # (pixels, channels)

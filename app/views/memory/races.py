@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from ....tracer.model.array_types import AnyInts, Ints, Mask
 from ....tracer.model.finding import Finding
@@ -24,8 +24,7 @@ class Conflict(NamedTuple):
     other: int  # the other
 
 
-@dataclass(frozen=True, eq=False)
-class RacedElements:
+class RacedElements(Struct, frozen=True, eq=False):
     """The harmful races of a session whose findings are known."""
 
     session: Session

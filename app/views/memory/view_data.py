@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from ....tracer.analysis.buffer_contents import NOWHERE
@@ -90,8 +90,7 @@ class ColourGroup(NamedTuple):
     span: cell_colours.ValueRange
 
 
-@dataclass(frozen=True, eq=False)
-class MemoryViewData:
+class MemoryViewData(Struct, frozen=True, eq=False, dict=True):
     """A session as the memory view draws it; what is derived is computed once."""
 
     session: Session  # what is drawn

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
+from msgspec import Struct, field
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPen, QPixmap, QPolygonF
 
@@ -33,8 +33,7 @@ SHORTEST = 16  # pixels that a label needs
 CROWDED = 4  # pixels; a phase that has less goes without the line of its barrier
 
 
-@dataclass(frozen=True, eq=False)
-class TimelineViewData:
+class TimelineViewData(Struct, frozen=True, eq=False):
     """Everything that the still part of a timeline shows."""
 
     session: Session  # whose launch it is

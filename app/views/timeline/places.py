@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 from PySide6.QtCore import QRectF
 
@@ -15,8 +15,7 @@ from ....tracer.model.array_types import Ints
 MomentRange = tuple[float, float]  # the moments at the left and the right edge
 
 
-@dataclass(frozen=True)
-class TimelineLayout:
+class TimelineLayout(Struct, frozen=True):
     """Where things stand in a timeline, in logical pixels."""
 
     strip: QRectF  # all blocks of the grid

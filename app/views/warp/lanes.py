@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from ....tracer.analysis.minimum_cost import minimum_sectors, minimum_wavefronts
@@ -18,8 +18,7 @@ from ...model.session import Session
 LINE = 128  # bytes: four sectors that the cache keeps together
 
 
-@dataclass(frozen=True)
-class TouchedBytes:
+class TouchedBytes(Struct, frozen=True):
     """Bytes that lanes touch: of one sector, or one word of a bank."""
 
     target: int  # number of the sector, or of the bank
@@ -28,8 +27,7 @@ class TouchedBytes:
     lanes: tuple[int, ...]  # who touch it, ascending
 
 
-@dataclass(frozen=True, eq=False)
-class Lanes:
+class Lanes(Struct, frozen=True, eq=False, dict=True):
     """A request, or a warp without one."""
 
     session: Session  # whose request it is

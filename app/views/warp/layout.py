@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from ....tracer.analysis.request_cost import BANKS, SECTOR, WORD
 from ..common.geometry import Box
@@ -23,8 +23,7 @@ class ColumnWidths(NamedTuple):
     gap: float  # between two columns
 
 
-@dataclass(frozen=True, eq=False)
-class WarpLayout:
+class WarpLayout(Struct, frozen=True, eq=False):
     """Where the parts of the picture stand, in pixels; a column is (left edge, width), 0 wide without room for it."""
 
     chips: tuple[Box, ...]  # one for each lane that is drawn: 32, or the threads of a block that has fewer

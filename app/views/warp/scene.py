@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
 
+from msgspec import Struct
 from PySide6.QtCore import QLineF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
@@ -23,8 +23,7 @@ MARK = 12.0  # width of a lane's box where its number stands beside it
 FAINT = 0.3  # how much is left of what the pointer is not on
 
 
-@dataclass(frozen=True, eq=False)
-class WarpScene:
+class WarpScene(Struct, frozen=True, eq=False, dict=True):
     """What is drawn of a request. Lanes under the pointer are empty sets while it is elsewhere."""
 
     lanes: Lanes  # the request

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 import msgspec
+from msgspec import Struct
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from ....kernels.scenarios.catalogue import CatalogueError, find
@@ -38,8 +38,7 @@ NOT_LAUNCHED = "Its program launches it no more."
 UNCHANGED = "This is the kernel that is shown; change a line first."
 
 
-@dataclass(frozen=True)
-class _Attempt:
+class _Attempt(Struct, frozen=True):
     """A version that is being made."""
 
     new: Setup  # the version; of a program of the user's the one before, as long as nobody knows the trace

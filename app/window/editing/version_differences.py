@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from ....tracer.model.finding import Finding, counted
 from ....tracer.model.trace import Op
@@ -22,8 +22,7 @@ COUNTERS = (
 )
 
 
-@dataclass(frozen=True)
-class NumberChange:
+class NumberChange(Struct, frozen=True):
     """A number that is not the same in both versions."""
 
     name: str  # what is counted
@@ -31,8 +30,7 @@ class NumberChange:
     after: int
 
 
-@dataclass(frozen=True)
-class FindingChange:
+class FindingChange(Struct, frozen=True):
     """Findings of a kind of which there are more or fewer now."""
 
     kind: str  # in FINDING_KINDS
@@ -41,8 +39,7 @@ class FindingChange:
     first: Finding | None  # the first of the new ones, None where there are fewer
 
 
-@dataclass(frozen=True)
-class VersionDifferences:
+class VersionDifferences(Struct, frozen=True):
     """What differs between two versions; findings are None while they are not known of both."""
 
     numbers: tuple[NumberChange, ...]  # counters and moments

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
 
 from ....tracer.run.worker_client import Cancelled
@@ -24,8 +24,7 @@ KEPT = 4  # traces that lie in the folder at once: the last may just be read
 UNKNOWN = "The text could not be judged; the terminal says why. Change it, or leave the exercise."
 
 
-@dataclass(frozen=True, eq=False)
-class Judged:
+class Judged(Struct, frozen=True, eq=False):
     """A text that was judged."""
 
     exercise: Exercise

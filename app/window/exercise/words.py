@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from ....tracer.judging.result import CaseResult, WrongArgument
 from ....tracer.model.finding import counted
@@ -29,8 +30,7 @@ INSTEAD: dict[type[ast.cmpop], str] = {  # what holds where a comparison does no
 SIGNS: dict[str, str] = {"<=": "≤", ">=": "≥", "==": "=", "!=": "≠", "*": "×"}
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(Struct, frozen=True):
     """A line of the result."""
 
     sign: Sign

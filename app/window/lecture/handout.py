@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from msgspec import Struct
 from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QRectF, QSize
 from PySide6.QtGui import QPageSize, QPainter, QPdfWriter, QTextDocument
 
@@ -39,8 +39,7 @@ BAR, INDENT = 2, 12  # the line beside the notes, and how far these stand from t
 LETTERS = "ABCDEF"  # of the choices of a question
 
 
-@dataclass(frozen=True)
-class HandoutLook:
+class HandoutLook(Struct, frozen=True):
     """How a handout looks."""
 
     paper: PaperName = "a4"
@@ -49,8 +48,7 @@ class HandoutLook:
     text_size: float = 1.0  # times the normal
 
 
-@dataclass(frozen=True)
-class _Section:
+class _Section(Struct, frozen=True):
     """A step on paper, before it is placed."""
 
     number: int  # of the step, from 0

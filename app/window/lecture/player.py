@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 from PySide6.QtCore import QObject, Signal
 
 from ....kernels.scenarios.catalogue import CatalogueError, find
@@ -36,8 +36,7 @@ UNSHOWABLE = (NoLaunch, CatalogueError, PlanError)  # why a step has no sessions
 ShowBookmark = Callable[[Bookmark, StartMoment | None], bool]
 
 
-@dataclass
-class _Filled:
+class _Filled(Struct):
     """What was computed of the step that is shown, None until somebody asks."""
 
     caption: FilledCaption | None = None

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from msgspec import Struct, field
 from PySide6.QtCore import QObject, Signal
 
 from ...control.program_job import UserProgram
@@ -28,8 +28,7 @@ class NoLaunch(Exception):
         super().__init__(sentence)
 
 
-@dataclass
-class _Run:
+class _Run(Struct):
     """A run of a program with this content."""
 
     job: UserProgram  # what runs it

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from PySide6.QtCore import QRegularExpression, QSize, Qt, Signal
 from PySide6.QtGui import QKeySequence, QRegularExpressionValidator, QShortcut
 from PySide6.QtWidgets import (
@@ -32,8 +32,7 @@ SHORT, MIDDLE = (
 NUMBER = QRegularExpression(r"[-+]?[\d ,]*\.?\d*(e[-+]?\d*)?")
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """A question as the audience sees it: before the answer is revealed nothing in it says what is right."""
 
     ask: str  # the question

@@ -10,11 +10,12 @@ import secrets
 import shutil
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from io import BytesIO
 from pathlib import Path
 from typing import IO
+
+from msgspec import Struct
 
 from ....tracer.storage.atomic_write import TEMPORARY, atomic_file
 from ...widgets.widget_picture import PictureError
@@ -33,8 +34,7 @@ class AbandonedError(Exception):
     """No frame will follow: what is half-written is to go."""
 
 
-@dataclass(frozen=True)
-class Encoding:
+class Encoding(Struct, frozen=True):
     """How frames are written."""
 
     kind: Kind

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
+from msgspec import Struct
 
-@dataclass(frozen=True)
-class Shot:
+
+class Shot(Struct, frozen=True):
     """A part of a film in which the playhead goes evenly from one moment to another, and then stays."""
 
     begin: float  # of the playhead
@@ -26,8 +26,7 @@ class Shot:
         return float(begin + (Fraction(self.end) - begin) * since / self.seconds)
 
 
-@dataclass(frozen=True)
-class Still:
+class Still(Struct, frozen=True):
     """Frames after one another that show the same."""
 
     shot: Shot

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+
+from msgspec import Struct
 
 from ...widgets.widget_picture import PictureError
 
@@ -13,8 +14,7 @@ FASTEST = 120  # frames a second
 MOST = 8192 * 8192  # pixels of a frame, of which several are in memory
 
 
-@dataclass(frozen=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """A kind of file."""
 
     suffix: str  # "" for a folder of PNG files

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
 from pathlib import Path
 from typing import Protocol
 
+from msgspec import Struct
+from msgspec.structs import astuple
 from PySide6.QtGui import QColor
 
 from ....tracer.model.finding import counted
@@ -38,8 +39,7 @@ class Source(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Outlook:
+class Outlook(Struct, frozen=True):
     """What a recording will be."""
 
     frames: int
@@ -161,5 +161,5 @@ def _wanted(theme: str) -> list[int]:
     """Return the colours that a theme means something by, and the grounds of lines that run."""
     palette = DARK if theme == "dark" else LIGHT
     panel, kinds = QColor(palette.panel), KIND_COLOURS.values()
-    plain = [QColor(code) for code in (*kinds, *vars(palette).values())]
+    plain = [QColor(code) for code in (*kinds, *astuple(palette))]
     return [colour.rgb() & 0xFFFFFF for colour in (*plain, *(mixed(panel, code, LINE) for code in kinds))]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from ....kernels.scenarios.catalogue import find
 from ...control.measured_job import MeasuredTimes
@@ -24,8 +25,7 @@ VERSION = 1
 Progress = Callable[[int, int], None]  # done, of how many moments
 
 
-@dataclass
-class _Shown:
+class _Shown(Struct):
     """A session with all that is shown of it."""
 
     session: Session
@@ -150,7 +150,7 @@ class ReplayDocument:
 def look_of() -> dict[str, Any]:
     """Return colours, fonts and the looks of requests in light and dark."""
     themes = [Theme.named(name) for name in ("light", "dark")]
-    names = LIGHT.__dataclass_fields__
+    names = LIGHT.__struct_fields__
     return {
         "palette": {name: [getattr(LIGHT, name), getattr(DARK, name)] for name in names},
         "sans": list(SANS),

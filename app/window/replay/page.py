@@ -66,7 +66,7 @@ def _colours() -> str:
     fonts = {"sans": (*SANS, "system-ui", "sans-serif"), "mono": (*MONO, "monospace")}
     families = "".join(f"--{name}:{','.join(map(_family, names))};" for name, names in fonts.items())
     light, dark = (
-        "".join(f"--{name}:{getattr(palette, name)};" for name in palette.__dataclass_fields__)
+        "".join(f"--{name}:{getattr(palette, name)};" for name in palette.__struct_fields__)
         for palette in (LIGHT, DARK)
     )
     return (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec import Struct, field
 from numpy.typing import NDArray
 from PySide6.QtCore import QByteArray, QDataStream, QIODevice, QLineF, QPoint, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import (
@@ -61,8 +61,7 @@ def recorded(draw: Callable[[QPainter], None], width: int, height: int) -> Pictu
     return device.engine.picture
 
 
-@dataclass
-class _Ink:
+class _Ink(Struct):
     """What a painter draws with now."""
 
     pen: QPen = field(default_factory=QPen)

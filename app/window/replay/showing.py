@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ...lecture.places import Place, PlaceError, find_place, parse_place
 from ...lecture.scenes import Moment
@@ -32,8 +34,7 @@ class Range(NamedTuple):
     last: float
 
 
-@dataclass(frozen=True)
-class Showing:
+class Showing(Struct, frozen=True):
     """What a step shows."""
 
     setups: tuple[Setup, ...]  # of the panes

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import statistics
-from dataclasses import replace
 
 import msgspec
 import pytest
+from msgspec.structs import astuple, replace
 
 from measured import case
 from recorded_charts import FILE, H200, RAW, SIDES, of, raw, samples
@@ -337,10 +337,7 @@ def test_every_figure_says_device_date_and_method():
         assert "NVIDIA H200, recorded on 2026" in figure.origins[0]
         assert figure.method
         marks = [
-            mark
-            for panel in figure.panels
-            for axis in vars(panel).values()
-            for mark in getattr(axis, "marks", ())
+            mark for panel in figure.panels for axis in astuple(panel) for mark in getattr(axis, "marks", ())
         ]
         assert marks, chart
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 
-import msgspec
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QImage, QPainter, QPolygonF
 
@@ -21,10 +21,10 @@ from tilescope.app.window.start import application
 
 LAPTOP = replace(
     H200,
-    measurement=msgspec.structs.replace(
+    measurement=replace(
         H200.measurement,
-        device=msgspec.structs.replace(H200.measurement.device, name="GeForce RTX 4060 Laptop"),
-        ceilings=msgspec.structs.replace(H200.measurement.ceilings, copy_gb_per_s=240.0),
+        device=replace(H200.measurement.device, name="GeForce RTX 4060 Laptop"),
+        ceilings=replace(H200.measurement.ceilings, copy_gb_per_s=240.0),
     ),
 )
 ALL = (*of("matmul-naive-row-on-x", "matmul-tiled", "cuda-c-naive", "vector-increment").subjects,)
@@ -138,9 +138,7 @@ def test_the_name_of_what_a_roof_was_reached_in_is_plain(monkeypatch):
     assert {"float32 large product: 51,306 GFLOP/s", "float32 multiply-adds: 57,038 GFLOP/s"} <= texts
     ceilings = H200.measurement.ceilings
     registers = tuple(peak for peak in ceilings.peaks if peak.by == "registers")
-    measurement = msgspec.structs.replace(
-        H200.measurement, ceilings=msgspec.structs.replace(ceilings, peaks=registers)
-    )
+    measurement = replace(H200.measurement, ceilings=replace(ceilings, peaks=registers))
     figure = build([replace(H200, measurement=measurement)], Choice("roofline"))
     texts = {text for text, _ in drawn(figure, monkeypatch).texts}
     assert not any("large product" in text for text in texts)
@@ -165,11 +163,9 @@ def test_one_late_sample_takes_no_value_away_from_its_bar(monkeypatch):
     rows = [
         row for row in H200.measurement.rows if row.scenario == "matmul-tiled" and row.parameters["m"] == 1024
     ]
-    timing = msgspec.structs.replace(
-        rows[0].timing("kernel-warm"), microseconds=(300.0,) * 40 + (3000.0,) * 2
-    )
-    row = msgspec.structs.replace(rows[0], timings=(timing,))
-    late = replace(H200, measurement=msgspec.structs.replace(H200.measurement, rows=(row,)))
+    timing = replace(rows[0].timing("kernel-warm"), microseconds=(300.0,) * 40 + (3000.0,) * 2)
+    row = replace(rows[0], timings=(timing,))
+    late = replace(H200, measurement=replace(H200.measurement, rows=(row,)))
     seen = drawn(build([late], of("matmul-tiled")), monkeypatch)
     assert seen.place("300 µs").left() - seen.bars[0].right() < 25
 

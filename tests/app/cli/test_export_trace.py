@@ -5,11 +5,11 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from sessions import matmul
 from tilescope.app.cli.main import main

@@ -1,10 +1,10 @@
 """`tilescope measure --accesses`: the report of each launch, its trace file, and what can't be recorded."""
 
 from argparse import Namespace
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from noted_on_host import notes_on_host
 from tilescope.app.cli import measure_accesses

@@ -1,9 +1,8 @@
 """The facts of a recording: each from its columns, each with its mark."""
 
-from dataclasses import replace
-
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from gpu_charts import data, of_blocks, timeline, with_head
 from gpu_timelines import CYCLES

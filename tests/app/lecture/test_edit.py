@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from lectures import NAIVE, SMALL, TILED, lecture_of, session_of
 from tilescope.app.lecture.document import parse_lecture

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from lectures import NAIVE, SMALL, TILED, lecture_of, session_of
 from tilescope.app.lecture.changes import ProgramLaunch, parse_change

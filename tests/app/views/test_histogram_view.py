@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import msgspec
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 
@@ -126,8 +125,8 @@ def test_differing_bins_are_named():
     session = SESSIONS["global"]()
     wrong = session.counting.expected.copy()
     wrong[[2, 5, 7, 11, 13]] += 1
-    other = dataclasses.replace(session)
-    other.__dict__["counting"] = dataclasses.replace(session.counting, expected=wrong)
+    other = replace(session)
+    other.__dict__["counting"] = replace(session.counting, expected=wrong)
     said = show_histogram(other, session.end).accessibleDescription()
     assert "differs from NumPy in bins 2, 5, 7 and 2 more" in said
     assert picture(show_histogram(other, session.end)) != picture(show_histogram(session, session.end))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtTest import QTest
@@ -125,10 +125,8 @@ def test_a_part_of_a_launch_is_never_shown_as_a_total():
 
 def test_a_capped_trace_shows_the_counters_of_all(tiled):
     totals = {"global_load_sectors": 7000, "global_store_sectors": 70, "global_load_requests": 90}
-    capped = dataclasses.replace(
-        tiled.trace, accesses=10**9, totals=totals, notice="Only the first rows are kept."
-    )
-    view = show_panel(CountersView, dataclasses.replace(tiled, trace=capped))
+    capped = replace(tiled.trace, accesses=10**9, totals=totals, notice="Only the first rows are kept.")
+    view = show_panel(CountersView, replace(tiled, trace=capped))
     assert view.mark == "exact" and view.notice == "Counters of the whole launch, at any moment."
     for moment in (0, 40):
         assert numbers(view, moment)["global sectors"] == "7,070"
@@ -289,12 +287,8 @@ def test_a_block_outside_the_trace_is_not_explained():
 def test_an_empty_launch_can_be_shown(tiled):
     none = np.zeros(0, np.uint8)
     columns = dict.fromkeys(("block", "thread", "phase", "op", "buffer", "site", "index", "steps"), none)
-    barriers = dataclasses.replace(
-        tiled.trace.barriers, block=none, thread=none, phase=none, site=none, step=none
-    )
-    trace = dataclasses.replace(
-        tiled.trace, **columns, value=np.zeros(0, np.float32), barriers=barriers, accesses=0
-    )
+    barriers = replace(tiled.trace.barriers, block=none, thread=none, phase=none, site=none, step=none)
+    trace = replace(tiled.trace, **columns, value=np.zeros(0, np.float32), barriers=barriers, accesses=0)
     session = build_session(tiled.launch, trace, tiled.scenario)
     for kind in VIEWS:
         assert not picture(show_panel(kind, session, 0)).isNull()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QColor, QFontMetricsF
 from PySide6.QtTest import QTest
@@ -59,7 +58,7 @@ def test_rows_and_marks_of_32_warps_stay_readable(height, lines):
 )
 def test_names_take_the_lines_that_there_are(tiled, title):
     view, theme = (
-        show_timeline(dataclasses.replace(tiled, title=title), selection=Selection(0, 40)),
+        show_timeline(replace(tiled, title=title), selection=Selection(0, 40)),
         Theme.named("light"),
     )
     found = name_lines(view._data, 5, 90, theme)
@@ -72,7 +71,7 @@ def test_names_take_the_lines_that_there_are(tiled, title):
 
 def test_names_are_broken_at_their_commas(tiled):
     title = "Tiled, shared memory, tile 16"
-    view = show_timeline(dataclasses.replace(tiled, title=title), selection=Selection(0, 40))
+    view = show_timeline(replace(tiled, title=title), selection=Selection(0, 40))
     found = [text for text, _ in name_lines(view._data, 5, 100, Theme.named("light"))]
     assert found == ["Tiled", "shared memory", "tile 16", "warp 1 of 2"]
 

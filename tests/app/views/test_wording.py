@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from sessions import matmul
 from tilescope.app.views.common import wording
@@ -55,7 +55,7 @@ def test_every_element_of_an_array_is_named_by_its_place(shape, strides, unit):
 def test_an_index_between_the_elements_is_outside():
     buffer = Buffer("half", "global", "float32", (4,), (8,), 0, 4, 8)
     assert wording.element_text(buffer, 1) == "half, byte 4: outside"
-    assert wording.element_text(dataclasses.replace(buffer, name="a"), 2) == "a[1]"
+    assert wording.element_text(replace(buffer, name="a"), 2) == "a[1]"
     assert wording.element_text(buffer, 99).endswith("outside")
 
 
@@ -112,17 +112,17 @@ def test_the_verdict():
         wording.check_text(trace)[0].startswith("equals NumPy, largest error ")
         and wording.check_text(trace)[1]
     )
-    wrong = dataclasses.replace(trace, check=Check(3.0, 1e-5, False))
+    wrong = replace(trace, check=Check(3.0, 1e-5, False))
     assert wording.check_text(wrong) == ("differs from NumPy: off by 3", False)
-    assert wording.check_text(dataclasses.replace(trace, check=None)) == ("", True)
+    assert wording.check_text(replace(trace, check=None)) == ("", True)
     error = KernelError("IndexError", "no", (0, 0, 0), (0, 0, 0), "k.py", 3)
-    assert wording.check_text(dataclasses.replace(trace, error=error)) == ("stopped: IndexError", False)
+    assert wording.check_text(replace(trace, error=error)) == ("stopped: IndexError", False)
 
 
 def test_a_whole_launch_has_nothing_to_say_about_parts():
     trace = matmul(m=8, k=4, n=8, tile=8).trace
     assert wording.part_text(trace) == ""
-    assert wording.part_text(dataclasses.replace(trace, accesses=10 * len(trace))).startswith("A part: ")
+    assert wording.part_text(replace(trace, accesses=10 * len(trace))).startswith("A part: ")
 
 
 def test_operands_are_named_left_one_first():

@@ -1,12 +1,12 @@
 """Traces and arrays in and out of the window."""
 
-import dataclasses
 import os
 import sys
 
 import msgspec
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 
@@ -74,7 +74,7 @@ def test_a_files_kernel_runs_only_after_the_user_agrees(tmp_path):
         launch = decode(trace.launch)
         own = msgspec.structs.replace(launch, source=launch.source + "\n# mine\n")
         path = tmp_path / "theirs.npz"
-        save(dataclasses.replace(trace, launch=encode(own)), path)
+        save(replace(trace, launch=encode(own)), path)
         fresh.files.open_path(str(path))
         settle(fresh)
         opened_session = fresh.stage.sessions[0]

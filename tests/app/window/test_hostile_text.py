@@ -1,7 +1,6 @@
 """Every text of a trace file is data: shown as it is and printed as one line, whatever stands in it."""
 
 import ast
-import dataclasses
 import re
 from html import unescape
 from pathlib import Path
@@ -9,6 +8,7 @@ from xml.etree import ElementTree
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from PySide6 import QtGui
 from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QHelpEvent
@@ -50,12 +50,12 @@ TIPS = {"setToolTip": -1, "setTabToolTip": 1, "showText": 1}  # methods, and whi
 def hostile(trace: Trace, launch: str = "") -> Trace:
     """Return a trace with a hostile text in every place that holds whatever text there is."""
     file = f"/x/{HOSTILE}.py"
-    return dataclasses.replace(
+    return replace(
         trace,
         kernel=f"kernel {HOSTILE}",
         launch=launch or trace.launch,
-        buffers=tuple(dataclasses.replace(b, name=b.name + HOSTILE) for b in trace.buffers),
-        sites=tuple(dataclasses.replace(s, function=f"kernel {HOSTILE}", file=file) for s in trace.sites),
+        buffers=tuple(replace(b, name=b.name + HOSTILE) for b in trace.buffers),
+        sites=tuple(replace(s, function=f"kernel {HOSTILE}", file=file) for s in trace.sites),
         sources={file: f"# {HOSTILE}\n" + "".join(trace.sources.values())},
         notice=f"notice {HOSTILE}",
         made_by=f"made {HOSTILE}",

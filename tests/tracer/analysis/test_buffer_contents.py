@@ -9,12 +9,11 @@ from typing import Any
 
 os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # before numba is imported, here or by a test
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import force_setattr, replace
 
 from tilescope.kernels.scenarios import catalogue
 from tilescope.tracer.analysis import access_history, buffer_contents
@@ -258,7 +257,7 @@ def test_at_the_end_a_matmul_has_its_product_and_read_each_element_as_often_as_i
 def test_without_a_source_an_element_flies_to_where_its_value_is_stored_next():
     program = [[(0, L, PLAIN, 5), (1, S, TILE, 3)], [(2, L, TILE, 3)], [(3, S, COLUMNS, 2)]]
     trace = trace_of({(0, 0): program})
-    object.__setattr__(trace, "value", np.array([8.0, 8.0, 8.0, 1.0]))
+    force_setattr(trace, "value", np.array([8.0, 8.0, 8.0, 1.0]))
     kinds, buffers, indices = contents_of(trace, requests_of(trace)).destinations(np.arange(4))
     assert kinds.tolist() == [INTO_SHARED, NOWHERE, NOWHERE, NOWHERE]
     assert buffers.tolist() == [TILE, -1, -1, -1]
@@ -293,7 +292,7 @@ def test_an_access_index_names_its_place_in_the_shape():
 
 def test_value_range_spans_initial_and_stored_values_and_leaves_out_what_is_not_finite():
     trace = trace_of({(0, 0): [[(0, S, PLAIN, 0), (1, S, PLAIN, 1), (2, S, OWN, 0), (3, S, WIDE, 0)]]})
-    object.__setattr__(trace, "value", np.array([-3.0, math.inf, 4.0, 3 + 4j]))
+    force_setattr(trace, "value", np.array([-3.0, math.inf, 4.0, 3 + 4j]))
     contents = contents_of(trace, requests_of(trace))
     assert contents.value_range(PLAIN) == (-3.0, 11.5)
     assert contents.value_range(OWN) == (4.0, 4.0)
@@ -303,7 +302,7 @@ def test_value_range_spans_initial_and_stored_values_and_leaves_out_what_is_not_
 
 def test_value_range_leaves_out_the_poison_of_whole_numbers():
     trace = trace_of({(0, 0): [[(0, S, EVERY_OTHER, 0)]]})
-    object.__setattr__(trace, "value", np.array([30.0]))
+    force_setattr(trace, "value", np.array([30.0]))
     content = np.full(BUFFERS[EVERY_OTHER].size, poison(np.dtype("int16")))
     content[2] = 7
     trace.initial[EVERY_OTHER] = content
@@ -320,7 +319,7 @@ def test_at_the_end_an_element_holds_what_the_last_step_left(kind: str):
 
 def test_a_trace_without_values_still_knows_reads_and_writers():
     trace = trace_of({(0, 0): [[(0, S, PLAIN, 4), (1, L, PLAIN, 4), (2, S, TILE, 0)]]})
-    object.__setattr__(trace, "value", None)
+    force_setattr(trace, "value", None)
     contents = contents_of(trace, requests_of(trace))
     assert contents.values(PLAIN, 3)[1, 1] == 4.5
     assert contents.reads(PLAIN, 3)[1, 1] == 1

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from engines import nothing, racing
 from launching import Array, launch
@@ -51,9 +51,7 @@ def kernel(a, out):
 def test_what_is_known_to_keep_apart_is_not_looked_through_for_races():
     trace = run(launch_of(find("matmul-tiled"), {}), nothing)
     assert trace.apart
-    known, unknown = (
-        findings_of(made, requests_of(made)) for made in (trace, dataclasses.replace(trace, apart=False))
-    )
+    known, unknown = (findings_of(made, requests_of(made)) for made in (trace, replace(trace, apart=False)))
     assert list(map(repr, known)) == list(map(repr, unknown))
 
 
@@ -133,7 +131,7 @@ def test_what_was_stored_to_first_is_not_looked_through_for_reads_of_nothing(
     monkeypatch.setattr(race_free_check, "SHARED_OUT", 0)
     trace = traced(tmp_path, line)
     look = look_at(trace, cores)
-    found = uninitialised_findings(dataclasses.replace(trace, written_first=False), requests_of(trace))
+    found = uninitialised_findings(replace(trace, written_first=False), requests_of(trace))
     known = uninitialised_findings(
         trace.looked_at(apart=True, written_first=look.written_first), requests_of(trace)
     )

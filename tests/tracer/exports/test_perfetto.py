@@ -3,11 +3,11 @@
 import io
 import random
 from collections import Counter, defaultdict
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from odd_traces import made, nothing
 from sessions import matmul, uneven

@@ -8,11 +8,11 @@ import os
 import random
 import sys
 import tracemalloc
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from odd_traces import made, nothing
 from tilescope.tracer.exports import csv_file, parquet_file, write

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from gpu_timelines import made_timeline
 from sessions import matmul
@@ -99,9 +98,7 @@ def test_phases_last_from_their_first_warp_to_their_last(session, timeline):
 
 def test_nothing_is_said_of_a_block_whose_warps_were_not_recorded(session, timeline):
     kept = timeline.segments.block != 4
-    columns = (
-        getattr(timeline.segments, name)[kept] for name in type(timeline.segments).__dataclass_fields__
-    )
+    columns = (getattr(timeline.segments, name)[kept] for name in type(timeline.segments).__struct_fields__)
     partly = replace(timeline, segments=type(timeline.segments)(*columns))
     assert clock_of(partly, session, 4) is None and phase_cycles(partly, 4) == {}
     assert clock_of(partly, session, 5) is not None

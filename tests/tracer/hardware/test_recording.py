@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from types import SimpleNamespace
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from gpu_timelines import made_timeline
 from launching import launch  # noqa: F401  # sets the environment, before numba is imported

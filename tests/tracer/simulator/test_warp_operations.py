@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from launching import Array, contents, trace
 from tilescope.tracer.analysis.requests import requests_of

@@ -5,11 +5,11 @@ import random
 import re
 import tracemalloc
 import zipfile
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from tilescope.tracer.model.launch import Launch, encode
 from tilescope.tracer.storage import aside

@@ -1,9 +1,8 @@
 """Traces that a GPU made, found by their launch: by what is run on what, not by what else is known of it."""
 
-from dataclasses import replace
-
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from noted_on_host import notes_on_host
 from tilescope import ROOT

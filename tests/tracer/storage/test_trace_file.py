@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import errno
 import io
 import json
@@ -19,6 +18,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from launching import Array, trace
 from tilescope.kernels.scenarios.catalogue import find
@@ -53,9 +53,9 @@ def small(folder: Path) -> Trace:
 
 def assert_same(one: Trace, two: Trace) -> None:
     """Assert that two traces say the same, bit for bit."""
-    for field in dataclasses.fields(Trace):
-        if field.name not in ("barriers", "initial", "value", *ACCESS_COLUMNS, "steps", "blocks", "recorded"):
-            assert repr(getattr(one, field.name)) == repr(getattr(two, field.name)), field.name
+    for name in Trace.__struct_fields__:
+        if name not in ("barriers", "initial", "value", *ACCESS_COLUMNS, "steps", "blocks", "recorded"):
+            assert repr(getattr(one, name)) == repr(getattr(two, name)), name
     pairs = [(getattr(one, name), getattr(two, name)) for name in (*ACCESS_COLUMNS, "blocks", "recorded")]
     pairs += [(getattr(one.barriers, name), getattr(two.barriers, name)) for name in BARRIER_COLUMNS]
     assert all(np.array_equal(a, b) for a, b in pairs)
@@ -105,7 +105,7 @@ def test_a_small_trace_is_written_plain_and_any_zip_program_reads_it(tmp_path: P
 
 
 def test_error_check_totals_and_texts_come_back(tmp_path: Path):
-    made = dataclasses.replace(
+    made = replace(
         small(tmp_path),
         error=KernelError("ValueError", 'ä "quoted" \n line', (1, 0, 0), (3, 0, 0), "k.py", 7),
         check=Check(math.inf, math.nan, False),
@@ -128,8 +128,8 @@ def test_values_of_every_type_come_back_bit_for_bit(tmp_path: Path, dtype: str):
     raw = rng.integers(0, 256, (len(made), np.dtype(dtype).itemsize), np.uint8)
     value = raw.view(dtype)[:, 0] if dtype != "bool" else raw[:, 0] > 128
     content = np.resize(value, 8)
-    buffer = dataclasses.replace(made.buffers[0], dtype=dtype)
-    changed = dataclasses.replace(
+    buffer = replace(made.buffers[0], dtype=dtype)
+    changed = replace(
         made, value=value, buffers=(buffer, *made.buffers[1:]), initial={**made.initial, 0: content}
     )
     save(changed, tmp_path / "t")
@@ -140,8 +140,8 @@ def test_records_and_launches_without_values_come_back(tmp_path: Path):
     made = small(tmp_path)
     content = np.zeros(8, POINT)
     content["y"] = np.arange(8)
-    buffers = (dataclasses.replace(made.buffers[0], dtype=POINT.str, unit=6, strides=(6,)), *made.buffers[1:])
-    changed = dataclasses.replace(made, value=None, buffers=buffers, initial={0: content})
+    buffers = (replace(made.buffers[0], dtype=POINT.str, unit=6, strides=(6,)), *made.buffers[1:])
+    changed = replace(made, value=None, buffers=buffers, initial={0: content})
     save(changed, tmp_path / "t")
     back = load(tmp_path / "t")
     assert_same(back, changed)
@@ -253,7 +253,7 @@ def test_failure_under_way_leaves_the_old_file_and_nothing_else(
 
     monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(TraceFileError, match=words):
-        save(dataclasses.replace(made, notice="new"), tmp_path / "t")
+        save(replace(made, notice="new"), tmp_path / "t")
     assert ((tmp_path / "t").read_bytes(), sorted(tmp_path.iterdir())) == before
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
 from numba.core import types
 from numba.np import numpy_support
 from numpy.typing import NDArray
@@ -18,8 +18,7 @@ from ..state import CODES, code_of
 _SCALARS = {bool: types.boolean, int: types.int64, float: types.float64, complex: types.complex128}
 
 
-@dataclass
-class Arguments:
+class Arguments(Struct):
     """The arguments of a launch."""
 
     arrays: list[tuple[str, NDArray[Any]]] = field(default_factory=list)  # those in them, by name

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from ...model.array_types import Columns, counts_of
@@ -41,8 +41,7 @@ class NotBeside(Exception):
         self.unforeseen = unforeseen
 
 
-@dataclass(frozen=True, eq=False)
-class Part:
+class Part(Struct, frozen=True, eq=False):
     """What some blocks recorded that follow each other."""
 
     blocks: list[int]  # in order

@@ -5,25 +5,24 @@ from __future__ import annotations
 import ast
 import hashlib
 import math
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
 
 from ...model.trace import Op, Site
 from ...model.user_code import UserCode
 from ..state import SITES, regions_of
 
 
-@dataclass(frozen=True)
-class DeclaredArray:
+class DeclaredArray(Struct, frozen=True):
     """An array that a kernel declares."""
 
     name: str  # of the variable that it is assigned to; "" where there is none
     space: str  # "shared", "local" or "constant"
     dtype: np.dtype[Any]  # of its elements
     shape: tuple[int, ...] | None  # None is that of dynamic shared memory
-    content: Any = field(default=None, repr=False)  # what a constant array holds, of this shape
+    content: Any = None  # what a constant array holds, of this shape
 
     @property
     def regions(self) -> int:
@@ -36,8 +35,7 @@ class DeclaredArray:
         return 0 if self.shape is None else math.prod(self.shape) * self.dtype.itemsize
 
 
-@dataclass
-class RecordingProgram:
+class RecordingProgram(Struct):
     """The functions that compiled code is made of, and what the driver has to know of them.
 
     A device function is written once for each set of known arguments: those are in its key,

@@ -6,9 +6,9 @@ A record itself is never loaded or stored: whatever a kernel does with one, it d
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 from numba.np import numpy_support
@@ -24,8 +24,7 @@ from .views import filling, view_typer
 Assign = Callable[[Any, Any, Sequence[Any]], Any]
 
 
-@dataclass(frozen=True)
-class Field:
+class Field(Struct, frozen=True):
     """A field of records."""
 
     kind: Cells  # the type of all its elements in an array of records

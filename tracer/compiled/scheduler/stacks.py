@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import platform
 import sys
-from dataclasses import dataclass
 from functools import cache
 
 from llvmlite import binding, ir
+from msgspec import Struct
 
 from ..not_compilable import NotCompilable
 
@@ -25,8 +25,7 @@ RECURSIVE_BYTES = (
 COLOURS, COLOUR = 61, 64  # stacks that end at different lines of a cache, and bytes between these ends
 
 
-@dataclass(frozen=True)
-class Machine:
+class Machine(Struct, frozen=True):
     """How stacks are switched on a kind of processor and system.
 
     switch: (address where to store the stack pointer, stack pointer to go on with). start: what a new stack begins

@@ -7,9 +7,9 @@ busy ones are neighbours already, as at an array's edge or for `if t == 0`: no o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from ...analysis.requests import Requests
@@ -26,8 +26,7 @@ SUCCESSIVE = "give the work to threads with successive numbers"
 ALIKE = "let neighbouring threads have the same to do"
 
 
-@dataclass(frozen=True, eq=False)
-class _Idle:
+class _Idle(Struct, frozen=True, eq=False):
     """Requests whose busy lanes lie apart: an entry a request in each."""
 
     requests: Ints  # their numbers in the trace's requests

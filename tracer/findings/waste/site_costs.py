@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from ...analysis.kernel_structure import library_function
 from ...analysis.overlap import RANGE
@@ -19,8 +19,7 @@ LARGE_SHARE = 0.1  # of the launch's requests, sectors or wavefronts: what a war
 SAMPLED = 8  # requests of a site that are looked at for the pattern of their elements
 
 
-@dataclass(frozen=True, eq=False)
-class SiteCosts:
+class SiteCosts(Struct, frozen=True, eq=False):
     """Requests of one site and buffer, and what each costs in sectors or wavefronts: an entry a request in each."""
 
     requests: Ints  # their numbers in the trace's requests

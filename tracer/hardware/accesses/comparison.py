@@ -7,10 +7,10 @@ and as the race that the trace's race detector finds there, if it finds one.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from ...analysis.counters import totals_of
@@ -30,8 +30,7 @@ DIRECT, INDIRECT = "It is a race", "It follows from a race"
 OUTSIDE = "Threads go outside an array, which the simulator does not let them do and a GPU does."
 
 
-@dataclass(frozen=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """What a GPU did otherwise than the simulator, at the first place where it shows."""
 
     what: str  # "accesses", "values", "counters" or "results"
@@ -45,8 +44,7 @@ class Difference:
         return f"{self.text} {self.why}".strip()
 
 
-@dataclass(frozen=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """What is equal between a GPU's accesses and the simulator's, and what is not."""
 
     threads: int  # compared
@@ -64,8 +62,7 @@ class Comparison:
         return next((d for d in self.differences if d.what == what), None)
 
 
-@dataclass(frozen=True, eq=False)
-class _Sequences:
+class _Sequences(Struct, frozen=True, eq=False):
     """The accesses of all threads, thread after thread, in the order of each: columns of shape (accesses,)."""
 
     trace: Trace

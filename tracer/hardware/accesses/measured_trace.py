@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from ...model.array_types import Columns, Ints, narrow
@@ -38,8 +39,7 @@ from .notes import (
 from .order import PICO, Order, order_of
 
 
-@dataclass(frozen=True, eq=False)
-class MeasuredRun:
+class MeasuredRun(Struct, frozen=True, eq=False):
     """A launch as a GPU made it: its trace, what it left, and how well its order is known."""
 
     trace: Trace

@@ -5,12 +5,12 @@ from __future__ import annotations
 import zipfile
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from ...measure.measurement import Device
@@ -89,8 +89,7 @@ class NotesMade(msgspec.Struct, frozen=True):
     no_device: bool = False  # whether there is no GPU at all
 
 
-@dataclass(frozen=True, eq=False)
-class Notes:
+class Notes(Struct, frozen=True, eq=False):
     """The notes of one launch: everything in them is measured.
 
     rows: shape (notes, WORDS), thread after thread in the order of the grid, those of each in the order in which it

@@ -8,9 +8,8 @@ order for sure.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from ...model.array_types import Ints
@@ -21,8 +20,7 @@ PASSES = 16  # in which the orders of atomics and of threads settle
 PICO = 1000  # picoseconds in a nanosecond: times are whole numbers, so that none is lost
 
 
-@dataclass(frozen=True, eq=False)
-class Order:
+class Order(Struct, frozen=True, eq=False):
     """When each note was made: times in picoseconds from the first, shape (notes,), and how sure that is."""
 
     times: Ints

@@ -6,11 +6,11 @@ import ast
 import math
 import operator
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from ...compiled.math_functions import OF_ONE, OF_TWO
 from ...compiled.not_compilable import NotCompilable
@@ -53,8 +53,7 @@ class NotMarkable(Exception):
     """A kernel whose accesses can't be noted on a GPU; the text is one sentence."""
 
 
-@dataclass(frozen=True)
-class MarkedKernel:
+class MarkedKernel(Struct, frozen=True):
     """A kernel that notes its accesses: its functions, and what the numbers in its notes mean."""
 
     program: RecordingProgram  # sites and declared arrays, by number

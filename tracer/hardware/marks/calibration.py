@@ -7,10 +7,10 @@ multiprocessor the earliest is taken, by the rate that most agree on. Between th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 
@@ -18,8 +18,7 @@ class NotCalibrated(Exception):
     """Clocks that can't be brought onto one axis; the text is one sentence."""
 
 
-@dataclass(frozen=True, eq=False)
-class Clocks:
+class Clocks(Struct, frozen=True, eq=False):
     """What the clocks of all multiprocessors showed at two moments: columns of shape (multiprocessors,).
 
     What was not read is nan; times are nanoseconds of the timer, less the first that was read.

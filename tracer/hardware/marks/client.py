@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 
 from ...measure.cases import Case
 from ...measure.client import label, revision
@@ -27,8 +27,7 @@ Report = Callable[[str, int, int], None]
 Start = Callable[[TimelineRequest], Iterator[TimelineMessage]]
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """What came of a case: a file, or a sentence about why there is none."""
 
     case: Case

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from ..figures import at_once
@@ -25,8 +25,7 @@ class Damaged(Exception):
     """Marks that can't have been written by the kernel; the text is one sentence."""
 
 
-@dataclass(frozen=True, eq=False)
-class Warps:
+class Warps(Struct, frozen=True, eq=False):
     """The rows of all warps of a launch, and which multiprocessor each block ran on."""
 
     rows: NDArray[np.void]  # of dtype WARP_ROW, shape (blocks, warps of a block)

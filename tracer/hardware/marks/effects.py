@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, Final, Literal
+
+from msgspec import Struct
 
 from ...compiled.rewrite.scope import CudaPath, NotKnown, Scope, source_of
 from ..timeline import SegmentKind
@@ -19,8 +20,7 @@ NOT_ELEMENTS: Final = ("shape", "strides", "size", "ndim", "dtype", "itemsize", 
 DEEPEST = 8  # calls of device functions that are followed
 
 
-@dataclass(frozen=True)
-class View:
+class View(Struct, frozen=True):
     """An array, or a part of one: where it lies, and how many indices name an element of it."""
 
     space: Space

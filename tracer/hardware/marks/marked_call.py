@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from ...measure.gpu import Gpu
@@ -33,8 +33,7 @@ class TooManyMarks(Exception):
     """A warp writes more marks than memory is taken for."""
 
 
-@dataclass(frozen=True, eq=False)
-class Recorded:
+class Recorded(Struct, frozen=True, eq=False):
     """One launch with marks, as it was read back."""
 
     warps: Warps

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
+
+from msgspec import Struct
 
 from ...model.launch import Array, Launch
 from ..timeline import Detail
@@ -14,8 +15,7 @@ from .marking import BEGIN, DETAILED, END, LIMIT, MARK, SLOT, WARPS, MarkedSourc
 OUTER = "_ts_outer"
 
 
-@dataclass(frozen=True)
-class Room:
+class Room(Struct, frozen=True):
     """What a marked kernel is told of the memory for its marks, as constants of the compiled kernel."""
 
     warps: int  # of a block

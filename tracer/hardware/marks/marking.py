@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, Final
 
 import msgspec
+from msgspec import Struct
 
 from ...compiled.not_compilable import NotCompilable
 from ..timeline import Detail, SegmentKind
@@ -45,8 +45,7 @@ class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     barrier: bool = False  # whether it is a barrier of the block
 
 
-@dataclass(frozen=True)
-class MarkedSource:
+class MarkedSource(Struct, frozen=True):
     """A kernel with marks: its tree, and what they begin. Mark 0 is where a warp starts, and is not written."""
 
     tree: ast.FunctionDef

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from ....kernels.scenarios import catalogue
@@ -40,8 +41,7 @@ MARKED: Final = "with marks"
 Say = Callable[[str], None]
 
 
-@dataclass(frozen=True, eq=False)
-class _Tried:
+class _Tried(Struct, frozen=True, eq=False):
     """A kernel with marks, and what it costs."""
 
     call: MarkedCall

@@ -6,7 +6,6 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,6 +13,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
+from msgspec import Struct
 
 from ....kernels.scenarios import catalogue
 from ....kernels.scenarios.catalogue import Scenario, Values
@@ -43,8 +43,7 @@ class UnresolvedError(Exception):
     """A kernel that the assembler alone can't complete: it calls what Numba links later, as for half precision."""
 
 
-@dataclass(frozen=True)
-class Loaded:
+class Loaded(Struct, frozen=True):
     """A kernel on the device."""
 
     registers: int  # a thread

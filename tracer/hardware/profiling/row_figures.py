@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from ....kernels.scenarios.catalogue import CatalogueError, find
 from ...measure.measurement import Device, Row, TimingKind
@@ -13,8 +13,7 @@ from .profiles import CacheState, Profile, profile_of, recorded_profiles
 from .wording import basis_text, occupancy_text, origin_text, profile_text
 
 
-@dataclass(frozen=True)
-class RowFigures:
+class RowFigures(Struct, frozen=True):
     """What is known of a measured row besides its time."""
 
     launch: Launch | None = None  # of it

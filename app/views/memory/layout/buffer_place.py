@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from .....tracer.model.array_types import Ints
@@ -17,8 +18,7 @@ LARGEST_CELL, LARGEST_IN_LECTURE = 64.0, 144.0
 FLAT = 3.5  # lines of text: what has few rows (or columns) gets higher ones up to this, so that they can be told apart
 
 
-@dataclass(frozen=True)
-class BufferPlace:
+class BufferPlace(Struct, frozen=True):
     """Where a buffer's sheet stands, in pixels."""
 
     sheet: Sheet  # its cells
@@ -51,8 +51,7 @@ class BufferPlace:
         return self.sheet.element(math.floor((y - self.y) / self.row), math.floor((x - self.x) / self.cell))
 
 
-@dataclass(frozen=True)
-class Metrics:
+class Metrics(Struct, frozen=True):
     """Sizes that follow the text, in pixels."""
 
     line: float = 16.0  # the height of a line
@@ -76,8 +75,7 @@ class Metrics:
         return LARGEST_IN_LECTURE if self.large else LARGEST_CELL
 
 
-@dataclass(frozen=True, eq=False)
-class MemoryLayout:
+class MemoryLayout(Struct, frozen=True, eq=False):
     """The places by buffer number; `caption` is free for text; `tiles` is the box of the shared buffers."""
 
     places: dict[int, BufferPlace]

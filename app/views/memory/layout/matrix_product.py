@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from .....tracer.model.trace import Buffer
 from ...common.geometry import Box
@@ -21,8 +23,7 @@ BELOW = 1 - 1e-12  # of what fits exactly, so that rounding makes it no larger
 LOW = 11  # lines: a corner that is lower than this has no room for tiles and text
 
 
-@dataclass(frozen=True)
-class _Product:
+class _Product(Struct, frozen=True):
     """The sheets of a product, and what its free corner needs at least."""
 
     left: Sheet  # of the left factor

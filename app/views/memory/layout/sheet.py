@@ -6,10 +6,10 @@ An element is meant by its number in the buffer's shape, in C order, as in `trac
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from .....tracer.model.array_types import Ints
@@ -20,8 +20,7 @@ SMALLEST_IMAGE = 4  # pixels, of height and width
 GAP = 1  # empty cells between two slices beside each other
 
 
-@dataclass(frozen=True)
-class Sheet:
+class Sheet(Struct, frozen=True):
     """Pieces of cells beside each other, then the next row of pieces."""
 
     count: int  # elements

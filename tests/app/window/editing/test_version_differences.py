@@ -1,7 +1,8 @@
 """What two versions of a kernel do otherwise: counters, findings, result."""
 
-from dataclasses import replace
 from functools import cache
+
+from msgspec.structs import replace
 
 import launching  # noqa: F401  # numba is to be its simulator
 from tilescope.app.model.session import build_session

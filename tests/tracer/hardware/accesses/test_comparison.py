@@ -1,9 +1,8 @@
 """A GPU's accesses against the simulator's: equal, or what differs, with thread, line, element and race."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from noted_on_host import notes_on_host
 from tilescope.tracer.compiled.driver.engine import run_compiled

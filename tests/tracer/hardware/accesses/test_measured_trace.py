@@ -1,10 +1,10 @@
 """From notes to a trace: clocks, files, what is told, and notes that make no sense."""
 
 import sys
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from launching import contents
 from noted_on_host import STARTS, notes_on_host
