@@ -304,14 +304,14 @@ def test_one_file_touches_the_simulator(house):
     assert touching == ["tracer/simulator/numba_patch.py"]
 
 
-def test_plain_modules_need_numpy_and_the_standard_library_alone(house):
+def test_plain_modules_need_numpy_msgspec_and_the_standard_library_alone(house):
     waiting, seen = ["kernels/scenarios/catalogue.py", "tracer/model/trace.py"], set()
     while waiting:
         name = waiting.pop()
         seen.add(name)
         waiting += {i.target for i in house.imports if i.file == name} - seen
     assert "kernels/scenarios/matmul_scenarios.py" in seen
-    allowed = sys.stdlib_module_names | {"numpy", "tilescope"}
+    allowed = sys.stdlib_module_names | {"numpy", "msgspec", "tilescope"}
     assert importing(house, seen, lambda module: top(module) not in allowed) == []
 
 

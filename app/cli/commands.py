@@ -9,8 +9,6 @@ from argparse import Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from msgspec import Struct
-
 from .common.arguments import Parser
 
 
@@ -26,7 +24,7 @@ class Implementation(NamedTuple):
     parse: Callable[[Parser, Sequence[str]], Namespace] = _parse  # of the words after the command's name
 
 
-class Subcommand(Struct, frozen=True):
+class Subcommand(NamedTuple):
     name: str  # a word, or two as in `export timings`; "" where the window is opened
     help: str  # what it is for, on one line
     load: Callable[[], Implementation]  # imports its file

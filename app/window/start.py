@@ -11,11 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...tracer.run.worker_client import Worker
-
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
 
+    from ...tracer.run.worker_client import Worker
     from ..control.session_jobs import SessionJobs
     from .main_window import MainWindow
 
@@ -37,18 +36,32 @@ def run_window(
     # Python calls a signal's handler between any two steps, also in the midst of painting: only take note here.
     interrupted: list[int] = []
     signal.signal(signal.SIGINT, lambda number, _: interrupted.append(number))
+    load_quickly()
+    from ...tracer.run.worker_client import Worker
+
     worker = Worker()
     worker.start()
     return _run_event_loop(worker, specs, program, lecture, exercise, interrupted)
 
 
 def load_quickly() -> None:
-    """Let the modules of the window load, and its parts be made, without what would take a third of the time.
+    """Let modules load, and the window's parts be made, without what would only take time.
 
-    Nothing is garbage until the window is seen. And PySide reads the source of each module that is imported after it,
-    to see whether it wants another style of names (`from __feature__ import snake_case`), which none of ours does.
+    Nothing is garbage until the window is seen. And threads of NumPy's that have nothing to do leave the other core to
+    the worker. To be called before NumPy is loaded.
     """
     gc.disable()
+    from ...tracer.processes.json_process import CALM_BLAS
+
+    os.environ |= CALM_BLAS | os.environ
+
+
+def load_qt() -> None:
+    """Load Qt as PySide has it, but for its import function.
+
+    That reads the source of each module that is imported later, to see whether it wants another style of names
+    (`from __feature__ import snake_case`), which none of ours does.
+    """
     import PySide6.QtWidgets  # noqa: F401  # with its own import function, in place of Python's, which it keeps
 
     plain = getattr(builtins, "__orig_import__", None)
@@ -100,7 +113,7 @@ def _run_event_loop(
 
     interrupted: not empty any more once the user pressed Ctrl+C in the terminal.
     """
-    load_quickly()
+    load_qt()
     from PySide6.QtCore import QTimer
 
     from ...tracer.storage import folders

@@ -31,13 +31,14 @@ PACE, BEAT = 100, 10  # milliseconds from one value of a drag to the next, and f
 
 def main_window(specs: tuple[str, ...] = ()) -> Any:
     """Return a window on scenarios or the default comparison, at SIZE or as asked, as `tilescope` makes it."""
+    from tilescope.app.window.start import application, go_on_as_usual, load_qt, load_quickly
+
+    load_quickly()
     from tilescope.tracer.run.worker_client import Worker
 
     worker = Worker()
     worker.start()
-    from tilescope.app.window.start import application, go_on_as_usual, load_quickly
-
-    load_quickly()
+    load_qt()
     from PySide6.QtCore import QTimer
 
     from tilescope.app.control.session_jobs import SessionJobs

@@ -11,9 +11,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from msgspec import Struct, field
 from msgspec.structs import replace as replace_launch
 
 from ..model.launch import OBJECT_DTYPE, Array, EngineName, Launch, Limits, Scalar, Schedule, is_utf8
@@ -28,17 +27,17 @@ if TYPE_CHECKING:  # NumPy and numba are imported where the program needs them, 
     from ..model.trace import Dim3, KernelError, Trace
 
 
-class RecordingOptions(Struct, frozen=True):
+class RecordingOptions(NamedTuple):
     """How the launches of a program are scheduled, which of their blocks run, and where recording stops.
 
     Without an engine, kernels that make many accesses are compiled, and the simulator runs those that are done before
     they were compiled. An access outside its array may raise once the launch is over, where a GPU would go on.
     """
 
-    schedule: Schedule = field(default_factory=Schedule)  # the order of turns of its threads
+    schedule: Schedule = Schedule()  # the order of turns of its threads
     resident: int | None = None  # blocks at once; None is as many as fit 8,192 threads
     blocks: tuple[int, ...] | None = None  # numbers of the blocks that run; None is all
-    limits: Limits = field(default_factory=Limits)  # accesses and bytes that are kept
+    limits: Limits = Limits()  # accesses and bytes that are kept
     engine: EngineName | None = None  # None chooses by how many accesses a kernel makes
     every_block: bool = False  # whether all run also of a launch that is too large (see `launch_size`)
     begins: Callable[[Launch], None] = lambda launch: None  # gets each launch before it runs

@@ -7,8 +7,7 @@ import sys
 from contextlib import suppress
 from importlib import util
 from pathlib import Path
-
-from msgspec import Struct
+from typing import NamedTuple
 
 from ....tracer.model.notebook_cells import is_notebook
 from .run_as_main import (
@@ -24,7 +23,7 @@ from .run_as_main import (
 LONGEST_NAME, LONGEST_PATH = 255, 4095  # bytes that a file's name may have, and a path
 
 
-class ProgramToRun(Struct, frozen=True):
+class ProgramToRun(NamedTuple):
     """A script, notebook, package or module of the user's, and the words that it finds in `sys.argv`."""
 
     name: str  # the path of a script, notebook, folder or archive, or a module's dotted name

@@ -12,8 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from msgspec.structs import replace
-
 from ....tracer.processes.supervised import go_on_in_child
 from ....tracer.run.own_builtins import own_builtins
 from ..common.arguments import Parser, UsageError, blocks_or_all, positive_number
@@ -136,10 +134,10 @@ def add_run_arguments(parser: Parser) -> None:
 
 def execute_run(chosen: Namespace) -> int:
     """Run a program under the tracer and save the trace of every launch; return the program's exit status."""
-    program: ProgramToRun = replace(chosen.program, text=chosen.text or "")
+    program: ProgramToRun = chosen.program._replace(text=chosen.text or "")
     program.find()
     saver = LaunchSaver(None if chosen.quiet else Path(chosen.out), chosen.json)
-    options_of_run = replace(_options(chosen), launched=saver.compiler.ask if chosen.json else None)
+    options_of_run = _options(chosen)._replace(launched=saver.compiler.ask if chosen.json else None)
     forked = _record(options_of_run, saver.save_launch)
     own = os.getpid()
     try:
@@ -174,7 +172,7 @@ def _record(options: RecordingOptions, recorded: Callable[[Trace, float], None])
         if ask and os.getpid() == own:
             ask(kernel, arguments)
 
-    record_launches(replace(options, launched=launched), take)
+    record_launches(options._replace(launched=launched), take)
     return forked
 
 
@@ -316,8 +314,7 @@ def execute_check(chosen: Namespace) -> int:
         known.note(collector)
 
     # A GPU goes on after an access outside an array, so later launches are checked too.
-    options_of_check = replace(
-        _options(chosen),
+    options_of_check = _options(chosen)._replace(
         raise_outside=False,
         take_last=collector.take_last,
         begins=known.begin_launch,
