@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
-from msgspec import Struct, structs
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ...kernels.scenarios.catalogue import find
@@ -138,7 +138,7 @@ def _gone_on(first: Source, more: Source) -> Source:
     rows = tuple({_same(row): row for row in (*first.measurement.rows, *more.measurement.rows)}.values())
     days = dict.fromkeys((*first.later, more.measurement.date[:10]))
     days.pop(first.measurement.date[:10], None)
-    return replace(first, measurement=structs.replace(first.measurement, rows=rows), later=tuple(days))
+    return replace(first, measurement=replace(first.measurement, rows=rows), later=tuple(days))
 
 
 def _same(row: Row) -> object:

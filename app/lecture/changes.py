@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
@@ -336,11 +335,11 @@ def changed_look(look: Bookmark, change: StepChange) -> Bookmark:
         "focus": change.focus, "colour_by": change.colour, "picture": change.picture, "zoom": change.zoom,
         "chart": change.chart, "link": change.link, "time": change.time, "words": change.words,
     }  # fmt: skip
-    look = msgspec.structs.replace(look, **{key: value for key, value in said.items() if value is not None})
+    look = replace(look, **{key: value for key, value in said.items() if value is not None})
     if change.speed is not None:
-        look = msgspec.structs.replace(look, speed=None if change.speed == "auto" else change.speed)
+        look = replace(look, speed=None if change.speed == "auto" else change.speed)
     if change.panel is not None:
         shown = change.panel != "none"
-        look = msgspec.structs.replace(look, side="shown" if shown else "hidden")
-        look = msgspec.structs.replace(look, tab=change.panel) if shown else look
+        look = replace(look, side="shown" if shown else "hidden")
+        look = replace(look, tab=change.panel) if shown else look
     return look

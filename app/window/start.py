@@ -53,7 +53,8 @@ def load_quickly() -> None:
     gc.disable()
     from ...tracer.processes.json_process import CALM_BLAS
 
-    os.environ |= CALM_BLAS | os.environ
+    for name, value in CALM_BLAS.items():
+        os.environ.setdefault(name, value)
 
 
 def load_qt() -> None:

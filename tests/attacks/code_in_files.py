@@ -16,7 +16,6 @@ from msgspec.structs import replace
 
 common.as_tilescope()
 
-import msgspec
 
 MARK = "MARK"
 PAYLOADS = {
@@ -66,7 +65,7 @@ def files(folder: Path) -> dict[str, Path]:
             )
         evil = replace(
             trace,
-            launch=encode(msgspec.structs.replace(launch, source=source)),
+            launch=encode(replace(launch, source=source)),
             sources=dict.fromkeys(trace.sources, source),
         )
         made[name] = folder / f"{name}.npz"

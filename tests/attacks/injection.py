@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 common.as_tilescope()
 
-import msgspec
 
 ESCAPE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x80-\x9f]")
 EVIL = "\x1b]0;owned\x07\x1b[31m"
@@ -42,7 +41,7 @@ def terminal(folder: Path, tally: common.Tally) -> None:
     changes = {
         "buffer": {"buffers": tuple(replace(b, name=b.name + EVIL) for b in trace.buffers)},
         "site": {"sites": tuple(replace(s, function=EVIL, file=s.file + EVIL) for s in trace.sites)},
-        "kernel": {"kernel": EVIL, "launch": encode(msgspec.structs.replace(launch, kernel=kernel))},
+        "kernel": {"kernel": EVIL, "launch": encode(replace(launch, kernel=kernel))},
         "notice": {"notice": EVIL, "accesses": trace.accesses + 5, "totals": {EVIL: 3}},
         "made_by": {"made_by": EVIL, "schedule": EVIL},
     }
@@ -136,7 +135,7 @@ def html(folder: Path, tally: common.Tally) -> None:
         },
         "kernel": {
             "kernel": image("kernel"),
-            "launch": encode(msgspec.structs.replace(launch, kernel=f"/x/y.py:{image('kernel')}")),
+            "launch": encode(replace(launch, kernel=f"/x/y.py:{image('kernel')}")),
         },
         "notice": {"notice": image("notice"), "accesses": trace.accesses + 5},
         "error": {"error": KernelError(image("error"), image("error"), (0, 0, 0), (0, 0, 0), "f", 3)},

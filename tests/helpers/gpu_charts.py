@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-import msgspec
 import numpy as np
 from msgspec.structs import replace
 
@@ -44,13 +43,13 @@ def of_blocks(segments: Segments, blocks: Sequence[int]) -> Segments:
 
 def with_head(made: Timeline, **changes: Any) -> Timeline:
     """Return a timeline of which other things are said."""
-    return replace(made, head=msgspec.structs.replace(made.head, **changes))
+    return replace(made, head=replace(made.head, **changes))
 
 
 def sparse() -> GpuData:
     """Return data of a GPU of 132 multiprocessors, of which 4 ran the blocks: 0, 2, 4 and 131."""
     made = timeline()
-    head = with_head(made, device=msgspec.structs.replace(made.head.device, multiprocessors=132))
+    head = with_head(made, device=replace(made.head.device, multiprocessors=132))
     machine = np.array([0, 2, 4, 131], np.uint16)[made.spans.multiprocessor]
     return gpu_data(replace(head, spans=replace(made.spans, multiprocessor=machine)))
 

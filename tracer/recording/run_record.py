@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from weakref import ref
 
 import numpy as np
+from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
@@ -19,8 +20,7 @@ RESIDENT_THREADS = 8192
 ROW_BYTES = 48  # bytes that a row of the columns takes, with what is made of it
 
 
-@dataclass(frozen=True, eq=False)
-class HostMemory:
+class HostMemory(Struct, frozen=True, eq=False):
     """Memory that the host or the device owns, and a launch was given."""
 
     cells: NDArray[Any]  # its elements in memory order, shape (size,)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import msgspec
 from msgspec.structs import replace
 
 from ..compiled.not_compilable import TooManyTurns, WaitsForOthers
@@ -68,7 +67,7 @@ def run_counted(launch: Launch) -> Trace:
     """
     from ..compiled.driver.engine import CompiledLaunch
 
-    counted = msgspec.structs.replace(launch, limits=Limits(accesses=0))
+    counted = replace(launch, limits=Limits(accesses=0))
     return CompiledLaunch(counted, lambda done, of: None).run(turns=False, to_the_end=True)
 
 

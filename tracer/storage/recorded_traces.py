@@ -31,7 +31,7 @@ class NotRecorded(Exception):
 
 def file_name(launch: Launch) -> str:
     """Return the name of the file of a launch's recording; the text of its kernel has no part in it."""
-    plain = msgspec.structs.replace(
+    plain = replace(
         launch, source="", beside="", schedule=Schedule(seed=launch.schedule.seed), resident=None, engine="compiled",
         limits=Limits(),
     )  # fmt: skip

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-import msgspec
 from msgspec.structs import replace
 
 from ...model import phase_steps
@@ -40,7 +39,7 @@ def change_lines(
         lecture = _with_change(lecture, number, change)
     if sessions and now.spotlight:
         said["spotlight"] = ", ".join(now.spotlight)
-    look = msgspec.structs.replace(now, focus=min(now.focus, max(len(panes) - 1, 0)))
+    look = replace(now, focus=min(now.focus, max(len(panes) - 1, 0)))
     said |= look_said(scenes_of(lecture)[number].look, look)
     change = merged(change, _read(said, folder))
     if sessions:

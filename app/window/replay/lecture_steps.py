@@ -5,7 +5,6 @@ from __future__ import annotations
 from html.parser import HTMLParser
 from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QPainter
@@ -71,7 +70,7 @@ def showing_of(standing: StandingStep) -> Showing:
         speed = max(0.1, (moment.stand - moment.begin) / play.seconds)
     elif play is not None and play.speed:
         speed = play.speed
-    look = msgspec.structs.replace(scene.look, panes=standing.setups)
+    look = replace(scene.look, panes=standing.setups)
     return Showing(standing.setups, sessions, look, moment, speed, is_played=moment.stand > moment.begin)
 
 

@@ -172,9 +172,7 @@ def test_the_roof_is_that_of_the_dtype_and_the_note_says_in_what_it_was_reached(
 def test_without_cublas_the_roof_is_a_product_of_our_own_else_the_registers(left, roof):
     ceilings = H200.measurement.ceilings
     peaks = tuple(peak for peak in ceilings.peaks if peak.by in left)
-    measurement = msgspec.structs.replace(
-        H200.measurement, ceilings=msgspec.structs.replace(ceilings, peaks=peaks)
-    )
+    measurement = replace(H200.measurement, ceilings=replace(ceilings, peaks=peaks))
     (drawn,) = build([replace(H200, measurement=measurement)], Choice("roofline")).panels[0].roofs
     expected = next(peak for peak in peaks if (peak.by, peak.dtype) == (roof, "float32"))
     assert (drawn.gflop_per_s, drawn.reached_by) == (expected.gflop_per_s, expected.told)
@@ -225,9 +223,9 @@ def with_ladder(microseconds, cublas):
         row = row_of(case(name, baseline, m=4096, k=4096, n=4096, tile=128, side=8))
         time = cublas if baseline else microseconds
         timings = (Timing("kernel-warm", (time,) * 25, True),) if time else ()
-        rows.append(msgspec.structs.replace(row, timings=timings))
+        rows.append(replace(row, timings=timings))
     kept = [row for row in H200.measurement.rows if row.scenario in ("matmul-tiled", "matmul-naive-col-on-x")]
-    return replace(H200, measurement=msgspec.structs.replace(H200.measurement, rows=(*kept, *rows)))
+    return replace(H200, measurement=replace(H200.measurement, rows=(*kept, *rows)))
 
 
 def test_the_ladder_to_cublas_is_in_per_cent_of_it_in_the_same_run():
@@ -248,7 +246,7 @@ def test_where_cublas_was_not_measured_the_ladder_stands_against_the_ceiling_of_
     share = {bar.datum.subject: bar.value for bar in figure.panels[0].bars}["matmul-two-buffers"]
     assert share == pytest.approx(100 * 2 * 4096**3 / 3600 / 1000 / ceiling.gflop_per_s)
     assert any(ceiling.told in note for note in figure.notes)
-    bare = msgspec.structs.replace(H200.measurement, ceilings=None)
+    bare = replace(H200.measurement, ceilings=None)
     nothing = build([replace(H200, measurement=bare)], usual_choice("cublas"))
     assert nothing.is_empty and any("cuBLAS was not measured" in note for note in nothing.notes)
 
@@ -277,7 +275,7 @@ def test_a_kernel_that_is_wrong_is_named_with_the_reason():
 
 def test_what_was_measured_here_is_drawn_beside_what_was_recorded(tmp_path):
     halved = msgspec.convert(msgspec.to_builtins(H200.measurement), type(H200.measurement))
-    save(msgspec.structs.replace(halved, date="2027-01-02T03:04:05+00:00"), tmp_path / "mine.json")
+    save(replace(halved, date="2027-01-02T03:04:05+00:00"), tmp_path / "mine.json")
     mine = Source(tmp_path / "mine.json", load(tmp_path / "mine.json"))
     figure = build([H200, mine], of("matmul-tiled"))
     assert [bar.part for bar in figure.panels[0].bars] == ["recorded 2026-11-21", "here 2027-01-02 03:04"]
@@ -291,8 +289,8 @@ def test_what_was_measured_here_is_drawn_beside_what_was_recorded(tmp_path):
 def test_each_kernel_names_its_measurement_where_there_are_several():
     measured = H200.measurement
     rows = tuple(row for row in measured.rows if row.scenario == "cuda-c-naive")
-    laptop = msgspec.structs.replace(measured.device, name="GeForce RTX 4060 Laptop")
-    mine = replace(H200, measurement=msgspec.structs.replace(measured, device=laptop, rows=rows))
+    laptop = replace(measured.device, name="GeForce RTX 4060 Laptop")
+    mine = replace(H200, measurement=replace(measured, device=laptop, rows=rows))
     keys = ("matmul-naive-row-on-x", "cuda-c-naive")
     expected = [(0, "NVIDIA H200"), (0, "NVIDIA H200"), (1, "GeForce RTX 4060 Laptop")]
     for chart in ("scaling", "roofline"):
@@ -304,7 +302,7 @@ def test_each_kernel_names_its_measurement_where_there_are_several():
 
 def test_what_has_nothing_to_be_compared_with_is_named():
     rows = tuple(row for row in H200.measurement.rows if row.scenario == "cuda-c-naive")
-    mine = replace(H200, measurement=msgspec.structs.replace(H200.measurement, rows=rows), recorded=False)
+    mine = replace(H200, measurement=replace(H200.measurement, rows=rows), recorded=False)
     figure = build([H200, mine], of("matmul-tiled", "cuda-c-naive", chart="speedup"))
     assert [bar.datum.subject for bar in figure.panels[0].bars] == ["matmul-tiled", "cuda-c-naive"]
     assert "Not compared: CUDA C, naive, measured without Tiled, shared memory." in figure.notes

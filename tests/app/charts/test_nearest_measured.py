@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -111,9 +110,7 @@ def test_what_was_measured_here_comes_first_and_is_never_compared_with_another_d
 def test_kernels_measured_here_together_are_compared_even_where_a_later_file_has_one_alone():
     row = measurement(3.0).rows[0]
     both = measurement(2.0)
-    both = msgspec.structs.replace(
-        both, rows=(*both.rows, msgspec.structs.replace(row, scenario="matmul-naive-row-on-x"))
-    )
+    both = replace(both, rows=(*both.rows, replace(row, scenario="matmul-naive-row-on-x")))
     later, before = (replace(H200, measurement=m, recorded=False) for m in (measurement(1.0), both))
     left, right = pair(("matmul-naive-row-on-x", {}), ("matmul-tiled", {}), (H200, later, before))
     assert right.times_as_fast(left) == 1.5
@@ -133,7 +130,7 @@ def test_a_file_is_read_anew_only_when_it_changes():
 
 def test_recorded_measurements_that_go_on_with_one_are_one_with_it(tmp_path, monkeypatch):
     def again(rows, **changes):
-        return msgspec.structs.replace(H200.measurement, rows=rows, **changes)
+        return replace(H200.measurement, rows=rows, **changes)
 
     every = H200.measurement.rows
     paths = [tmp_path / name for name in ("a.json", "b.json", "c.json")]

@@ -6,7 +6,6 @@ import csv
 import io
 from math import inf
 
-import msgspec
 import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import QPointF
@@ -89,7 +88,7 @@ def test_without_recorded_figures_there_is_no_ring_and_no_word_of_one(recorded):
 
 
 def test_cold_caches_are_asked_of_for_a_cold_time(recorded):
-    recorded(profile(), msgspec.structs.replace(profile(dram_read=12.6e6), caches="cold"))
+    recorded(profile(), replace(profile(dram_read=12.6e6), caches="cold"))
     figure, drawn = point(replace(TILED, kind="kernel-cold"))
     assert drawn.measured_x == pytest.approx(FLOP / 12.6e6)
     assert any("caches cold" in note for note in figure.notes)
@@ -97,8 +96,8 @@ def test_cold_caches_are_asked_of_for_a_cold_time(recorded):
 
 def test_a_measurement_of_another_gpu_is_not_explained_by_this_one(recorded):
     recorded(profile())
-    device = msgspec.structs.replace(H200.measurement.device, name="NVIDIA L4", compute_capability=(8, 9))
-    other = replace(H200, measurement=msgspec.structs.replace(H200.measurement, device=device))
+    device = replace(H200.measurement.device, name="NVIDIA L4", compute_capability=(8, 9))
+    other = replace(H200, measurement=replace(H200.measurement, device=device))
     (series,) = build([other], TILED).panels[0].series
     assert series.points[0].measured_x is None
     assert "Occupancy" not in series.points[0].text

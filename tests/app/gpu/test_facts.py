@@ -1,6 +1,5 @@
 """The facts of a recording: each from its columns, each with its mark."""
 
-import msgspec
 import numpy as np
 from msgspec.structs import replace
 
@@ -53,7 +52,7 @@ def test_multiprocessors_without_a_block_are_told():
 
 def test_a_launch_that_fills_no_gpu_is_less_than_a_wave():
     head = timeline().head
-    device = msgspec.structs.replace(head.device, multiprocessors=132)
+    device = replace(head.device, multiprocessors=132)
     found = gpu_data(with_head(timeline(), device=device))
     assert found.machines == 132
     assert texts(found)[4] == "0.061 waves"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -33,9 +32,7 @@ ONE = setups_of([TILED])
 
 def screen(setups=ONE, **said):
     """Return a bookmark of these setups in the look that lectures begin with."""
-    return msgspec.structs.replace(
-        BASE, panes=tuple(setups), **{"focus": len(setups) - 1, "moment": 1.0, **said}
-    )
+    return replace(BASE, panes=tuple(setups), **{"focus": len(setups) - 1, "moment": 1.0, **said})
 
 
 def sessions_of(mark):
@@ -77,7 +74,7 @@ def test_a_parameter_that_is_usual_is_not_said():
 def test_a_screen_that_did_not_change_says_nothing():
     mark = screen(setups_of([NAIVE, TILED]), moment=0.0, spotlight=("A[0, :]",))
     assert lines(mark, lecture_of(), 0) == ["spotlight: A[0, :]"]
-    assert lines(msgspec.structs.replace(mark, spotlight=()), lecture_of(), 0) == []
+    assert lines(replace(mark, spotlight=()), lecture_of(), 0) == []
 
 
 def test_the_next_phase_is_called_so():
@@ -160,7 +157,7 @@ def screens(draw):
     chosen = Selection(draw(st.integers(0, 3)), draw(st.integers(0, 15)))
     there = pane_moments(moment, [session.end for session in sessions], link)
     selections = tuple(follow(session, chosen, at) for session, at in zip(sessions, there, strict=True))
-    return msgspec.structs.replace(
+    return replace(
         mark,
         moment=moment,
         selections=selections,
@@ -177,12 +174,10 @@ def test_the_lines_show_the_screen_again(mark, after):
     sessions = sessions_of(mark)
     said = change_lines(lecture_of(), after, mark, sessions)
     scene, moment = shown_again(mark, lecture_of(), after, said)
-    look = msgspec.structs.replace(scene.look, panes=mark.panes)
+    look = replace(scene.look, panes=mark.panes)
     assert same_panes(scene.panes, mark.panes)
     hidden = {"tab": "source"} if mark.side == "hidden" else {}
-    assert msgspec.structs.replace(look, **hidden) == msgspec.structs.replace(
-        mark, selections=(), moment=None, **hidden
-    )
+    assert replace(look, **hidden) == replace(mark, selections=(), moment=None, **hidden)
     wanted, stand = standing_of(mark, sessions), stand_of(moment)
     assert stand.moment == pytest.approx(wanted.moment)
     assert stand.selections[scene.look.focus] == wanted.selections[scene.look.focus]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 
-import msgspec
 import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import QPoint, Qt
@@ -295,8 +294,8 @@ def test_a_program_is_measured_here_and_drawn_beside_the_recorded_times(timings,
         assert [bar.part for bar in timings.figure.panels[0].bars] == [theirs, "Another processor"]
         assert str(path) in timings.notice.sentence.text()
         assert timings.measure_button.text() == "Measure here"
-        same = msgspec.structs.replace(made.host, processor=theirs)
-        save(msgspec.structs.replace(made, host=same), path)
+        same = replace(made.host, processor=theirs)
+        save(replace(made, host=same), path)
         again = TimingsWindow(Theme())
         assert [str(source.path) for source in again.sources.chosen()][-1:] == [str(path)]
         again.show_choice(timings.choice)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import msgspec
 import numpy as np
 import pytest
 from msgspec.structs import replace
@@ -272,7 +271,7 @@ def test_a_bookmark_keeps_the_picture_and_the_words():
         pane = window.central.panes[0]
         assert pane.stack.currentWidget() is pane.memory
         assert (window.bookmark().picture, window.bookmark().words) == ("memory", "work-item")
-        window.show_bookmark(msgspec.structs.replace(mark, picture="auto", words="own"))
+        window.show_bookmark(replace(mark, picture="auto", words="own"))
         settle(window)
         assert pane.stack.currentWidget() is pane.histogram
 
@@ -294,7 +293,7 @@ def test_seeds_are_traced_beside_the_window_until_all_are_there():
 
 def test_seeds_of_a_kernel_that_came_with_a_file_are_not_traced_unasked(tmp_path):
     launch = launch_of(find("count-racing"), {"num_blocks": 1, "threads": 8})
-    other = msgspec.structs.replace(launch, source=launch.source + "\n# changed\n")
+    other = replace(launch, source=launch.source + "\n# changed\n")
     path = tmp_path / "foreign.npz"
     save(run(other, lambda done, of: None), path)
     with opened((str(path),)) as window:

@@ -3,7 +3,6 @@
 import os
 import sys
 
-import msgspec
 import numpy as np
 import pytest
 from msgspec.structs import replace
@@ -72,7 +71,7 @@ def test_a_files_kernel_runs_only_after_the_user_agrees(tmp_path):
     with opened((f"matmul-tiled:{SMALL}",)) as fresh:
         trace = fresh.stage.sessions[0].trace
         launch = decode(trace.launch)
-        own = msgspec.structs.replace(launch, source=launch.source + "\n# mine\n")
+        own = replace(launch, source=launch.source + "\n# mine\n")
         path = tmp_path / "theirs.npz"
         save(replace(trace, launch=encode(own)), path)
         fresh.files.open_path(str(path))

@@ -6,7 +6,6 @@ from html import unescape
 from pathlib import Path
 from xml.etree import ElementTree
 
-import msgspec
 import pytest
 from msgspec.structs import replace
 from PySide6 import QtGui
@@ -67,7 +66,7 @@ def hostile(trace: Trace, launch: str = "") -> Trace:
 def hostile_files(folder: Path) -> list[Path]:
     """Return files of a kernel with names of its own and of a racing scenario."""
     racing, own = matmul("count-racing"), uneven(folder)
-    named = msgspec.structs.replace(own.launch, kernel=f"/x/{HOSTILE}.py:{HOSTILE}")
+    named = replace(own.launch, kernel=f"/x/{HOSTILE}.py:{HOSTILE}")
     traces = {
         "racing": hostile(racing.trace, encode(racing.launch)),
         "000-own": hostile(own.trace, encode(named)),
@@ -193,8 +192,8 @@ def test_an_error_is_one_line_whatever_it_names(tmp_path, capsys):
 def test_the_texts_of_a_measurement_are_no_markup_of_a_chart(tmp_path, form):
     application()
     made = measurement(10.0, 11.0, 12.0)
-    device = msgspec.structs.replace(made.device, name=HOSTILE)
-    source = Source(tmp_path / "a.json", msgspec.structs.replace(made, device=device), recorded=False)
+    device = replace(made.device, name=HOSTILE)
+    source = Source(tmp_path / "a.json", replace(made, device=device), recorded=False)
     path = tmp_path / f"chart.{form}"
     write_figure(build([source], Choice("bars")), path, Page((960, 540)))
     text = path.read_text()

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-import msgspec
 import numpy as np
 import pytest
 from msgspec.structs import replace
@@ -71,7 +70,7 @@ def on_screen(picture) -> QImage:
 
 def show(window, specs, moment, more):
     """Show a state in a window."""
-    window.show_bookmark(msgspec.structs.replace(first_bookmark(specs, None), **{"theme": "light", **more}))
+    window.show_bookmark(replace(first_bookmark(specs, None), **{"theme": "light", **more}))
     settle(window)
     window.stage.set_focus(len(specs) - 1)
     window.stage.seek(len(specs) - 1, moment)

@@ -45,6 +45,14 @@ def test_a_launch_uses_the_stacks_of_the_one_before():
     assert not set(StackMemory(2 * STACK_BYTES).grow(3).tolist()) & set(ends.tolist())
 
 
+def test_what_is_left_of_kept_stacks_comes_before_new_ones():
+    StackMemory(STACK_BYTES).grow(30)
+    gc.collect()
+    kept = set(stack_memory._idle[0].ends.tolist())
+    stacks = StackMemory(STACK_BYTES)
+    assert set(stacks.grow(4).tolist()) | set(stacks.grow(30).tolist()) == kept
+
+
 def test_no_more_is_kept_than_so_many_bytes(monkeypatch):
     monkeypatch.setattr(stack_memory, "MOST_IDLE", 10 * STACK_BYTES)
     several = [StackMemory(STACK_BYTES) for _ in range(4)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from types import SimpleNamespace
 
-import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -126,9 +125,7 @@ def test_names_of_files_hold_the_parameters_and_nothing_that_a_system_refuses():
 
 def test_the_table_says_what_marks_cost_and_where_time_went():
     made = timeline_of(CASES[0])
-    head = msgspec.structs.replace(
-        made.head, launch_microseconds=6.5, empty_microseconds=2.0, notes=("Some.",)
-    )
+    head = replace(made.head, launch_microseconds=6.5, empty_microseconds=2.0, notes=("Some.",))
     title, names, row, note, *_ = table([replace(made, head=head)]).splitlines()
     assert "measured" in title and "compared to 32 ns" in title
     assert re.split(r"\s{2,}", names.strip()) == [

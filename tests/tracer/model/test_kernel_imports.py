@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -46,9 +45,7 @@ def planned(folder: Path):
     scenario = replace(find("vector-double"), kernel=f"{folder / 'kernels.py'}:kernel")
     made = launch_of(scenario, {})
     one = (1, 1, 1)
-    return msgspec.structs.replace(
-        made, arguments=(Array((1,)),), scenario="", grid=one, block=one, constants={}
-    )
+    return replace(made, arguments=(Array((1,)),), scenario="", grid=one, block=one, constants={})
 
 
 def test_what_is_beside_a_file_is_found_through_its_imports(folder):
@@ -62,10 +59,10 @@ def test_what_is_beside_a_file_is_found_through_its_imports(folder):
     ("name", "old", "new"), [("helping.py", "* 10", "* 11"), ("helping.py", "x *", "(x + 1) *")]
 )
 def test_a_change_beside_the_file_is_seen_by_a_warm_worker(worker, folder, engine, name, old, new):
-    first = worker.run(msgspec.structs.replace(planned(folder), engine=engine))
+    first = worker.run(replace(planned(folder), engine=engine))
     path = folder / name
     path.write_text(path.read_text().replace(old, new))
-    second = worker.run(msgspec.structs.replace(planned(folder), engine=engine))
+    second = worker.run(replace(planned(folder), engine=engine))
     assert contents(first, "out").tolist() == [20]
     assert contents(second, "out").tolist() == [22 if new == "* 11" else 30]
 

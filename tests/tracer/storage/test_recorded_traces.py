@@ -1,6 +1,5 @@
 """Traces that a GPU made, found by their launch: by what is run on what, not by what else is known of it."""
 
-import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -71,16 +70,14 @@ def test_another_launch_has_none_and_it_is_said_what_to_do(folder, spec):
 
 def test_a_kernel_that_was_changed_is_not_the_one_recorded(folder):
     wanted = launch(SPEC)
-    changed = msgspec.structs.replace(
-        wanted, source=wanted.source.replace("counter[0] += 1", "counter[0] += 2")
-    )
+    changed = replace(wanted, source=wanted.source.replace("counter[0] += 1", "counter[0] += 2"))
     with pytest.raises(NotRecorded, match="The kernel is another one"):
         recorded(changed, [folder])
 
 
 def test_what_else_stands_in_the_kernels_file_may_change(folder):
     wanted = launch(SPEC)
-    longer = msgspec.structs.replace(wanted, source=f"# longer\n{wanted.source}\n\ndef more():\n    pass\n")
+    longer = replace(wanted, source=f"# longer\n{wanted.source}\n\ndef more():\n    pass\n")
     assert recorded(longer, [folder]).schedule == "measured"
 
 
@@ -92,7 +89,7 @@ def test_a_device_function_that_the_kernel_calls_may_not(tmp_path):
     other = wanted.source.replace("return get_group_id(dimension) *", "return 1 + get_group_id(dimension) *")
     assert other != wanted.source
     with pytest.raises(NotRecorded):
-        recorded(msgspec.structs.replace(wanted, source=other), [tmp_path])
+        recorded(replace(wanted, source=other), [tmp_path])
 
 
 def test_files_of_the_package_are_called_alike_everywhere_and_as_here_once_they_are_loaded(
@@ -143,6 +140,6 @@ def test_recordings_are_never_taken_from_the_cache_nor_kept_there(measured, tmp_
     wanted = launch(f"{SPEC},schedule=measured")
     cache.put(wanted, measured)
     assert cache.get(wanted) is None and not list(tmp_path.iterdir())
-    plain = msgspec.structs.replace(wanted, schedule=Schedule(), limits=Limits())
+    plain = replace(wanted, schedule=Schedule(), limits=Limits())
     cache.put(plain, replace(measured, schedule="lockstep"))
     assert cache.get(plain) is not None

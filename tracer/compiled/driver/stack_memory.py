@@ -37,18 +37,20 @@ class StackMemory:
     def __init__(self, each: int) -> None:
         self.each = each
         self._count = 0
+        self._spare: NDArray[np.int64] = np.zeros(0, np.int64)  # ends of those that are there already
         self._chunks: list[_Chunk] = []
         weakref.finalize(self, _keep, self._chunks).atexit = False
 
     def grow(self, count: int) -> NDArray[np.int64]:
         """Have so many stacks in all; return the ends of the new ones, aligned to 64 bytes."""
-        found = [np.zeros(0, np.int64)]
-        while self._count < count:
-            chunk = _taken(self.each) or _new(self.each, count - self._count)
+        more = max(0, count - self._count)
+        while len(self._spare) < more:
+            chunk = _taken(self.each) or _new(self.each, more - len(self._spare))
             self._chunks.append(chunk)
-            found.append(chunk.ends[: count - self._count])
-            self._count += len(found[-1])
-        return np.concatenate(found)
+            self._spare = np.concatenate([self._spare, chunk.ends])
+        found, self._spare = self._spare[:more], self._spare[more:]
+        self._count += more
+        return found
 
 
 def _taken(each: int) -> _Chunk | None:

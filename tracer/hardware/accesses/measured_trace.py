@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import msgspec
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
@@ -122,9 +121,7 @@ class _Decoder:
         )  # fmt: skip
 
     def _new_record(self) -> RunRecord:
-        launch = msgspec.structs.replace(
-            self._head.launch, schedule=Schedule(MEASURED, self._head.launch.schedule.seed)
-        )
+        launch = replace(self._head.launch, schedule=Schedule(MEASURED, self._head.launch.schedule.seed))
         record = RunRecord(launch, self._head.names, lambda done, of: None)
         record.recorder = Recorder(1 << 62, lambda columns: None)
         return record
