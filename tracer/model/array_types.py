@@ -28,14 +28,19 @@ def alignment_fault(alignment: Any) -> str:
     return f"Alignment must be a multiple of {POINTER}" if alignment % POINTER else ""
 
 
+_AT_ONCE = 1 << 16  # entries: NumPy makes numbers of 8 bytes of indices, of so many in a processor's cache
+
+
 def narrow(column: NDArray[Any]) -> NDArray[Any]:
     """Return whole numbers from 0 up in the smallest unsigned dtype that holds them."""
     if column.dtype == np.uint8 or not column.size:
         return column.astype(np.uint8, copy=False)
-    return column.astype(np.min_scalar_type(int(column.max(initial=0))), copy=False)
-
-
-_AT_ONCE = 1 << 16  # entries: NumPy makes numbers of 8 bytes of indices, of so many in a processor's cache
+    top = 0
+    for begin in range(0, len(column), _AT_ONCE):  # mostly the first ones need all of it
+        top = max(top, int(column[begin : begin + _AT_ONCE].max()))
+        if np.min_scalar_type(top) == column.dtype:
+            return column
+    return column.astype(np.min_scalar_type(top), copy=False)
 
 
 def counts_of(numbers: AnyInts) -> Ints:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Container, Sequence
 from contextlib import suppress
@@ -25,7 +26,7 @@ from ...recording.recorder import TooLarge
 from ...recording.run_record import RunRecord
 from ...storage.trace_file import TraceFileError
 from ..not_compilable import NotCompilable
-from ..rows.touched import LARGEST, Touched, have_met
+from ..rows.touched import LARGEST, have_met, places_of
 from ..state import StopReason, Word
 from .block_runner import BlockRunner
 from .growing_columns import GrowingColumns, Misfit, Region
@@ -68,7 +69,8 @@ class Team:
         self._failure: BaseException | None = None
         self._turn = threading.Condition()
         self._chosen: Sequence[int] = ()
-        self._size, self._patience = 1, PATIENCE  # blocks of a part, and its seconds
+        self._size = self._most = 1  # blocks of a part
+        self._patience = PATIENCE  # seconds of a part
         self._next = 0  # block that none has yet
         self._begun = self._added = self._copied = 0  # parts
         self._is_adding = False
@@ -76,7 +78,7 @@ class Team:
         self._ended: dict[int, Part] = {}
         self._to_copy: deque[tuple[Part, Columns, Columns]] = deque()
         self._stores: list[GrowingColumns] = []
-        self._rows: int | None = None  # that each block is expected to make, 0 where it can't be told
+        self._rows = 0  # that each block is expected to make, 0 where it can't be told
 
     def is_worth_it(self, seconds: float, done: int, of: int) -> bool:
         """Return whether the blocks that are left are to be run here, after some took so long on one core."""
@@ -84,17 +86,22 @@ class Team:
         if cores() < 2 or of - done < 2 or seconds < WARM_UP or each * (of - done) < WORTH or not self._can():
             return False
         rows = self._whole.accesses_until_now() / done
-        self._size = max(1, int(PART / each))
+        self._most = of if self._whole.streaming else int(PART_ROWS / max(1, rows))
+        self._have_size(PART / each)
         self._patience = max(PATIENCE, SLOWEST * self._size * each)
         if self._whole.streaming is not None:
             return True
-        self._size = max(1, min(self._size, int(PART_ROWS / max(1, rows))))
-        # The first rows take longest: nobody has had their memory.
-        if rows > LARGEST_BLOCK or seconds < 5 * WARM_UP:
+        if rows > LARGEST_BLOCK:
             return False
-        if self._rows is None:
-            self._rows = self._whole.rows_of_each(of - done)
-        return bool(self._rows) or each > COSTLY * rows
+        self._rows = self._whole.rows_of_each(of - done)
+        if self._rows:
+            return True
+        # How long an access takes is known later: nobody has had the memory of the first rows.
+        return seconds >= 5 * WARM_UP and each > COSTLY * rows
+
+    def _have_size(self, blocks: float) -> None:
+        """Have parts of so many blocks, as far as that goes."""
+        self._size = max(1, min(int(blocks), self._most))
 
     def _can(self) -> bool:
         """Return whether nothing has happened yet that only the order of one core tells."""
@@ -108,7 +115,7 @@ class Team:
             or any(Op.ATOMIC <= kind <= Op.REDUCTION for kind in whole.program.site_kinds)
             or not _have_one_type(kinds)
             or _overlap(self._record)
-            or len(Touched(whole.buffers).places) > LARGEST
+            or places_of(whole.buffers)[1] > LARGEST
         )
 
     def run(self, chosen: Sequence[int]) -> None:
@@ -168,7 +175,9 @@ class Team:
             while (found := self._next_part()) is not None:
                 number, blocks, region = found
                 store = self._store() if region is None and not self._whole.capped else region
+                begin = time.perf_counter()
                 part = member.run(blocks, store, self._patience)
+                self._have_size(len(blocks) * PART / (time.perf_counter() - begin))
                 self._add(number, part)
                 self._copy()
                 if member is self._members[0]:

@@ -259,7 +259,8 @@ class PartRecorder(RowRecorder):
         self.accesses, self.finished, self.many_phases = 0, [], False
         self.state[Word.BASE] = 0
         # Little room: of memory for many the system would give whole large pages, which are cleared for each part.
-        self._arrived, self._arrived_warp = (BarrierLog(self._memory // 8, SOME) for _ in range(2))
+        self._arrived = BarrierLog(self._memory // 8, SOME)
+        self._arrived_warp = BarrierLog(self._memory // 8, SOME, of_warp=True)
         if kept is None and self.streaming is None:
             self._keep_no_more()
         elif kept is not None:

@@ -78,7 +78,8 @@ class RowRecorder(Recorder):
         self._widths = {name: np.min_scalar_type(tops.get(name, 0)) for name in INTAKE_COLUMNS[:-1]}
         self._blocks = self._phases = np.zeros(0, np.int64)
         self._log = np.zeros((MAX_ARRIVALS, len(ArrivalWord)), np.int64)
-        self._arrived, self._arrived_warp = BarrierLog(memory // 8), BarrierLog(memory // 8)
+        self._arrived = BarrierLog(memory // 8)
+        self._arrived_warp = BarrierLog(memory // 8, of_warp=True)
         self._ended = np.zeros(0, np.int64)
         self.places = self.seats = self.warps = np.zeros((1, 1), np.int64)
         self._idle_since = (0, 0, 0)  # block, accesses made and phase when threads last did more than wait
@@ -142,9 +143,8 @@ class RowRecorder(Recorder):
         log = self._log[: self.state[Word.ARRIVED]]
         self.state[Word.ARRIVED] = 0
         if self.streaming is None and len(log):
-            of_warp = log[:, ArrivalWord.OF_WARP] == 1
-            for arrived, mine in ((self._arrived, ~of_warp), (self._arrived_warp, of_warp)):
-                arrived.add(log if mine.all() else log[mine])
+            self._arrived.add(log)
+            self._arrived_warp.add(log)
 
     def print_lines(self) -> None:
         """Print what the kernel printed: not before it is settled that no other engine does it again."""

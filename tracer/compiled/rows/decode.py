@@ -302,18 +302,6 @@ def _decode_at(state: Any, words: Any, rows: Any, count: Any, kept: Any) -> Any:
 decode_at = cached(_decode_at)
 
 
-def _bits_of(words: Any) -> Any:
-    """Return, by column, the bits that any number of a table has: as many as its largest number takes."""
-    bits = np.zeros(words.shape[1], np.int64)
-    for row in range(len(words)):
-        for column in range(words.shape[1]):
-            bits[column] |= words[row, column]
-    return bits
-
-
-bits_of = cached(_bits_of)
-
-
 def type_of_values(codes: int) -> np.dtype[Any]:
     """Return the widest of the dtypes whose codes are the bits of `codes`."""
     present = [dtype for code, dtype in enumerate(DTYPES) if codes >> code & 1]

@@ -17,6 +17,7 @@ PRIVATE, UNKNOWN, ONLY_READ = -1, -2, -3  # in place of where a buffer begins
 # What is looked at, by key: nothing, each access, or those that store; a bit for loads, others for what stores.
 NOTHING, EACH, STORES = 0, 7, 6
 COARSEST = 3  # places of 8 bytes
+_ONE_OF_EACH = np.uint64(0x0101010101010101)  # the lowest bit of each of eight places
 LARGEST = 1 << 28  # places
 
 
@@ -28,12 +29,10 @@ class Touched:
     """
 
     def __init__(self, buffers: Sequence[Buffer], only_read: Container[int] = ()) -> None:
-        shared = [buffer for buffer in buffers if buffer.space == "global"]
-        smallest = min((buffer.itemsize for buffer in shared), default=1)
-        self._buffers, self.shift = buffers, min(smallest.bit_length() - 1, COARSEST)
+        self._buffers, (self.shift, places) = buffers, places_of(buffers)
         self._spans = [_span(b) for n, b in enumerate(buffers) if b.space == "global" and n not in only_read]
-        end = max((_span(buffer)[1] for buffer in shared), default=0)
-        self.places: NDArray[np.uint8] = np.zeros((end >> self.shift) + 2, np.uint8)
+        self.words = np.zeros(-(-places // 8), np.uint64)
+        self.places = self.words.view(np.uint8)
         self.where = np.full((1 << 32 - SITE_BITS, 3), UNKNOWN, np.int64)  # by key: begin, unit, bytes
         self.watched = np.full(len(self.where), EACH, np.uint8)  # by key
 
@@ -69,6 +68,14 @@ class Touched:
         return buffer.address, EACH
 
 
+def places_of(buffers: Sequence[Buffer]) -> tuple[int, int]:
+    """Return the bits of an address within a place of memory, and how many places hold the memory that blocks share."""
+    shared = [buffer for buffer in buffers if buffer.space == "global"]
+    smallest = min((buffer.itemsize for buffer in shared), default=1)
+    shift = min(smallest.bit_length() - 1, COARSEST)
+    return shift, (max((_span(buffer)[1] for buffer in shared), default=0) >> shift) + 2
+
+
 def _span(buffer: Buffer) -> tuple[int, int]:
     """Return where a buffer of global memory begins and ends."""
     return buffer.address, buffer.address + buffer.size * buffer.unit
@@ -96,12 +103,16 @@ def _mark(keys: Any, indices: Any, where: Any, ops: Any, shift: Any, places: Any
 
 
 def _meet(all_places: Any, places: Any) -> Any:
-    """Return whether a place is touched by both and written by one; add the second to the first."""
-    for place in range(len(places)):
-        mine, others = places[place], all_places[place]
-        if mine and others and (mine | others) & WRITTEN:
+    """Return whether a place is touched by both and written by one; add the second to the first.
+
+    Both are words of eight places.
+    """
+    for word in range(len(places)):
+        mine, others = places[word], all_places[word]
+        both = (mine | mine >> np.uint64(1)) & (others | others >> np.uint64(1))
+        if both & (mine | others) >> np.uint64(1) & _ONE_OF_EACH:
             return True
-        all_places[place] = mine | others
+        all_places[word] = mine | others
     return False
 
 
@@ -111,4 +122,4 @@ mark, meet = cached(_mark), cached(_meet)
 def have_met(all_touched: Sequence[Touched]) -> bool:
     """Return whether two have touched the same place, of which one has written it; spoils the first."""
     first, *others = all_touched
-    return any(bool(meet(first.places, other.places)) for other in others)
+    return any(bool(meet(first.words, other.words)) for other in others)
