@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QEnterEvent, QKeyEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -94,9 +94,10 @@ class Handle(PlainLabel):
 class Stepped(QObject):
     """Reads wheel and keys of a field as steps up and down; an event that means none goes where it would have gone.
 
-    stepped: (steps up, or down below 0; whether fine ones).
+    neared: the pointer or the keyboard comes. stepped: (steps up, or down below 0; whether fine ones).
     """
 
+    neared = Signal()
     stepped = Signal(int, bool)
 
     def __init__(self, field: QWidget, parameter: Parameter) -> None:
@@ -107,6 +108,8 @@ class Stepped(QObject):
 
     def eventFilter(self, watched: QObject, event: object) -> bool:
         """Take what steps."""
+        if isinstance(event, QEvent) and event.type() in (QEvent.Type.Enter, QEvent.Type.FocusIn):
+            self.neared.emit()
         if isinstance(event, QWheelEvent):
             return self._turn(event)
         if isinstance(event, QKeyEvent) and event.type() == QKeyEvent.Type.KeyPress:
@@ -178,8 +181,10 @@ class Hand(QObject):
 
     def watch(self, parameter: Parameter, field: QWidget, handle: Handle) -> None:
         """Move a parameter by its field and its handle."""
-        Stepped(field, parameter).stepped.connect(partial(self._step, parameter))
-        handle.neared.connect(partial(self.neared.emit, parameter))
+        stepped = Stepped(field, parameter)
+        stepped.stepped.connect(partial(self._step, parameter))
+        for part in (handle, stepped):
+            part.neared.connect(partial(self.neared.emit, parameter))
         handle.grabbed.connect(partial(self._grab, parameter))
         handle.pulled.connect(partial(self._pull, parameter))
         handle.let_go.connect(self.stop)

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QEnterEvent, QMouseEvent, QWheelEvent
+from PySide6.QtGui import QEnterEvent, QFocusEvent, QMouseEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -333,12 +333,20 @@ def test_names_say_what_they_are_for(window):
     assert window.toolbar.handles["stride"].toolTip().startswith("1 to 32. ")
 
 
-def test_kernels_are_compiled_ahead_where_the_pointer_comes_to_a_parameter_that_needs_others(window):
+ENTER = QEnterEvent(QPointF(2, 2), QPointF(2, 2), QPointF(2, 2))
+NEARED = {
+    "the pointer comes to the name": lambda window, name: (window.toolbar.handles[name], ENTER),
+    "the pointer comes to the field": lambda window, name: (field(window, name), ENTER),
+    "the keyboard comes": lambda window, name: (field(window, name), QFocusEvent(QEvent.Type.FocusIn)),
+}
+
+
+@pytest.mark.parametrize("how", NEARED)
+def test_kernels_are_compiled_ahead_where_somebody_comes_to_a_parameter_that_needs_others(window, how):
     asked = []
     window.toolbar.may_come.connect(asked.append)
-    enter_event = QEnterEvent(QPointF(2, 2), QPointF(2, 2), QPointF(2, 2))
     for name in ("stride", "count", "dtype"):
-        QApplication.sendEvent(window.toolbar.handles[name], enter_event)
+        QApplication.sendEvent(*NEARED[how](window, name))
     (launches,) = asked  # another stride or count is the same kernel
     assert [launch.arguments[0].dtype for launch in launches] == ["float64", "int16", "uint8"]
     settle(window)
