@@ -24,7 +24,9 @@ cfbd67d0be67d1bf66d2c066d3c165d4c264d6c364d7c463d8c563d9c562dac661dbc761dcc860dd
 e1cc5de2cd5ce3ce5ce4cf5be5d05ae6d159e8d259e9d358ead357ebd456ecd555edd654efd753f0d852f1d951f2da50
 f3db4ff4dc4ef6dd4df7de4cf8df4bf9e04afae149fbe248fde346fee445ffe544ffe642ffe742ffe843ffe944ffea46
 """
-VALUES = np.frombuffer(bytes.fromhex(CIVIDIS), np.uint8).reshape(256, 3)
+_ALL = np.frombuffer(bytes.fromhex(CIVIDIS), np.uint8).reshape(256, 3)
+_SEEN_ON_DARK = 40  # the first of them that is lighter than the dark theme's ground by half
+VALUES = {"light": _ALL, "dark": _ALL[_SEEN_ON_DARK:]}
 # Towards the theme's text colour: more reads always stand out more from the unread cells.
 READS = {
     "light": np.array([(128, 182, 224), (60, 140, 198), (0, 88, 144), (0, 40, 74)], np.uint8),

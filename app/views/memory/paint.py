@@ -43,7 +43,7 @@ SIGN, FRAME = 13, 9.0  # pixels: an exclamation mark, and the most that a frame 
 def colour_table(theme: Theme, measure: str) -> NDArray[np.uint32]:
     """Return the pixels of all codes of a cell; nobody may change them."""
     dark = "dark" if theme.name == "dark" else "light"
-    scale = {"value": VALUES, "reads": READS[dark]}.get(measure, HEAT[dark])
+    scale = {"value": VALUES[dark], "reads": READS[dark]}.get(measure, HEAT[dark])
     table = cell_colours.table(scale, _rgb(theme, "panel"), _rgb(theme, "cell_unread"))
     table.flags.writeable = False
     return table

@@ -43,6 +43,13 @@ def test_unread_cells_are_told_from_the_panel_and_from_cells_read_once(theme, me
     assert contrast(unread, once) >= 1.4
 
 
+@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
+def test_cells_of_the_least_value_are_told_from_the_lines_between_them(theme):
+    least = QColor.fromRgb(int(colour_table(theme, "value")[cell_colours.FIRST]))
+    assert contrast(least, theme.colour("grid")) >= 1.5
+    assert contrast(least, theme.colour("panel")) >= 1.5
+
+
 @pytest.mark.parametrize("scale", [0.8, 1.6, 2.0])
 def test_every_text_follows_the_text_size(window, scale):
     parts = [window.central.transport.play, *(pane.heading.verdict for pane in window.central.panes)]
