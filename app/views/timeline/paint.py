@@ -43,7 +43,8 @@ class TimelineViewData(Struct, frozen=True, eq=False):
     warp: int  # the selected one
     title: str  # of the launch; after a comma what tells it from another
     cycles: Mapping[int, int] = field(default_factory=dict)  # measured, of the block's phases
-    measured: str = ""  # on which GPU and when, or why not, where moments are to be stretched
+    measured: str = ""  # on which GPU and when
+    by_moments: str = ""  # why moments are not stretched, where they are to be
 
 
 def beside_rows(theme: Theme, slim: bool = False) -> int:
@@ -129,7 +130,7 @@ def draw_block(
     _draw_rows(painter, data, at, theme, ratio)
     _draw_bands(painter, data, at, theme, ratio)
     if at.axis.height() > theme.px(SLIM[-1]):
-        draw_axis(painter, at, data.measured, theme)
+        draw_axis(painter, at, data.measured if at.clock is not None else data.by_moments, theme)
 
 
 def _device(rect: QRectF, ratio: float) -> tuple[int, int]:

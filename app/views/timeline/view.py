@@ -153,13 +153,15 @@ class TimelineView(View):
             self._clocks[block.block] = moment_clock(self._timeline, *of)
         return self._clocks[block.block]
 
-    def _measured(self, block: int) -> str:
-        """Return what is said beside the axis: on which GPU and when its cycles were, or why there are none."""
+    def _by_moments(self, block: int) -> str:
+        """Return why moments are not as long as they took, where they are to be, in one sentence."""
+        if not self._is_stretched:
+            return ""
         if self._timeline is None:
-            return self._why_not if self._is_stretched else ""
-        if self._is_stretched and not len(segments_of(self._timeline.segments, block)):
-            return "by moments: the clocks of this block's warps were not recorded"
-        return self._timeline.head.origin
+            return self._why_not
+        if len(segments_of(self._timeline.segments, block)):
+            return ""
+        return "by moments: the clocks of this block's warps were not recorded"
 
     def render_moment(self, moment: float, selection: Selection) -> None:
         """Move the playhead, and take another block's picture where the selection moved there."""
@@ -236,7 +238,8 @@ class TimelineView(View):
         title = ", ".join(filter(None, (name, self.apart)))
         return TimelineViewData(
             self.session, activity, self._codes[block], self._lane, self.selection.thread // WARP, title,
-            phase_cycles(self._timeline, block) if self._timeline else {}, self._measured(block),
+            phase_cycles(self._timeline, block) if self._timeline else {},
+            self._timeline.head.origin if self._timeline else "", self._by_moments(block),
         )  # fmt: skip
 
     def _still(self, data: TimelineViewData) -> QPixmap:

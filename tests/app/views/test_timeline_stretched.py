@@ -99,6 +99,13 @@ def test_what_was_not_recorded_is_shown_by_moments_and_says_so(tiled):
     assert picture(view) != picture(plain)  # the sentence beside the axis
 
 
+def test_an_axis_of_moments_names_no_gpu(tiled, timeline):
+    view, plain = stretched(tiled, timeline), stretched(tiled, None)
+    view.set_timeline(timeline, False)
+    plain.set_timeline(None, False)
+    assert picture(view) == picture(plain)
+
+
 def test_dragging_the_axis_keeps_what_is_under_the_pointer(tiled, timeline):
     view = stretched(tiled, timeline)
     view.set_x_range(5.0, 25.0)
