@@ -8,6 +8,7 @@ import re
 import sys
 import tempfile
 import threading
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -265,6 +266,17 @@ def test_who_touches_what_others_write_meets_them(mine, others, met):
         found[-1].learn(1, 1)
         assert found[-1].add(rows, ops) == 2
     assert have_met(found) == met
+
+
+@pytest.mark.parametrize("place", range(11))
+def test_of_places_beside_each_other_each_counts(place):
+    """Places are looked at eight at once: each is read, written, both or neither by one and by the other."""
+    buffer = Buffer("a", "global", "|u1", (9,), (1,), 0, 1, 9)
+    for mine, others in product(range(4), repeat=2):
+        one, other = Touched([buffer]), Touched([buffer])
+        one.places[:11], other.places[:11] = [1, 2, 0] * 3 + [1, 3], [1, 0, 2] * 3 + [1, 0]
+        one.places[place], other.places[place] = mine, others
+        assert have_met([one, other]) == bool(mine and others and (mine | others) & 2)
 
 
 def test_a_block_that_does_not_end_is_left_to_one_core(tmp_path, noted, monkeypatch):
