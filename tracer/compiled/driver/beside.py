@@ -38,6 +38,7 @@ WARM_UP = 0.004  # seconds on one core, in which buffers and sites become known,
 WORTH = 0.02  # seconds on one core that are left, from which on it pays to share them
 PART = 0.02  # seconds of a part
 PART_ROWS = 1 << 20  # that are kept
+MOST_GROWTH = 8  # times as many blocks as in the first part, where blocks turn out to take less time
 COSTLY = 35e-9  # seconds of an access that is moved, from which on cores gain more than that costs
 LARGEST_BLOCK = 1 << 22  # rows that are kept of a block
 PATIENCE = 2.0  # seconds of the processor for a part, at least
@@ -86,10 +87,11 @@ class Team:
         if cores() < 2 or of - done < 2 or seconds < WARM_UP or each * (of - done) < WORTH or not self._can():
             return False
         rows = self._whole.accesses_until_now() / done
-        self._most = of if self._whole.streaming else int(PART_ROWS / max(1, rows))
-        self._have_size(PART / each)
+        size, counts = PART / each, self._whole.streaming is not None
+        self._most = int(min(MOST_GROWTH * size, of if counts else PART_ROWS / max(1, rows)))
+        self._have_size(size)
         self._patience = max(PATIENCE, SLOWEST * self._size * each)
-        if self._whole.streaming is not None:
+        if counts:
             return True
         if rows > LARGEST_BLOCK:
             return False
