@@ -81,8 +81,16 @@ def start(begin: float) -> dict[str, float]:
     window.draw()
     window.repaint()
     found = {"window": seen, "animated": time.time() - begin}
+    _wait_for_the_cache(window)  # so that the next start finds its traces there
     window.close()
     return found
+
+
+def _wait_for_the_cache(window: Any) -> None:
+    """Wait until nothing is made any more, and what was made is written."""
+    jobs = window.stage.jobs
+    wait_until(lambda: window.stage.is_settled() and jobs.is_idle() and not jobs.calm.isActive())
+    time.sleep(1)
 
 
 def scrubbed(window: Any, step: float) -> list[float]:
@@ -275,10 +283,8 @@ def _to_and_fro(count: int) -> list[int]:
 
 def _forget(window: Any) -> None:
     """Wait until nothing is made any more, and leave no session in memory."""
-    jobs = window.stage.jobs
-    wait_until(lambda: window.stage.is_settled() and jobs.is_idle() and not jobs.calm.isActive())
-    time.sleep(1)  # while the cache is written
-    jobs._sessions.clear()
+    _wait_for_the_cache(window)
+    window.stage.jobs._sessions.clear()
 
 
 def _dragged(window: Any, name: str, values: Any, *, each: bool = False) -> dict[str, float]:
