@@ -90,7 +90,7 @@ def _wait_for_the_cache(window: Any) -> None:
     """Wait until nothing is made any more, and what was made is written."""
     jobs = window.stage.jobs
     wait_until(lambda: window.stage.is_settled() and jobs.is_idle() and not jobs.calm.isActive())
-    time.sleep(1)
+    time.sleep(1)  # nothing tells when a thread has written it
 
 
 def scrubbed(window: Any, step: float) -> list[float]:

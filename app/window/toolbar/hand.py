@@ -18,6 +18,7 @@ NOTCH = 120  # of a wheel, in Qt's eighths of a degree
 PAGE = 4  # steps of PageUp and PageDown
 KEYS = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1, Qt.Key.Key_PageUp: PAGE, Qt.Key.Key_PageDown: -PAGE}
 COARSE, FINE = 16, 8  # pixels of a drag for a step: of few values, and of many
+NEAR = 120  # milliseconds for which somebody stays at a parameter who does not only pass it
 REST = 400  # milliseconds without wheel or key after which a hand has come to rest
 HINT = "Drag the name, turn the wheel, or press Up and Down; with Shift in steps of 1."
 HINT_WORDS = "Drag the name, turn the wheel, or press Up and Down."
@@ -161,7 +162,7 @@ class ParameterChip(Chip):
 class Hand(QObject):
     """What moves parameters: one at a time, from the value that it has to those that its scenarios take.
 
-    neared: it comes to a parameter. moved: (name, text) while it moves. rested: it was let go, or has come to rest.
+    neared: it has come to a parameter. moved: (name, text) while it moves. rested: it was let go, or has come to rest.
     """
 
     neared = Signal(object)
@@ -181,13 +182,19 @@ class Hand(QObject):
 
     def watch(self, parameter: Parameter, field: QWidget, handle: Handle) -> None:
         """Move a parameter by its field and its handle."""
-        stepped = Stepped(field, parameter)
+        stepped, near = Stepped(field, parameter), QTimer(field, singleShot=True, interval=NEAR)
         stepped.stepped.connect(partial(self._step, parameter))
+        near.timeout.connect(partial(self._tell_of, parameter, (field, handle)))
         for part in (handle, stepped):
-            part.neared.connect(partial(self.neared.emit, parameter))
+            part.neared.connect(near.start)
         handle.grabbed.connect(partial(self._grab, parameter))
         handle.pulled.connect(partial(self._pull, parameter))
         handle.let_go.connect(self.stop)
+
+    def _tell_of(self, parameter: Parameter, parts: tuple[QWidget, ...]) -> None:
+        """Tell that somebody has come to a parameter, who has not only passed it on the way to another."""
+        if any(part.underMouse() or part.hasFocus() for part in parts):
+            self.neared.emit(parameter)
 
     def stop(self) -> None:
         """Come to rest."""

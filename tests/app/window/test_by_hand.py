@@ -6,11 +6,11 @@ import threading
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QEnterEvent, QFocusEvent, QMouseEvent, QWheelEvent
+from PySide6.QtGui import QEnterEvent, QMouseEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from tilescope.app.window.toolbar.hand import COARSE, NOTCH
+from tilescope.app.window.toolbar.hand import COARSE, NEAR, NOTCH
 from tilescope.tracer.run.worker_client import Cancelled, TakesLong, Worker
 from windows import enter, field, opened, press, settle, until
 
@@ -333,12 +333,20 @@ def test_names_say_what_they_are_for(window):
     assert window.toolbar.handles["stride"].toolTip().startswith("1 to 32. ")
 
 
-ENTER = QEnterEvent(QPointF(2, 2), QPointF(2, 2), QPointF(2, 2))
+ENTER, LEAVE = QEnterEvent(QPointF(2, 2), QPointF(2, 2), QPointF(2, 2)), QEvent(QEvent.Type.Leave)
 NEARED = {
-    "the pointer comes to the name": lambda window, name: (window.toolbar.handles[name], ENTER),
-    "the pointer comes to the field": lambda window, name: (field(window, name), ENTER),
-    "the keyboard comes": lambda window, name: (field(window, name), QFocusEvent(QEvent.Type.FocusIn)),
+    "the pointer comes to the name": lambda window, name: enters(window.toolbar.handles[name]),
+    "the pointer comes to the field": lambda window, name: enters(field(window, name)),
+    "the keyboard comes": lambda window, name: field(window, name).setFocus(),
 }
+
+
+def enters(widget):
+    QApplication.sendEvent(widget, ENTER)
+
+
+def leaves(widget):
+    QApplication.sendEvent(widget, LEAVE)
 
 
 @pytest.mark.parametrize("how", NEARED)
@@ -346,11 +354,26 @@ def test_kernels_are_compiled_ahead_where_somebody_comes_to_a_parameter_that_nee
     asked = []
     window.toolbar.may_come.connect(asked.append)
     for name in ("stride", "count", "dtype"):
-        QApplication.sendEvent(*NEARED[how](window, name))
+        NEARED[how](window, name)
+        QTest.qWait(2 * NEAR)
+        for widget in (window.toolbar.handles[name], field(window, name)):
+            leaves(widget)
     (launches,) = asked  # another stride or count is the same kernel
     assert [launch.arguments[0].dtype for launch in launches] == ["float64", "int16", "uint8"]
     settle(window)
     assert stride(window.stage.sessions[0]) == 8
+
+
+def test_who_only_passes_a_parameter_has_nothing_compiled(window):
+    asked = []
+    window.toolbar.may_come.connect(asked.append)
+    for widget in (window.toolbar.handles["dtype"], field(window, "dtype")):
+        enters(widget)
+        leaves(widget)
+    QTest.qWait(2 * NEAR)
+    assert not asked
+    enters(field(window, "dtype"))  # there is something to be compiled
+    until(lambda: len(asked) == 1)
 
 
 def test_a_click_on_a_name_goes_to_its_field(window):

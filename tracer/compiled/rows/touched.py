@@ -105,7 +105,8 @@ def _mark(keys: Any, indices: Any, where: Any, ops: Any, shift: Any, places: Any
 def _meet(all_places: Any, places: Any) -> Any:
     """Return whether a place is touched by both and written by one; add the second to the first.
 
-    Both are words of eight places.
+    Both are words of eight places. READ is the lowest bit of a place and WRITTEN the next, so what is shifted by one
+    has in the lowest bit whether it was written.
     """
     for word in range(len(places)):
         mine, others = places[word], all_places[word]
