@@ -94,13 +94,16 @@ def _wait_for_the_cache(window: Any) -> None:
 
 
 def scrubbed(window: Any, step: float) -> list[float]:
-    """Return the moments of a scrub, once all is painted that is left to be painted first."""
+    """Return the moments of a scrub, once all is painted that is left to be painted first, other blocks ahead too."""
     from PySide6.QtWidgets import QApplication
+
+    from tilescope.app.window.panels.blocks_ahead import BlocksAhead
 
     wait_until(lambda: all(window.stage.sessions) and window.stage.is_settled())
     for _ in range(100):
         QApplication.processEvents()
         time.sleep(0.002)
+    wait_until(window.findChild(BlocksAhead).is_idle)
     chance, end = random.Random(1), window.playhead.end
     return [(700 + n * step) % end if step else chance.uniform(0, end) for n in range(SCRUBS)]
 
