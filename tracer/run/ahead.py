@@ -1,4 +1,8 @@
-"""Kernels compiled while nobody waits: those that may be run next, and before them one, as the first takes longer."""
+"""Kernels compiled while nobody waits: those that may be run next, and before the first of them one of our own.
+
+The first that Numba compiles in a process takes twice as long, for which a run that is asked for just then would have
+to wait.
+"""
 
 from __future__ import annotations
 
@@ -37,13 +41,24 @@ class CompilingAhead:
         return len(self._launches)
 
     def compile_one(self) -> None:
-        """Compile the next; what can't be is told when it is run."""
-        launch = launch_of(find("matmul-tiled"), {"m": 16, "k": 16, "n": 16})
-        keep, self._is_cold = not self._is_cold, False
-        if keep:
-            launch = self._launches.popleft()
+        """Compile the next, or read it where it is kept; what can't be compiled is told when it is run."""
         with contextlib.suppress(BaseException), _silence():  # a kernel's file may raise anything
-            _compile(launch, keep=keep)
+            if self._is_cold and not _is_kept(self._launches[0]):
+                self._is_cold = False
+                _compile(launch_of(find("matmul-tiled"), {"m": 16, "k": 16, "n": 16}), keep=False)
+            else:
+                _compile(self._launches.popleft(), keep=True)
+
+
+def _is_kept(launch: Launch) -> bool:
+    """Return whether nothing has to be compiled for a launch, also where nothing can be."""
+    from ..compiled.driver.engine import is_kernel_kept
+
+    try:
+        with ended_if_endless(kernel_file(launch), launch.source, PATIENCE):
+            return is_kernel_kept(launch)
+    except BaseException:  # noqa: BLE001  # a kernel's file may raise anything
+        return True
 
 
 def _compile(launch: Launch, *, keep: bool) -> None:

@@ -49,6 +49,19 @@ def test_a_run_finds_compiled_what_was_compiled_ahead(tmp_path, compiled):
     assert trace.value is not None and trace.value[trace.op == 1].tolist() == [102 * n for n in range(8)]
 
 
+def test_where_kernels_are_kept_nothing_is_compiled_for_them_to_wait_for(tmp_path, compiled):
+    one, other = (made(tmp_path, KERNEL.format(n)) for n in (108, 109))
+    run(one, lambda done, of: None)
+    ahead = CompilingAhead()
+    ahead.want([one, other])
+    ahead.compile_one()
+    assert len(ahead) == 1 and len(compiled) == 1
+    ahead.compile_one()
+    assert len(ahead) == 1 and compiled[1:] == [""]
+    ahead.compile_one()
+    assert not len(ahead) and len(compiled) == 3
+
+
 def test_a_newer_wish_goes_before_older_ones_of_which_the_last_are_forgotten(tmp_path, monkeypatch):
     order: list[Launch] = []
     monkeypatch.setattr(compiling_ahead, "_compile", lambda wish, *, keep: order.append(wish))

@@ -42,14 +42,27 @@ def compiled(program: RecordingProgram, arguments: Arguments, *, keep: bool = Tr
     keep: whether it is looked for where it is kept, and kept there. Raises NotCompilable.
     """
     entry = _entry(program, arguments)
-    text = "\n".join([_own_source(), program.text(), *map(repr, program.declared), *arguments.facts, entry])
-    name = digest(text + repr(list(_raising(program))))
+    text, name = _text_and_name(program, arguments, entry)
     made = _known.get(name) if keep else _compile(program, arguments, entry, Path())
     if made is None:
         made = _known[name] = _compile(program, arguments, entry, _written(name, text))
     if isinstance(made, NotCompilable):
         raise made.with_traceback(None)
     return entry_address(made.overloads[SIGNATURE])
+
+
+def is_kept(program: RecordingProgram, arguments: Arguments) -> bool:
+    """Return whether what comes of compiling this is known, so that it is only read."""
+    _, name = _text_and_name(program, arguments, _entry(program, arguments))
+    folder = _folder()
+    files = ((folder, f"{name}.refused"), (folder / "__pycache__", f"{name}.*.nbc"))
+    return name in _known or any(True for at, pattern in files for _ in at.glob(pattern))
+
+
+def _text_and_name(program: RecordingProgram, arguments: Arguments, entry: str) -> tuple[str, str]:
+    """Return all that compiled code depends on, and the name under which it is kept."""
+    text = "\n".join([_own_source(), program.text(), *map(repr, program.declared), *arguments.facts, entry])
+    return text, digest(text + repr(list(_raising(program))))
 
 
 def _raising(program: RecordingProgram) -> Iterator[tuple[str, int]]:
@@ -120,7 +133,7 @@ def _memory(program: RecordingProgram) -> dict[str, Any]:
 
 def _written(name: str, text: str) -> Path:
     """Write a program where numba's cache can name it; where nothing can be written, it is compiled every time."""
-    folder = cache_folder() / "compiled"
+    folder = _folder()
     path = folder / f"{name}.py"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -130,6 +143,10 @@ def _written(name: str, text: str) -> Path:
     except OSError:
         pass
     return path
+
+
+def _folder() -> Path:
+    return cache_folder() / "compiled"
 
 
 def _trim(folder: Path) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import traceback
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -30,7 +31,7 @@ from ..state import MOST_TURNS, Word
 from .arguments import Arguments
 from .beside import Team
 from .block_runner import BlockRunner
-from .compile import compiled
+from .compile import compiled, is_kept
 from .memory import LaunchMemory
 from .parts import NotBeside, WholeRecorder
 from .row_recorder import RowRecorder
@@ -85,10 +86,24 @@ def compile_kernel(launch: Launch, *, keep: bool = True) -> None:
 
     keep: whether what is compiled is kept, and not compiled if it has been before. Raises LoadError and NotCompilable.
     """
+    program, arguments = _call_of(launch)
+    with _refused(), signals_afterwards():
+        compiled(program, arguments, keep=keep)
+
+
+def is_kernel_kept(launch: Launch) -> bool:
+    """Return whether a launch's kernel was compiled before for its arguments, so that it has only to be read.
+
+    Raises LoadError and NotCompilable.
+    """
+    return is_kept(*_call_of(launch))
+
+
+def _call_of(launch: Launch) -> tuple[RecordingProgram, Arguments]:
     module, kernel = load_kernel(launch)
     set_constants(module, launch)
     given, names = arrays_of(launch, kernel)
-    prepared(launch, names, kernel.py_func, given, debug=_is_debugged(kernel), keep=keep)
+    return _rewritten_call(names, kernel.py_func, given, debug=_is_debugged(kernel))
 
 
 def _is_debugged(kernel: Any) -> bool:
@@ -118,13 +133,18 @@ def prepared(
     given: Sequence[Any],
     *,
     debug: bool = False,
-    keep: bool = True,
 ) -> Prepared:
-    """Return a kernel rewritten, its arguments, and its compiled code; raises NotCompilable.
+    """Return a kernel rewritten, its arguments, and its compiled code; raises NotCompilable."""
+    program, arguments = _rewritten_call(names, function, given, debug=debug)
+    with _refused(), signals_afterwards():
+        return Prepared(program, arguments, compiled(program, arguments))
 
-    Without `keep` it is compiled also where it has been before, and that is not kept.
-    """
-    try:
+
+def _rewritten_call(
+    names: Sequence[str], function: FunctionType, given: Sequence[Any], *, debug: bool
+) -> tuple[RecordingProgram, Arguments]:
+    """Return a kernel rewritten, and its arguments; raises NotCompilable."""
+    with _refused():
         named = dict(
             zip((*names, *(f"argument {n}" for n in range(len(names), len(given)))), given, strict=False)
         )
@@ -132,8 +152,14 @@ def prepared(
         program, arguments = rewritten(function, dtypes, debug=debug), Arguments()
         for name, value in named.items():
             arguments.add(name, value)
-        with signals_afterwards():
-            return Prepared(program, arguments, compiled(program, arguments, keep=keep))
+        return program, arguments
+
+
+@contextmanager
+def _refused() -> Iterator[None]:
+    """Say of whatever goes wrong that the kernel is not compilable."""
+    try:
+        yield
     except NotCompilable:
         raise
     except Exception as error:  # whatever fails in numba or here, the simulator does not need it
