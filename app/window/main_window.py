@@ -233,6 +233,8 @@ class MainWindow(QMainWindow):
             application.focusChanged.connect(self._turn)
         toolbar.setups_asked.connect(self.change_setups)
         toolbar.may_come.connect(stage.jobs.compile_ahead)
+        stage.asked.connect(toolbar.foresee_nothing)
+        stage.settled.connect(toolbar.foresee)
         toolbar.moved.connect(self.by_hand.move)
         toolbar.rested.connect(self.by_hand.rest)
         self.by_hand.began.connect(self._take_in_hand)

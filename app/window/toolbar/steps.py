@@ -85,6 +85,8 @@ def _number(text: str, otherwise: int) -> int:
 
 def is_coarse(parameter: Parameter) -> bool:
     """Return whether a parameter has few values, which a hand tells apart."""
+    if parameter.file:
+        return False
     return bool(parameter.choices) or parameter.maximum - parameter.minimum < FEW
 
 

@@ -34,7 +34,8 @@ from .hand import Hand, Handle, ParameterChip
 from .options import LaunchOptions
 from .steps import Track, is_coarse, nearest, unit_of
 
-FORESEEN = 8  # values on each side for which kernels are compiled ahead
+FORESEEN = 8  # values on each side for which kernels are compiled ahead where somebody comes to a parameter
+CALM = 1500  # milliseconds for which nothing else is shown, before that is done for the next value on each side of all
 TYPING_DELAY = 150  # milliseconds without a key after which what was typed counts
 Groups = Mapping[str, tuple[Scenario, ...]]  # scenarios under their headings
 PANE_NAMES = ("Left", "Right")
@@ -81,6 +82,8 @@ class Toolbar(QFrame):
         self.hand.rested.connect(self.rested)
         self._wait = QTimer(self, singleShot=True, interval=TYPING_DELAY)
         self._wait.timeout.connect(self.ask)
+        self._calm = QTimer(self, singleShot=True, interval=CALM)
+        self._calm.timeout.connect(lambda: self._foresee(*self._parameters, count=1))
         self._build()
 
     def _build(self) -> None:
@@ -328,15 +331,26 @@ class Toolbar(QFrame):
         start = texts[name] if not self._refuses(name, texts[name]) else self._filled.get(name, "")
         return Track(parameter, start, 1 if fine else unit_of(parameter, texts), partial(self._refuses, name))
 
-    def _foresee(self, parameter: Parameter) -> None:
-        """Tell to which launches a hand may move a parameter of few values, where they need other kernels."""
-        if not is_coarse(parameter) or self._held or self._wait.isActive():
+    def foresee(self) -> None:
+        """Have kernels of the next values compiled in a while: all is shown."""
+        self._calm.start()
+
+    def foresee_nothing(self) -> None:
+        """Have none compiled while something is asked for."""
+        self._calm.stop()
+
+    def _foresee(self, *parameters: Parameter, count: int = FORESEEN) -> None:
+        """Tell to which launches a hand may move parameters of few values, where they need other kernels.
+
+        count: values on each side.
+        """
+        if self._held or self._wait.isActive():
             return
-        texts = nearest(self._track(parameter, False), FORESEEN)
-        others = other_kernels(
-            self.setups, [self._changed(self.setups, parameter.name, text) for text in texts]
-        )
-        if others:
+        around = {p.name: nearest(self._track(p, False), count) for p in parameters if is_coarse(p)}
+        may_come = [
+            self._changed(self.setups, name, text) for name, texts in around.items() for text in texts
+        ]
+        if others := other_kernels(self.setups, may_come):
             self.may_come.emit(others)
 
     def _refuses(self, name: str, text: str) -> bool:

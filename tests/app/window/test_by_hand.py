@@ -11,6 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from tilescope.app.window.toolbar.hand import COARSE, NEAR, NOTCH
+from tilescope.app.window.toolbar.toolbar import CALM
 from tilescope.tracer.run.worker_client import Cancelled, TakesLong, Worker
 from windows import enter, field, opened, press, settle, until
 
@@ -374,6 +375,17 @@ def test_who_only_passes_a_parameter_has_nothing_compiled(window):
     assert not asked
     enters(field(window, "dtype"))  # there is something to be compiled
     until(lambda: len(asked) == 1)
+
+
+def test_kernels_of_the_next_values_are_compiled_ahead_once_the_window_rests(window):
+    asked = []
+    window.toolbar.may_come.connect(asked.append)
+    until(lambda: len(asked) == 1)
+    assert [launch.arguments[0].dtype for launch in asked[0]] == ["float64"]  # of more the window knows later
+    window.toolbar.foresee()
+    window.stage.asked.emit()
+    QTest.qWait(CALM + 300)
+    assert len(asked) == 1
 
 
 def test_a_click_on_a_name_goes_to_its_field(window):
