@@ -352,6 +352,7 @@ def leaves(widget):
 
 @pytest.mark.parametrize("how", NEARED)
 def test_kernels_are_compiled_ahead_where_somebody_comes_to_a_parameter_that_needs_others(window, how):
+    window.toolbar.foresee_nothing()
     asked = []
     window.toolbar.may_come.connect(asked.append)
     for name in ("stride", "count", "dtype"):
@@ -366,6 +367,7 @@ def test_kernels_are_compiled_ahead_where_somebody_comes_to_a_parameter_that_nee
 
 
 def test_who_only_passes_a_parameter_has_nothing_compiled(window):
+    window.toolbar.foresee_nothing()
     asked = []
     window.toolbar.may_come.connect(asked.append)
     for widget in (window.toolbar.handles["dtype"], field(window, "dtype")):
@@ -380,6 +382,7 @@ def test_who_only_passes_a_parameter_has_nothing_compiled(window):
 def test_kernels_of_the_next_values_are_compiled_ahead_once_the_window_rests(window):
     asked = []
     window.toolbar.may_come.connect(asked.append)
+    window.toolbar.foresee()
     until(lambda: len(asked) == 1)
     assert [launch.arguments[0].dtype for launch in asked[0]] == ["float64"]  # of more the window knows later
     window.toolbar.foresee()
