@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
@@ -39,11 +40,22 @@ def edited_launch(launch: Launch, setup: Setup) -> Launch:
 
 
 def other_kernels(setups: Sequence[Setup], may_come: Iterable[Sequence[Setup]]) -> tuple[Launch, ...]:
-    """Return launches of setups that may come, one for each kernel that has to be compiled for none of `setups`."""
-    known = {_compiled_as(launch_of_setup(setup)) for setup in setups if not setup.file}
-    launches = [launch_of_setup(setup) for later in may_come for setup in later if not setup.file]
+    """Return launches of setups that may come, one for each kernel that has to be compiled for none of `setups`.
+
+    Those that can't be launched are left out, as where a file of theirs is gone: whoever wants one is told then.
+    """
+    known = {_compiled_as(launch) for launch in _launches(setups)}
+    launches = [launch for later in may_come for launch in _launches(later)]
     first = {_compiled_as(launch): launch for launch in reversed(launches)}
     return tuple(first[key] for key in reversed(first) if key not in known)
+
+
+def _launches(setups: Iterable[Setup]) -> Iterator[Launch]:
+    """Yield the launches of setups that name a scenario and can be launched."""
+    for setup in setups:
+        if not setup.file:
+            with suppress(CatalogueError):
+                yield launch_of_setup(setup)
 
 
 def _compiled_as(launch: Launch) -> tuple[object, ...]:

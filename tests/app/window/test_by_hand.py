@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QEnterEvent, QMouseEvent, QWheelEvent
@@ -32,13 +33,14 @@ def shared():
 
 @pytest.fixture
 def window(shared):
-    """Return it with a stride of 8, nothing to go back to and no message."""
+    """Return it with a stride of 8, nothing to go back to, no message, and no kernels about to be compiled ahead."""
     shared.by_hand.stop()
     shared.activateWindow()
     QTest.qWaitForWindowActive(shared)
     enter(shared, "stride", "8")
     shared.toolbar.ask()
     settle(shared)
+    shared.toolbar.foresee_nothing()
     shared.notice.clear()
     shared.history.__init__()
     for pane in shared.central.panes:
@@ -352,7 +354,6 @@ def leaves(widget):
 
 @pytest.mark.parametrize("how", NEARED)
 def test_kernels_are_compiled_ahead_where_somebody_comes_to_a_parameter_that_needs_others(window, how):
-    window.toolbar.foresee_nothing()
     asked = []
     window.toolbar.may_come.connect(asked.append)
     for name in ("stride", "count", "dtype"):
@@ -367,7 +368,6 @@ def test_kernels_are_compiled_ahead_where_somebody_comes_to_a_parameter_that_nee
 
 
 def test_who_only_passes_a_parameter_has_nothing_compiled(window):
-    window.toolbar.foresee_nothing()
     asked = []
     window.toolbar.may_come.connect(asked.append)
     for widget in (window.toolbar.handles["dtype"], field(window, "dtype")):
@@ -389,6 +389,21 @@ def test_kernels_of_the_next_values_are_compiled_ahead_once_the_window_rests(win
     window.stage.asked.emit()
     QTest.qWait(CALM + 300)
     assert len(asked) == 1
+
+
+def test_next_values_of_all_parameters_are_foreseen_as_long_as_their_matrix_is_there(tmp_path, capfd):
+    matrix, asked = tmp_path / "a.npy", []
+    np.save(matrix, np.ones((16, 16), np.float32))
+    with opened((f"matmul-tiled:m=16,k=16,n=16,tile=8,a={matrix}",)) as window:
+        window.toolbar.may_come.connect(asked.append)
+        window.toolbar.foresee()
+        until(lambda: asked)
+        constants = [dict(launch.constants) for launch in asked[0]]
+        assert [(of["TILE"], of["PITCH"]) for of in constants] == [(16, 16), (4, 4), (8, 9)]
+        matrix.unlink()
+        window.toolbar.foresee()
+        QTest.qWait(CALM + 300)
+        assert len(asked) == 1 and "Traceback" not in capfd.readouterr().err
 
 
 def test_a_click_on_a_name_goes_to_its_field(window):
