@@ -8,6 +8,7 @@ legend draw the same.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,8 +75,13 @@ def _mark(pixels: Pixels, base: QColor, kind: str, theme: Theme) -> None:
 
 def mixed(base: QColor, other: str, share: float) -> QColor:
     """Return `base` with a share (0 to 1) of another colour in it."""
-    target = QColor(other)
-    pairs = ((base.red(), target.red()), (base.green(), target.green()), (base.blue(), target.blue()))
+    return QColor(_mixed(base.rgb(), other, share))
+
+
+@lru_cache(maxsize=256)
+def _mixed(base: int, other: str, share: float) -> QColor:
+    one, target = QColor(base), QColor(other)
+    pairs = ((one.red(), target.red()), (one.green(), target.green()), (one.blue(), target.blue()))
     return QColor(*(round(a + (b - a) * share) for a, b in pairs))
 
 

@@ -37,6 +37,16 @@ def kernel(a, out):
         cuda.atomic.add(out, 0, 1)
 """
 
+# A kernel that writes nan, reads slices, and leaves much as nobody wrote it.
+ODD = """
+@cuda.jit
+def kernel(a, b, c):
+    t = cuda.threadIdx.x
+    if t % 3 == 0:
+        a[t, 2] += math.nan if t == 6 else b[t, 1, 2]
+    c[t] = a[t, 1]
+"""
+
 
 @cache
 def application() -> QApplication:
@@ -60,6 +70,13 @@ def uneven(folder: Path) -> Session:
     launch = launch_text(folder, UNEVEN, **options)
     made = trace(folder, UNEVEN, **options)
     return build_session(decode(made.launch) if made.launch else launch, made, None)
+
+
+def odd(folder: Path) -> Session:
+    """Return a session of a kernel on arrays of two, three and one dimensions."""
+    arrays = (Array((40, 4), fill="arange"), Array((40, 2, 3)), Array((90,), fill="empty"))
+    options: dict[str, Any] = {"arguments": arrays, "block": (40, 1, 1)}
+    return build_session(launch_text(folder, ODD, **options), trace(folder, ODD, **options), None)
 
 
 def picture(widget: QWidget) -> QImage:

@@ -16,7 +16,7 @@ from ..model.array_types import AnyInts, Ints
 from ..model.grouping import group_starts, stable_order
 from ..model.trace import Buffer
 
-SPACING = 1 << 15  # accesses from one kept state to the next
+SPACING = 1 << 13  # accesses from one kept state to the next
 MANY, FEW = 1 << 16, 8  # of more cells than MANY, those touched are kept where they are fewer than one in FEW
 
 
@@ -111,7 +111,8 @@ class TimedAccesses(Struct, frozen=True, eq=False):
 
     def upto(self, moment: int) -> int:
         """Return how many of the accesses have been made at a moment."""
-        return int(self.start[np.searchsorted(self.moments, moment, side="right")])
+        wanted = np.int32(moment)  # of another type, NumPy would convert the whole column
+        return int(self.start[self.moments.searchsorted(wanted, side="right")])
 
     def where(self, mask: NDArray[np.bool_]) -> TimedAccesses:
         """Return some of the accesses."""

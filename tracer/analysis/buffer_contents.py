@@ -59,7 +59,7 @@ class BufferContents:
     def values(self, buffer: int, moment: int, block: int = 0, thread: int = 0) -> NDArray[Any]:
         """Return the content of a buffer, in its shape and dtype; poison where nothing was written."""
         last = self._history(buffer, block, thread).last_writes(moment)
-        return self.cells(buffer).shaped(self._overwritten(self._initial(buffer), last))
+        return self.cells(buffer).shaped(self._overwritten(self.initial(buffer), last))
 
     def reads(self, buffer: int, moment: int, block: int = 0, thread: int = 0) -> NDArray[np.int32]:
         """Return how often each element was read by loads and atomics, in the buffer's shape."""
@@ -68,6 +68,13 @@ class BufferContents:
     def written(self, buffer: int, moment: int, block: int = 0, thread: int = 0) -> NDArray[np.bool_]:
         """Return whether the launch has written each element, in the buffer's shape."""
         return self.cells(buffer).shaped(self._history(buffer, block, thread).last_writes(moment) >= 0)
+
+    def newest(self, buffer: int, moment: int, block: int = 0, thread: int = 0) -> tuple[Ints, NDArray[Any]]:
+        """Return the cells that were written by now, ascending, and what they hold; of records, nothing."""
+        assert self._trace.value is not None
+        last = self._history(buffer, block, thread).last_writes(moment)
+        cells = (last >= 0).nonzero()[0]
+        return cells, _cast(self._trace.value[last[cells]], self._dtype(buffer))
 
     def sparse_reads(
         self, buffer: int, moment: int, block: int = 0, thread: int = 0
@@ -93,7 +100,7 @@ class BufferContents:
         if not self.cells(buffer).plain or touched is None:
             return None
         last = history.last_writes_touched(moment)
-        return touched, self._overwritten(self._initial(buffer, touched), last), last >= 0
+        return touched, self._overwritten(self.initial(buffer, touched), last), last >= 0
 
     def some_values(
         self, buffer: int, moment: int, block: int = 0, thread: int = 0, most: int = 1 << 16
@@ -106,7 +113,7 @@ class BufferContents:
         written = self.sparse_writes(buffer, moment, block, thread) if size > most else None
         if written is None:
             return self.values(buffer, moment, block, thread).ravel()
-        evenly = self._initial(buffer, np.arange(0, size, -(-size // most)))
+        evenly = self.initial(buffer, np.arange(0, size, -(-size // most)))
         ends = np.array(self.value_range(buffer)).astype(self._dtype(buffer))
         return np.concatenate([evenly, written[1], ends])
 
@@ -185,11 +192,12 @@ class BufferContents:
         kind is NOWHERE (buffer and index are -1), INTO_SHARED or INTO_RESULT; see `LoadDestinations`.
         """
         target = self._destinations.of(rows)
-        found = target >= 0
-        buffer = np.where(found, self._trace.buffer[target].astype(np.int64), -1)
-        index = np.where(found, self._trace.index[target].astype(np.int64), -1)
-        kind = np.where(self._is_shared[buffer], INTO_SHARED, INTO_RESULT)
-        return np.where(found, kind, NOWHERE).astype(np.uint8), buffer, index
+        nowhere = target < 0
+        buffer = self._trace.buffer[target].astype(np.int64)
+        index = self._trace.index[target].astype(np.int64)
+        kind = self._kind_into[buffer]
+        buffer[nowhere], index[nowhere], kind[nowhere] = -1, -1, NOWHERE
+        return kind, buffer, index
 
     def value_range(self, buffer: int) -> tuple[float, float]:
         """Return the smallest and the largest finite value that a buffer ever holds; (0, 0) when there is none.
@@ -230,8 +238,10 @@ class BufferContents:
         return self._find_destinations()
 
     @cached_property
-    def _is_shared(self) -> NDArray[np.bool_]:
-        return np.array([b.space == "shared" for b in self._trace.buffers], bool)
+    def _kind_into(self) -> NDArray[np.uint8]:
+        """The kind of what goes into each buffer, shape (buffers,)."""
+        spaces = [buffer.space for buffer in self._trace.buffers]
+        return np.array([INTO_SHARED if s == "shared" else INTO_RESULT for s in spaces], np.uint8)
 
     def _range(self, buffer: int) -> tuple[float, float]:
         trace, dtype = self._trace, self._dtype(buffer)
@@ -248,7 +258,7 @@ class BufferContents:
     def _dtype(self, buffer: int) -> np.dtype[Any]:
         return np.dtype(self._trace.buffers[buffer].dtype)
 
-    def _initial(self, buffer: int, some: Ints | None = None) -> NDArray[Any]:
+    def initial(self, buffer: int, some: Ints | None = None) -> NDArray[Any]:
         """Return a new array of what each cell, or some of them, holds before the launch."""
         dtype, cells = self._dtype(buffer), self.cells(buffer)
         if buffer not in self._trace.initial:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.array_types import AnyInts, Ints
-from ..model.grouping import group_starts, stable_order
+from ..model.array_types import AnyInts, Ints, Mask
+from ..model.grouping import group_starts, present, stable_order
 from ..model.trace import Op, Trace
 from .source_flow import Carried, Share, flow_of
 
@@ -37,9 +37,9 @@ class LoadDestinations:
     def of(self, rows: AnyInts) -> Ints:
         """Return the row of the store that the element of each of some accesses goes to, -1 where there is none."""
         result = np.full(len(rows), -1)
-        loads = np.flatnonzero(self._trace.op[rows] == Op.LOAD)
+        loads = (self._trace.op[rows] == Op.LOAD).nonzero()[0]
         site = self._trace.site[rows[loads]]
-        for number in np.unique(site).tolist():
+        for number in present(site):
             mine = loads[site == number]
             known = self._flow.is_known(number)
             result[mine] = self._flow.of(number, rows[mine]) if known else self._next.of(rows[mine])
@@ -64,6 +64,7 @@ class _SourceFlow:
             if len(group)
         }
         self._loads: dict[int, Ints] = {}
+        self._ways: dict[int, list[tuple[Carried, Ints]]] = {}  # by site of loads, as `_ways_of` returns them
 
     def is_known(self, site: int) -> bool:
         """Whether the source says where the loads of a site go."""
@@ -71,29 +72,54 @@ class _SourceFlow:
 
     def of(self, site: int, rows: AnyInts) -> Ints:
         """Return the store that each of some loads of one site goes to, -1 for none."""
-        best = np.full(len(rows), len(self._trace))
-        for store, stored in self._stores.items():
-            carried = (self._flow or {}).get(self._places[store], {}).get(self._places[site])
-            if carried and max(carried) > Share.NONE and self.is_known(store):
-                found = self._reached(site, carried, rows, stored)
-                best = np.where((found >= 0) & (found < best), found, best)
-        return np.where(best < len(self._trace), best, -1)
+        first, most = self._first(rows), len(self._trace)
+        best = np.full(len(rows), most)
+        for carried, stored in self._ways_of(site):
+            np.minimum(best, self._reached(site, carried, rows, first, stored), out=best)
+        best[best == most] = -1
+        return best
 
-    def _reached(self, site: int, carried: Carried, rows: AnyInts, stored: Ints) -> Ints:
-        """Return the next store of each load's thread if it is of the load's value, else -1."""
-        trace, key = self._trace, self._key(rows)
+    def _ways_of(self, site: int) -> list[tuple[Carried, Ints]]:
+        """Return how the loads of a site reach each store that they may reach, and the keys of these stores."""
+        if site not in self._ways:
+            flow = self._flow or {}
+            found = (
+                (store, flow.get(self._places[store], {}).get(self._places[site])) for store in self._stores
+            )
+            self._ways[site] = [
+                (carried, self._stores[store])
+                for store, carried in found
+                if carried and max(carried) > Share.NONE and self.is_known(store)
+            ]
+        return self._ways[site]
+
+    def _reached(self, site: int, carried: Carried, rows: AnyInts, first: Ints, stored: Ints) -> Ints:
+        """Return the next store of each load's thread if it is of the load's value, else the number of rows.
+
+        first: as `_first` returns it.
+        """
+        trace, key = self._trace, first + rows
         following = _next(stored, key)
-        row = following % len(trace)
-        found = (following >= 0) & (following // len(trace) == key // len(trace))
-        share = np.full(len(rows), carried.newest)
+        row = (
+            following - first
+        )  # of the thread's own stores; beyond the trace where the next is another thread's
+        found = (following >= 0) & (row < len(trace))
+        if carried != (Share.ALL, Share.ALL):
+            found &= self._is_carried(site, carried, rows, key, following, np.where(found, row, 0))
+        return np.where(found, row, len(trace))
+
+    def _is_carried(
+        self, site: int, carried: Carried, rows: AnyInts, key: Ints, following: Ints, row: Ints
+    ) -> Mask:
+        """Return which loads' values their next store (a key and a row each) is of."""
+        trace, share = self._trace, np.full(len(rows), carried.newest)
         if carried.older != carried.newest:
             again = _next(self._loads_of(site), key)
             share[(again >= 0) & (again < following)] = carried.older
-        same = (
-            np.zeros(len(rows), bool) if trace.value is None else _equal(trace.value[rows], trace.value[row])
-        )
-        found &= (share == Share.ALL) | ((share == Share.SOME) & same)
-        return np.where(found, row, -1)
+        surely: Mask = share == Share.ALL
+        if trace.value is not None:
+            surely |= (share == Share.SOME) & _equal(trace.value[rows], trace.value[row])
+        return surely
 
     def _loads_of(self, site: int) -> Ints:
         if site not in self._loads:
@@ -102,22 +128,24 @@ class _SourceFlow:
         return self._loads[site]
 
     def _keys(self, rows: AnyInts) -> Ints:
-        return np.sort(
-            self._key(rows), kind="stable"
-        )  # threads ran one after the other: long runs are in order
+        """Return a number for each access that sorts by thread, then row; ascending."""
+        keys = self._first(rows) + rows
+        return np.sort(keys, kind="stable")  # threads ran one after the other: long runs are in order
 
-    def _key(self, rows: AnyInts) -> Ints:
-        """Return a number for each access that sorts by thread, then row."""
-        key: Ints = self._trace.thread_of(rows) * len(self._trace) + rows
-        return key
+    def _first(self, rows: AnyInts) -> Ints:
+        """Return the key that the first row of the trace would have, were it of the thread of each access."""
+        first: Ints = self._trace.thread_of(rows) * len(self._trace)
+        return first
 
 
 def _next(ascending: Ints, wanted: Ints) -> Ints:
     """Return the next larger entry of each wanted number, -1 where there is none."""
     if not len(ascending):
         return np.full(len(wanted), -1)
-    position = np.searchsorted(ascending, wanted, side="right")
-    return np.where(position < len(ascending), ascending[np.minimum(position, len(ascending) - 1)], -1)
+    position = ascending.searchsorted(wanted, side="right")
+    found = ascending[np.minimum(position, len(ascending) - 1)]
+    found[position == len(ascending)] = -1
+    return found
 
 
 def _equal(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:

@@ -27,14 +27,14 @@ class Canvas:
             self._picture.setDevicePixelRatio(ratio)
             self._picture.fill(ground)
         cells = list(cells)
-        changed = [(piece, difference(self._drawn.get(piece.name), piece)) for piece in cells]
-        if any(areas for _, areas in changed):
+        other = [(piece, difference(self._drawn.get(piece.name), piece)) for piece in cells]
+        changed = [(piece, area) for piece, area in other if not area.isEmpty()]
+        if changed:
             painter = QPainter(self._picture)
-            for piece, areas in changed:
-                for area in areas:
-                    painter.setClipRect(area)
-                    painter.fillRect(area, ground)
-                    piece.draw(painter)
+            for piece, area in changed:
+                painter.setClipRect(area)
+                painter.fillRect(area, ground)
+                piece.draw(painter)
             painter.end()
         self._drawn = drawn(cells)
         return self._picture

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
@@ -30,31 +32,46 @@ def value_codes(
     """Return codes for values: POISON where not known, UNREAD where blank, else a place on the scale of `span`."""
     codes = np.full(values.shape, POISON, np.uint8)
     codes[known & blank] = UNREAD
-    shown = known & ~blank  # often few of many: what a launch has written by now
-    numbers = real(values[shown])
+    shown = known & ~blank
+    codes[shown] = scale_codes(values[shown], span)
+    return codes
+
+
+def scale_codes(values: NDArray[np.generic], span: ValueRange) -> Codes:
+    """Return codes for values that are known: a place on the scale of `span`, POISON for nan."""
+    numbers = real(values)
+    unknown = np.isnan(numbers)
     if span.high > span.low:
         with np.errstate(invalid="ignore", over="ignore"):
             scaled = (numbers - span.low) * ((LAST - FIRST) / (span.high - span.low))
     else:
         scaled = np.full(numbers.shape, (LAST - FIRST) / 2)
-    found = (np.clip(np.nan_to_num(scaled, nan=0.0), 0, LAST - FIRST) + FIRST).astype(np.uint8)
-    found[np.isnan(numbers)] = POISON
-    codes[shown] = found
+    scaled[unknown] = 0
+    np.clip(scaled, 0, LAST - FIRST, out=scaled)
+    codes: Codes = (scaled + FIRST).astype(np.uint8)
+    codes[unknown] = POISON
     return codes
 
 
 def read_codes(reads: NDArray[np.integer], top: int) -> Codes:
     """Return codes for times read: UNREAD for 0, FIRST for 1, LAST for `top` and more."""
-    counts = np.arange(max(1, top) + 1)
-    steps = (np.maximum(counts, 1) - 1) * (LAST - FIRST) // max(1, top - 1)
-    table: Codes = np.where(counts > 0, FIRST + steps, UNREAD).astype(np.uint8)
+    top = max(1, top)
+    table = _read_table(top)
     if np.count_nonzero(reads) > reads.size // 4:
-        looked_up: Codes = table[np.clip(reads, 0, max(1, top))]
+        looked_up: Codes = table[np.minimum(reads, top)]
         return looked_up
     codes: Codes = np.full(reads.shape, UNREAD, np.uint8)
     read = np.flatnonzero(reads)  # a matrix may have millions of cells, of which a block reads a few
-    codes.ravel()[read] = table[np.minimum(reads.ravel()[read], max(1, top))]
+    codes.ravel()[read] = table[np.minimum(reads.ravel()[read], top)]
     return codes
+
+
+@lru_cache(maxsize=16)
+def _read_table(top: int) -> Codes:
+    """Return the code of each number of reads from 0 to `top`, which nobody may change."""
+    counts = np.arange(top + 1)
+    steps = (np.maximum(counts, 1) - 1) * (LAST - FIRST) // max(1, top - 1)
+    return np.where(counts > 0, FIRST + steps, UNREAD).astype(np.uint8)
 
 
 def shrunk(codes: Codes, factor: int) -> Codes:

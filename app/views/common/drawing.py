@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import NamedTuple
 
 from PySide6.QtCore import QLineF, QRectF, Qt
@@ -54,12 +55,9 @@ def clipped(painter: QPainter, to: QRectF | QPainterPath) -> Iterator[None]:
     Qt's SVG leaves clips out: there a shape of a colour of its own, which `svg_of` makes a clip of, says where it is.
     """
     painter.save()
-    path = to if isinstance(to, QPainterPath) else QPainterPath()
-    if isinstance(to, QRectF):
-        path.addRect(to)
     is_svg = painter.paintEngine().type() == QPaintEngine.Type.SVG
     if is_svg:
-        _mark(painter, path, CLIP_BEGIN)
+        _mark(painter, to, CLIP_BEGIN)
     elif isinstance(to, QRectF):
         painter.setClipRect(to, Qt.ClipOperation.IntersectClip)
     else:
@@ -69,10 +67,13 @@ def clipped(painter: QPainter, to: QRectF | QPainterPath) -> Iterator[None]:
     finally:
         painter.restore()
         if is_svg:
-            _mark(painter, path, CLIP_END)
+            _mark(painter, to, CLIP_END)
 
 
-def _mark(painter: QPainter, path: QPainterPath, colour: ClipMark) -> None:
+def _mark(painter: QPainter, to: QRectF | QPainterPath, colour: ClipMark) -> None:
+    path = to if isinstance(to, QPainterPath) else QPainterPath()
+    if isinstance(to, QRectF):
+        path.addRect(to)
     painter.save()
     painter.setOpacity(1)
     painter.fillPath(path, QColor(*colour))
@@ -80,7 +81,12 @@ def _mark(painter: QPainter, path: QPainterPath, colour: ClipMark) -> None:
 
 
 def pen(colour: QColor | str, width: float, alpha: int = 255) -> QPen:
-    """Return a pen with square joints."""
+    """Return a pen with square joints, which nobody may change."""
+    return _pen(colour if isinstance(colour, str) else colour.rgb(), width, alpha)
+
+
+@lru_cache(maxsize=256)
+def _pen(colour: str | int, width: float, alpha: int) -> QPen:
     shade = QColor(colour)
     shade.setAlpha(alpha)
     return QPen(shade, width, Qt.PenStyle.SolidLine, Qt.PenCapStyle.SquareCap, Qt.PenJoinStyle.MiterJoin)
@@ -91,6 +97,7 @@ def on_panel(kind: str, theme: Theme) -> QColor:
     return mixed(theme.colour(kind), "#FFFFFF", 0.35 if theme.name == "dark" else 0.0)
 
 
+@lru_cache(maxsize=1024)
 def width_of(text: str, font: QFont) -> float:
     """Return the width of a text."""
     return QFontMetricsF(font).horizontalAdvance(text)
@@ -131,7 +138,7 @@ def words_in(
     veil: QRectF | None = None,
 ) -> Words:
     """Return a text in a box; what does not fit a line ends in an ellipsis."""
-    if how != WRAP:
+    if how != WRAP and width_of(text, font) > box.width():
         text = QFontMetricsF(font).elidedText(text, Qt.TextElideMode.ElideRight, box.width() + 1)
     return Words(box, text, font, colour, int(how), veil)
 
@@ -156,10 +163,15 @@ def box_of(written: Iterable[Words]) -> QRectF:
 
 def draw_veil(painter: QPainter, box: QRectF, theme: Theme) -> None:
     """Draw what words stand on that something may pass behind; with whole pixels, which is much faster."""
-    veil = QColor(theme.colour("panel"))
-    veil.setAlpha(225)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-    painter.fillRect(box, veil)
+    painter.fillRect(box, _veil(theme.palette.panel))
+
+
+@lru_cache(maxsize=8)
+def _veil(panel: str) -> QColor:
+    veil = QColor(panel)
+    veil.setAlpha(225)
+    return veil
 
 
 def draw_badge(painter: QPainter, box: QRectF, theme: Theme) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtCore import QRect, QRectF
 from PySide6.QtGui import QPainter
 
 EDGE = 1  # pixels around what is drawn that antialiased edges may reach
+NOWHERE = QRect()
 
 
 class Same:
@@ -31,9 +32,9 @@ class Piece(NamedTuple):
 
     name: Hashable  # which piece it is, in this picture and in others
     key: Hashable  # all that its looks follow from
-    box: QRectF  # around all of it, in logical pixels
+    area: QRect  # the whole pixels that may show something of it, as `area` returns them
     draw: Callable[[QPainter], None]
-    part: Callable[[Hashable], QRectF] | None = None  # from its key before to the part that differs
+    part: Callable[[Hashable], QRect] | None = None  # from its key before to the part that differs
 
 
 class Pieces(NamedTuple):
@@ -48,7 +49,7 @@ class Drawn(NamedTuple):
     """What is left of a piece that was drawn: nothing of what draws it, which holds more than the picture shows."""
 
     key: Hashable  # as in `Piece`
-    box: QRectF  # as in `Piece`
+    area: QRect  # as in `Piece`
 
 
 class DrawnPicture(NamedTuple):
@@ -60,7 +61,7 @@ class DrawnPicture(NamedTuple):
 
 def drawn(pieces: Iterable[Piece]) -> dict[Hashable, Drawn]:
     """Return what is left of pieces."""
-    return {piece.name: Drawn(piece.key, piece.box) for piece in pieces}
+    return {piece.name: Drawn(piece.key, piece.area) for piece in pieces}
 
 
 def drawn_picture(picture: Pieces) -> DrawnPicture:
@@ -69,18 +70,17 @@ def drawn_picture(picture: Pieces) -> DrawnPicture:
 
 
 def area(box: QRectF) -> QRect:
-    """Return the whole pixels that may show something of a box."""
-    return box.toAlignedRect().adjusted(-EDGE, -EDGE, EDGE, EDGE)
+    """Return the whole pixels that may show something of a box, none of an empty one."""
+    return QRect() if box.isEmpty() else box.toAlignedRect().adjusted(-EDGE, -EDGE, EDGE, EDGE)
 
 
-def difference(before: Drawn | None, after: Piece) -> list[QRect]:
-    """Return where a piece looks otherwise than before."""
+def difference(before: Drawn | None, after: Piece) -> QRect:
+    """Return the rectangle in which a piece looks otherwise than before."""
     if before is None:
-        return [area(after.box)]
+        return after.area
     if before.key == after.key:
-        return []
-    boxes = [after.part(before.key)] if after.part else [before.box, after.box]
-    return [area(box) for box in boxes if not box.isEmpty()]
+        return NOWHERE
+    return after.part(before.key) if after.part else before.area | after.area
 
 
 def changed_area(before: DrawnPicture, after: Pieces) -> QRect | None:
@@ -92,15 +92,14 @@ def changed_area(before: DrawnPicture, after: Pieces) -> QRect | None:
         return None
     old, found = dict(before.pieces), QRect()
     for piece in (*after.cells, *after.above):
-        for rect in difference(old.pop(piece.name, None), piece):
-            found = found.united(rect)
+        found |= difference(old.pop(piece.name, None), piece)
     for gone in old.values():
-        found = found.united(area(gone.box))
+        found |= gone.area
     return found
 
 
 def draw_pieces(painter: QPainter, pieces: Iterable[Piece], seen: QRect | None) -> None:
     """Draw those pieces that are to be seen in a rectangle, all of them for None."""
     for piece in pieces:
-        if seen is None or seen.intersects(area(piece.box)):
+        if seen is None or seen.intersects(piece.area):
             piece.draw(painter)

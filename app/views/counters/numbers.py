@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ....tracer.model.counter_names import NAMES
 from ....tracer.model.trace import Op, Trace
 from ...model.session import Session
 from ..common.wording import bytes_text, count_text, notice_text, operands, times_text
@@ -56,12 +57,12 @@ def notice_of(trace: Trace) -> str:
 
 def _sum(counters: dict[str, int], space: str, measure: str) -> int:
     """Return the sum of a measure over loads, stores and atomics on a space."""
-    return sum(counters[name] for name in _names(tuple(counters), space, measure))
+    return sum(counters.get(name, 0) for name in _names(space, measure))
 
 
 @cache
-def _names(names: tuple[str, ...], space: str, measure: str) -> tuple[str, ...]:
-    return tuple(name for name in names if name.startswith(space) and name.endswith(measure))
+def _names(space: str, measure: str) -> tuple[str, ...]:
+    return tuple(name for name in NAMES if name.startswith(space) and name.endswith(measure))
 
 
 def has_conflicts(session: Session) -> bool:

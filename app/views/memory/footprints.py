@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -15,20 +16,12 @@ from ....tracer.model.array_types import Ints
 from ....tracer.model.trace import Trace
 from . import outlines
 from .layout.sheet import Sheet
+from .outlines import CellRect
 
 MOST_EDGES = (
     1500  # lines of an outline: of more, a box around them all is drawn, which is all that can be seen
 )
 SPARSE = 16  # cells of a box for each access, from which on the box is left to speak for them
-
-
-class CellRect(NamedTuple):
-    """Cells row0 <= row < row1, col0 <= col < col1 of a sheet."""
-
-    row0: int  # the first row
-    col0: int  # the first column
-    row1: int  # the row after the last
-    col1: int  # the column after the last
 
 
 class Footprint(NamedTuple):
@@ -39,15 +32,16 @@ class Footprint(NamedTuple):
 
 
 class Footprints(Struct, frozen=True):
-    """What one block touches of each buffer: `whole` in all; `by_phase` as (phase, footprint), in order of phase."""
+    """What one block touches of each buffer: `whole` in all; `by_phase` as phases, ascending, and their footprints."""
 
     whole: Mapping[int, Footprint]
-    by_phase: Mapping[int, tuple[tuple[int, Footprint], ...]]
+    by_phase: Mapping[int, tuple[list[int], list[Footprint]]]
 
     def at(self, buffer: int, phase: int) -> Footprint | None:
         """Return what the block touches in this phase or, if it does not touch the buffer then, touched last."""
-        found = [footprint for number, footprint in self.by_phase.get(buffer, ()) if number <= phase]
-        return found[-1] if found else None
+        phases, found = self.by_phase.get(buffer, ((), ()))
+        place = bisect_right(phases, phase)
+        return found[place - 1] if place else None
 
 
 def footprints_of(touched: Mapping[int, TouchedElements], sheets: Mapping[int, Sheet]) -> Footprints:
@@ -58,8 +52,9 @@ def footprints_of(touched: Mapping[int, TouchedElements], sheets: Mapping[int, S
             continue
         elements, phases, first = touched[number]
         cells = Cells(*sheet.cells(elements), first)
-        found = by_phase[number] = tuple(zip(phases.tolist(), cells.footprints(), strict=True))
-        whole[number] = found[0][1] if len(found) == 1 else cells.together().footprints()[0]
+        found = cells.footprints()
+        by_phase[number] = phases.tolist(), found
+        whole[number] = found[0] if len(found) == 1 else cells.together().footprints()[0]
     return Footprints(whole, by_phase)
 
 

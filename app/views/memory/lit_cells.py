@@ -12,9 +12,10 @@ from ....tracer.model.array_types import AnyInts, Ints, Mask
 from ....tracer.model.trace import WARP
 from ...model.session import Selection
 from ...model.spotlight import Lit
-from .footprints import CellRect, Footprint, footprint_of
+from .footprints import Footprint, footprint_of
 from .layout.buffer_place import BufferPlace
 from .layout.sheet import Sheet
+from .outlines import CellRect
 from .view_data import AccessMark, LoadsInFlight, MemoryViewData, RaceMark
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QByteArray, QDataStream, QRectF, Qt
-from PySide6.QtGui import QPainter, QPainterPath, QPolygonF
+from PySide6.QtGui import QPainter, QPainterPath, QPen, QPolygonF
 
 from ....tracer.model.array_types import Floats, Mask
 from ...widgets.theme import Theme
@@ -76,9 +76,10 @@ class DrawnLoads(NamedTuple):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         for path, width, alpha in ((self.usual, 1.0, 150), (self.chosen, 2.0, 255)):
-            style = pen(on_panel(self.kind, theme), width, alpha)
-            style.setDashPattern([4, 3])
-            painter.strokePath(path, style)
+            if not path.isEmpty():
+                style = QPen(pen(on_panel(self.kind, theme), width, alpha))
+                style.setDashPattern([4, 3])
+                painter.strokePath(path, style)
 
 
 class MovingLoads(NamedTuple):

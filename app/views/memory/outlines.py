@@ -15,6 +15,17 @@ from ....tracer.model.array_types import Floats, Ints
 TRIANGLE = ((1.0, 0.3), (1.0, 1.0), (0.3, 1.0))
 DIAMOND = ((0.5, 0.02), (0.98, 0.5), (0.5, 0.98), (0.02, 0.5))
 SQUARE = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
+RECTANGLE = np.array([1, 0] * 4, np.int32)  # which points of four lines are joined to the next
+NO_LINES = np.empty((0, 2), np.int64), np.empty((0, 2), np.int64)
+
+
+class CellRect(NamedTuple):
+    """Cells row0 <= row < row1, col0 <= col < col1 of a sheet."""
+
+    row0: int  # the first row
+    col0: int  # the first column
+    row1: int  # the row after the last
+    col1: int  # the column after the last
 
 
 class CellPath(NamedTuple):
@@ -25,21 +36,28 @@ class CellPath(NamedTuple):
     joined: NDArray[np.int32]
 
 
+def extent(rows: Ints, cols: Ints) -> CellRect:
+    """Return the smallest rectangle around some cells, of which there is one at least."""
+    return CellRect(int(rows.min()), int(cols.min()), int(rows.max()) + 1, int(cols.max()) + 1)
+
+
 def outline(rows: Ints, cols: Ints) -> CellPath:
     """Return the outline of a set of distinct cells: the edges that only one cell has, joined to long lines."""
-    if len(rows) and (full := _rectangle(rows, cols)):
-        return full
+    return outline_in(extent(rows, cols), rows, cols) if len(rows) else _path(NO_LINES, NO_LINES)
+
+
+def outline_in(part: CellRect, rows: Ints, cols: Ints) -> CellPath:
+    """Return the outline of distinct cells whose `extent` is known."""
+    if len(rows) == (part.row1 - part.row0) * (part.col1 - part.col0):
+        return _rectangle(part)  # as most accesses make
     return _path(_runs(*_lone(rows, cols)), _runs(*_lone(cols, rows)))
 
 
-def _rectangle(rows: Ints, cols: Ints) -> CellPath | None:
-    """Return the outline of distinct cells that fill a rectangle, as most accesses do; None of others."""
-    top, bottom, left, right = rows.min(), rows.max() + 1, cols.min(), cols.max() + 1
-    if len(rows) != (bottom - top) * (right - left):
-        return None
+def _rectangle(part: CellRect) -> CellPath:
+    top, left, bottom, right = part
     x = np.array([left, right, left, right, left, left, right, right], float)
     y = np.array([top, top, bottom, bottom, top, bottom, top, bottom], float)
-    return CellPath(x, y, np.array([1, 0] * 4, np.int32))
+    return CellPath(x, y, RECTANGLE)
 
 
 def outline_of(mask: NDArray[np.bool_], row: int, col: int) -> CellPath:

@@ -23,9 +23,10 @@ from ..common.dimming import draw_partly, faintly
 from ..common.drawing import clipped, draw_hatch, is_vector, is_written_down, pen
 from ..common.geometry import Box
 from . import outlines
-from .footprints import CellRect, Footprint
+from .footprints import Footprint
 from .layout.buffer_place import BufferPlace
 from .lit_cells import LitCells
+from .outlines import CellRect
 from .view_data import AccessMark
 
 # A point of a path as Qt streams it: whether a line leads to it from the one before, and where it lies.
@@ -237,16 +238,16 @@ class DrawnMark(NamedTuple):
 
 def drawn_mark(place: BufferPlace, mark: AccessMark, strength: float = 1.0) -> DrawnMark:
     """Return how accessed cells are drawn."""
-    edge = path_of(place, outlines.outline(mark.rows, mark.cols))
+    part = outlines.extent(mark.rows, mark.cols)
+    edge = path_of(place, outlines.outline_in(part, mark.rows, mark.cols))
     filled = None if mark.kind.endswith("load") else path_of(place, _filled(place, mark))
-    box = cells_rect(place, mark.rows, mark.cols, 3.0)
+    box = part_rect(place, part).adjusted(-3, -3, 3, 3)
     return DrawnMark(mark.kind, mark.own, edge, filled, strength, box)
 
 
 def cells_rect(place: BufferPlace, rows: Ints, cols: Ints, around: float) -> QRectF:
     """Return the rectangle of some cells, of which there is one at least, and so many pixels around it."""
-    part = CellRect(int(rows.min()), int(cols.min()), int(rows.max()) + 1, int(cols.max()) + 1)
-    return part_rect(place, part).adjusted(-around, -around, around, around)
+    return part_rect(place, outlines.extent(rows, cols)).adjusted(-around, -around, around, around)
 
 
 def draw_mark(painter: QPainter, mark: DrawnMark, theme: Theme) -> None:

@@ -21,18 +21,19 @@ from ..common.dimming import VEIL, dimmed, faintly
 from ..common.drawing import Words, box_of, clipped, draw_words, is_vector, rect, width_of
 from ..common.exchange_paint import LANES, draw_exchange
 from ..common.geometry import Box
-from ..common.pieces import Piece, Pieces, Same, draw_pieces
+from ..common.pieces import Piece, Pieces, Same, area, draw_pieces
 from ..common.wording import block_text, coordinates_text
 from . import descriptions
 from . import legend as legend
 from . import paint as paint
 from . import text as words
 from .arrangement import MemoryArrangement, ViewState
-from .footprints import CellRect, Footprint, Footprints, phase_at
+from .footprints import Footprint, Footprints, phase_at
 from .layout.buffer_place import BufferPlace, MemoryLayout
 from .layout.sheet import Sheet
 from .lit_cells import parted, parted_loads, standing_out
 from .loads import DrawnLoads, MovingLoads, Ways
+from .outlines import CellRect
 from .paint import Dots, DrawnMark, Hatch
 from .sparse_sheets import unchanging_dots, with_changing
 from .values import Inks, ValueLayer, ValueText, inks_on
@@ -99,7 +100,7 @@ class MemoryPicture(MemoryArrangement):
     def _cells(self, state: ViewState, number: int, place: BufferPlace, dots: Dots, ratio: float) -> Piece:
         lit = self._lit(state)
         chosen, box = None if lit is None else lit.get(number), paint.part_rect(place, dots.part)
-        parts: dict[object, QRectF] = {}  # by what was there before
+        parts: dict[object, QRect] = {}  # by what was there before
 
         def draw(painter: QPainter) -> None:
             kept = dots.hatched and lit is None and not is_vector(painter)
@@ -107,15 +108,15 @@ class MemoryPicture(MemoryArrangement):
             cells = partial(paint.draw_cells, painter, place, dots, self.theme, hatch)
             paint.draw_lit(painter, place, chosen, state.keep, cells)
 
-        def part(before: Hashable) -> QRectF:
+        def part(before: Hashable) -> QRect:
             held = before.held if isinstance(before, Same) else None
             if before not in parts:
-                parts[before] = (
+                parts[before] = area(
                     paint.changed_part(place, held, dots, ratio) if isinstance(held, Dots) else box
                 )
             return parts[before]
 
-        return Piece(("cells", number), Same(dots), box, draw, part)
+        return Piece(("cells", number), Same(dots), area(box), draw, part)
 
     def _hatch(self, state: ViewState, number: int, box: QRectF, ratio: float) -> Hatch:
         """Return the hatch below the cells of a buffer, which is kept: it takes longer than all other cells."""
@@ -125,6 +126,8 @@ class MemoryPicture(MemoryArrangement):
 
     def _race_pieces(self, state: ViewState, layout: MemoryLayout, what: str) -> list[Piece]:
         """Return the frames of cells that are raced for, or the signs on them."""
+        if self.data.races is None:
+            return []
         key = (state.now, layout, self.data.races)
         raced = self._once("races", lambda: self.data.race_marks(*state.now, layout.places), key)
         brush = paint.draw_race_frame if what == "frame" else paint.draw_race_signs
@@ -138,14 +141,16 @@ class MemoryPicture(MemoryArrangement):
         box = QRectF()
         for race in raced:
             box = box.united(paint.cells_rect(layout.places[race.buffer], race.rows, race.cols, around))
-        return [Piece(("races", what), Same(raced), box, draw)] if raced else []
+        return [Piece(("races", what), Same(raced), area(box), draw)] if raced else []
 
     def _mark_pieces(self, state: ViewState, layout: MemoryLayout) -> list[Piece]:
         """Return the cells that are accessed now, as marks."""
         key = (state.now, layout, Same(self._lit(state)))
         marks = self._once("marks", lambda: self._new_marks(state, layout), key)
         return [
-            Piece(("mark", i), Same(mark), mark.box, partial(paint.draw_mark, mark=mark, theme=self.theme))
+            Piece(
+                ("mark", i), Same(mark), area(mark.box), partial(paint.draw_mark, mark=mark, theme=self.theme)
+            )
             for i, mark in enumerate(marks)
         ]
 
@@ -170,7 +175,7 @@ class MemoryPicture(MemoryArrangement):
             box = rect(layout.places[number].box).adjusted(
                 -paint.FRAME, -paint.FRAME, paint.FRAME, paint.FRAME
             )
-            found.append(Piece(("lit", number), 0, box, draw))
+            found.append(Piece(("lit", number), 0, area(box), draw))
         boxes = [place.box for place in layout.places.values()]
         for number, place in layout.places.items():
             ink, buffer = self._ink(state, number), buffers[number]
@@ -184,7 +189,7 @@ class MemoryPicture(MemoryArrangement):
     def _written(self, name: Hashable, key: Hashable, written: list[Words], ink: Theme) -> Piece:
         """Return texts as a piece."""
         around = box_of(written).adjusted(-2, -2, 2, 2)  # letters may reach a little out of their box
-        return Piece(name, key, around, partial(draw_words, written=written, theme=ink))
+        return Piece(name, key, area(around), partial(draw_words, written=written, theme=ink))
 
     def _captions(self, state: ViewState, layout: MemoryLayout) -> list[Piece]:
         """Return what is said of the selected warp and what its lanes give each other."""
@@ -245,7 +250,7 @@ class MemoryPicture(MemoryArrangement):
             return found
         key = Same(dots), how, self.data.version(number, "value", *state.now)
         draw = partial(self._draw_values, state=state, number=number, place=place, dots=dots, how=how)
-        return [Piece(("values", number), key, paint.part_rect(place, dots.part), draw), *found]
+        return [Piece(("values", number), key, area(paint.part_rect(place, dots.part)), draw), *found]
 
     def _draw_values(
         self, painter: QPainter, state: ViewState, number: int, place: BufferPlace, dots: Dots, how: ValueText
@@ -329,15 +334,12 @@ class MemoryPicture(MemoryArrangement):
         def draw(painter: QPainter) -> None:
             paint.draw_footprint(painter, place, footprint, self.theme, strength, strong=strong)
 
-        return Piece(("footprint", number, strong), Same(footprint), box, draw)
+        return Piece(("footprint", number, strong), Same(footprint), area(box), draw)
 
     def _written_elements(self, state: ViewState, layout: MemoryLayout) -> list[Piece]:
         """Return the frames around the elements that the selected thread writes."""
-        selection, found = state.selection, []
-        edges = self._once(
-            "written elements", lambda: self._new_edges(selection, layout), (selection, Same(layout))
-        )
-        for number, edge in edges.items():
+        found = []
+        for number, edge in self.written_edges(state, state.selection, layout).items():
             strength = self._stroke(state, number)
 
             def draw(painter: QPainter, edge: QPainterPath = edge, strength: float = strength) -> None:
@@ -345,8 +347,17 @@ class MemoryPicture(MemoryArrangement):
                     paint.draw_written(painter, edge, self.theme)
 
             box = edge.boundingRect().adjusted(-3, -3, 3, 3)
-            found.append(Piece(("written", number), Same(edge), box, draw))
+            found.append(Piece(("written", number), Same(edge), area(box), draw))
         return found
+
+    def written_edges(
+        self, state: ViewState, selection: Selection, layout: MemoryLayout
+    ) -> dict[int, QPainterPath]:
+        """Return the outline of what a thread writes of each buffer, found once for each block."""
+        key = selection.thread, Same(layout)
+        return self._once(
+            f"written elements {selection.block}", lambda: self._new_edges(selection, layout), key
+        )
 
     def _new_edges(self, selection: Selection, layout: MemoryLayout) -> dict[int, QPainterPath]:
         written = self.data.written_elements(selection).items()
@@ -364,7 +375,7 @@ class MemoryPicture(MemoryArrangement):
             with faintly(painter, strength):
                 draw_exchange(painter, below, data, self.theme)
 
-        return [Piece("exchange", (Same(data), strength), rect(below, -4.0), draw)]
+        return [Piece("exchange", (Same(data), strength), area(rect(below, -4.0)), draw)]
 
     def _load_pieces(self, state: ViewState, layout: MemoryLayout) -> list[Piece]:
         """Return loads on their way while time passes, and the ways of the selected warp's while it stands."""
@@ -381,7 +392,7 @@ class MemoryPicture(MemoryArrangement):
                 with faintly(painter, strength):
                     drawn.draw(painter, self.theme)
 
-            found.append(Piece(("loads", i), Same(drawn), drawn.box, draw))
+            found.append(Piece(("loads", i), Same(drawn), area(drawn.box), draw))
         return found
 
     def ways(self, state: ViewState) -> list[tuple[Ways, float]]:

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from ....tracer.model.array_types import Ints
 from ..common.cell_colours import OUTSIDE, POISON, Codes, shrunk
-from .footprints import CellRect
 from .layout.sheet import Sheet
+from .outlines import CellRect
 
 
 class ChangingElements(NamedTuple):

@@ -18,9 +18,9 @@ from ...widgets.theme import Theme, contrasting
 from ..common.dimming import fainter
 from ..common.drawing import is_vector, width_of
 from .descriptions import short_text
-from .footprints import CellRect
 from .layout.buffer_place import BufferPlace
 from .layout.sheet import Sheet
+from .outlines import CellRect
 from .paint import part_rect
 
 TEXT_FROM = 16.0  # pixels: the side of a cell from which values are written into it

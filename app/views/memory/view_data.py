@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ....tracer.analysis.buffer_contents import NOWHERE
 from ....tracer.analysis.requests import REQUEST_KINDS, kinds_of
 from ....tracer.model.array_types import AnyInts, Ints, Mask
+from ....tracer.model.grouping import present
 from ....tracer.model.trace import WARP, Op, is_poison
 from ...model.session import Selection, Session
 from ..common import cell_colours
@@ -97,6 +98,7 @@ class MemoryViewData(Struct, frozen=True, eq=False, dict=True):
     _changes: dict[tuple[int, str], Ints] = field(default_factory=dict)  # by buffer and measure: moments
     _tops: dict[tuple[str, int, int, int], int] = field(default_factory=dict)  # by measure, buffer, copy
     _found: dict[str, RacedElements | None] = field(default_factory=dict)  # the races, once they are known
+    _first: dict[int, tuple[ColourGroup, cell_colours.Codes]] = field(default_factory=dict)  # by buffer
     _images: dict[Hashable, ImagePixels] = field(default_factory=dict)  # before the launch
     _latest: dict[Hashable, Accesses] = field(default_factory=dict)  # of what was asked for last
 
@@ -189,10 +191,20 @@ class MemoryViewData(Struct, frozen=True, eq=False, dict=True):
             counts = self._counts(buffer, group.measure, moment, selection)
             codes = cell_colours.read_codes(counts, int(group.span.high))
         else:
-            values, written = memory.values(buffer, moment, *copy), memory.written(buffer, moment, *copy)
-            codes = self._value_codes(buffer, group, values, written)
+            cells, values = memory.newest(buffer, moment, *copy)
+            codes = self._first_codes(buffer, group).copy()
+            codes[cells] = cell_colours.scale_codes(values, group.span)
+            codes = memory.cells(buffer).shaped(codes)
         codes = codes.reshape(self.session.trace.buffers[buffer].shape)
         return sheet.spread(codes, cell_colours.OUTSIDE)
+
+    def _first_codes(self, buffer: int, group: ColourGroup) -> cell_colours.Codes:
+        """Return the codes of a buffer's values before the launch, one for each cell of `BufferContents.cells`."""
+        if buffer not in self._first or self._first[buffer][0] != group:
+            values = self.session.memory.initial(buffer)
+            codes = self._value_codes(buffer, group, values, np.zeros(len(values), bool))
+            self._first[buffer] = group, codes
+        return self._first[buffer][1]
 
     def known_values(self, buffer: int, moment: int, selection: Selection) -> tuple[NDArray[Any], Mask]:
         """Return what the elements of a buffer hold, in C order, and which of them hold something."""
@@ -265,7 +277,7 @@ class MemoryViewData(Struct, frozen=True, eq=False, dict=True):
         key = buffer, measure
         if key not in self._changes:
             self._changes[key] = self._moments(*key)
-        changes = int(np.searchsorted(self._changes[key], moment, side="right"))
+        changes = int(self._changes[key].searchsorted(moment, side="right"))
         return changes, self.copy(buffer, selection)
 
     def _moments(self, buffer: int, measure: str) -> Ints:
@@ -392,8 +404,8 @@ class MemoryViewData(Struct, frozen=True, eq=False, dict=True):
         """Return the loads of a moment whose element goes somewhere that is drawn."""
         now, trace = self.accesses(moment, selection), self.session.trace
         kind, to, at = self.session.memory.destinations(now.rows)
-        stays = (to == now.buffer) & (at == trace.index[now.rows])
-        going = np.flatnonzero((kind != NOWHERE) & ~stays & self.is_drawn(to, now.rows, selection))
+        goes = (kind != NOWHERE) & ((to != now.buffer) | (at != trace.index[now.rows]))
+        going = (goes & self.is_drawn(to, now.rows, selection)).nonzero()[0]
         start_at = now.buffer[going], now.element[going]
         end_at = self.numbers(to[going], at[going])
         start, end = self._points(*start_at, places), self._points(*end_at, places)
@@ -449,12 +461,6 @@ class MemoryViewData(Struct, frozen=True, eq=False, dict=True):
             n: self._elements(n, rows[trace.buffer[rows] == n])
             for n in np.unique(trace.buffer[rows]).tolist()
         }
-
-
-def present(numbers: Ints) -> list[int]:
-    """Return which small whole numbers occur, ascending: in a fifth of np.unique's time, of few accesses."""
-    found: list[int] = np.flatnonzero(np.bincount(numbers)).tolist()
-    return found
 
 
 def _by_number(numbers: Ints) -> Iterator[tuple[int, Mask | slice]]:

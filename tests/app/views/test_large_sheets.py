@@ -5,35 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from launching import Array, launch, trace
-from sessions import matmul, uneven
+from sessions import matmul, odd, uneven
 from tilescope.app.model.session import Selection, build_session
 from tilescope.app.views.common.cell_colours import POISON, shrunk
-from tilescope.app.views.memory.footprints import CellRect
 from tilescope.app.views.memory.layout.sheet import sheet_of
+from tilescope.app.views.memory.outlines import CellRect
 from tilescope.app.views.memory.sparse_sheets import unchanging_dots, with_changing
 from tilescope.app.views.memory.view_data import MemoryViewData
 from tilescope.tracer.analysis import access_history
 
-SESSIONS = {"matmul": lambda folder: matmul(), "uneven": uneven}
-ODD = """
-@cuda.jit
-def kernel(a, b, c):
-    t = cuda.threadIdx.x
-    if t % 3 == 0:
-        a[t, 2] += math.nan if t == 6 else b[t, 1, 2]
-    c[t] = a[t, 1]
-"""
+SESSIONS = {"matmul": lambda folder: matmul(), "uneven": uneven, "odd": odd}
 
 
-def odd(folder):
-    """Return the session of a kernel that writes nan, reads slices and leaves much as nobody wrote it."""
-    arrays = (Array((40, 4), fill="arange"), Array((40, 2, 3)), Array((90,), fill="empty"))
-    made = launch(folder, ODD, arrays, block=(40, 1, 1))
-    return build_session(made, trace(folder, ODD, arrays, block=(40, 1, 1)), None)
-
-
-@pytest.mark.parametrize("make", [*SESSIONS.values(), odd], ids=[*SESSIONS, "odd"])
+@pytest.mark.parametrize("make", SESSIONS.values(), ids=SESSIONS)
 @pytest.mark.parametrize("colour_by", ["auto", "value", "reads"])
 def test_few_cells_followed_look_as_all_cells_followed(make, colour_by, tmp_path, monkeypatch):
     plain = make(tmp_path)

@@ -12,9 +12,10 @@ from launching import Array, Scalar, launch, trace
 from sessions import matmul, picture, uneven
 from tilescope.app.model.session import Selection, build_session
 from tilescope.app.views.memory.arrangement import ViewState, Zoom
-from tilescope.app.views.memory.footprints import CellRect, Footprint, footprints_of, phase_at
+from tilescope.app.views.memory.footprints import Footprint, footprints_of, phase_at
 from tilescope.app.views.memory.layout.sheet import sheet_of
 from tilescope.app.views.memory.loads import arcs
+from tilescope.app.views.memory.outlines import CellRect
 from tilescope.app.views.memory.picture import MemoryPicture
 from tilescope.app.widgets.theme import KIND_COLOURS, Theme
 from views import LOAD, SMALL, STORE, moment_of, number, point, show_memory
