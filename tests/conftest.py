@@ -15,6 +15,7 @@ from hypothesis import settings
 
 # Set before any test imports Qt. A test that wants a real screen starts its own and says so.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+os.environ.setdefault("QT_NO_GUI_THREADPOOL", "1")  # as the window does
 
 # Programs print through a buffer, and hundreds of processes don't each compile all modules anew, as for most users,
 # whatever this machine has set.

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from ..control.session_jobs import SessionJobs
     from .main_window import MainWindow
 
+# Qt hands what is taller than 95 rows to threads, part by part, and waits for them: a line down a matrix then took
+# twenty times as long, and a picture waited for whatever else the processor had to do. With this it paints itself.
+ON_ITS_OWN = "QT_NO_GUI_THREADPOOL"
 SWITCH = 0.0005  # seconds after which a thread that computes lets the window draw, a tenth of what is usual
 CALM = 2000  # milliseconds after which the window is there with its first pictures
 HEARTBEAT = 250  # milliseconds after which Python looks for Ctrl+C in the terminal
@@ -83,6 +86,7 @@ def application() -> QApplication:
     existing = QApplication.instance()
     if isinstance(existing, QApplication):
         return existing
+    os.environ.setdefault(ON_ITS_OWN, "1")
     made = QApplication(sys.argv[:1])
     sys.setswitchinterval(SWITCH)
     made.setApplicationName("Tilescope")
