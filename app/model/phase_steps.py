@@ -97,7 +97,8 @@ def follow(session: Session, selection: Selection, moment: float) -> Selection:
     if len(blocks) == 0 or requests.span_start.size == 0:
         return selection
     now = min(max(math.floor(moment), 1), max(session.end, 1))  # nothing runs at 0: whoever is first is shown
-    running = (requests.span_start.min(1) < now) & (now <= requests.span_end.max(1))
+    start, end = requests.block_spans
+    running = (start < now) & (now <= end)
     row = row_of(session, selection.block)
     known = int(blocks[row]) == selection.block
     if known and (running[row] or not running.any()):

@@ -384,6 +384,8 @@ def _ends(numbers: NDArray[Any]) -> list[float]:
 
 def _cast(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return values of the trace's column in the dtype of a buffer that they came from."""
+    if values.dtype == dtype:
+        return values
     if values.dtype.kind == "c" and dtype.kind != "c":
         values = values.real
     with np.errstate(invalid="ignore", over="ignore"):

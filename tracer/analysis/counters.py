@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Sequence
 from functools import cached_property
@@ -39,7 +40,7 @@ class Counters:
 
     def at(self, moment: int) -> dict[str, int]:
         """Return each counter of NAMES at this moment; one before the first or past the last is that one."""
-        number, made = divmod(int(np.searchsorted(self._requests.moment, moment, side="right")), PART)
+        number, made = divmod(int(self._requests.moment.searchsorted(moment, side="right")), PART)
         if number not in self._parts:
             self._parts[number] = self._sums_in(number)
             if len(self._parts) > KEPT:
@@ -60,12 +61,12 @@ class Counters:
         if buffer not in self._loads:
             self._loads[buffer] = _loads_of(self._requests, buffer)
         moments, loads = self._loads[buffer]
-        elements = int(np.prod(self._trace.buffers[buffer].shape))
-        return float(loads[np.searchsorted(moments, moment, side="right")]) / max(1, elements)
+        elements = math.prod(self._trace.buffers[buffer].shape)
+        return float(loads[moments.searchsorted(moment, side="right")]) / max(1, elements)
 
     def line_counts(self, moment: int) -> dict[tuple[str, int], int]:
         """Return how many requests each (file, line) made by now, for every line that ever makes one."""
-        return {line: int(np.searchsorted(m, moment, side="right")) for line, m in self._lines.items()}
+        return {line: int(m.searchsorted(moment, side="right")) for line, m in self._lines.items()}
 
     @cached_property
     def _lines(self) -> dict[tuple[str, int], Ints]:

@@ -61,6 +61,11 @@ class Requests(Struct, frozen=True, eq=False, dict=True):
     end: int  # the last moment
     exchanges: WarpExchanges  # the shuffles and votes, each at a moment of its own
 
+    @cached_property
+    def block_spans(self) -> tuple[Ints, Ints]:
+        """Return the moment before the first of each block that ran, and its last one, shape (blocks,) each."""
+        return self.span_start.min(1), self.span_end.max(1)
+
     def __len__(self) -> int:
         return len(self.moment)
 

@@ -47,7 +47,7 @@ def scale_codes(values: NDArray[np.generic], span: ValueRange) -> Codes:
     else:
         scaled = np.full(numbers.shape, (LAST - FIRST) / 2)
     scaled[unknown] = 0
-    np.clip(scaled, 0, LAST - FIRST, out=scaled)
+    np.minimum(np.maximum(scaled, 0, out=scaled), LAST - FIRST, out=scaled)
     codes: Codes = (scaled + FIRST).astype(np.uint8)
     codes[unknown] = POISON
     return codes

@@ -21,8 +21,8 @@ def warp_captions(session: Session, moment: int, selection: Selection) -> tuple[
     """Return what the selected thread's warp does at a moment, and the same without the kind of memory."""
     requests, now = session.requests, session.memory.request_rows(moment)
     block, warp = requests.block[now.start : now.stop], requests.warp[now.start : now.stop]
-    mine = np.flatnonzero((block == selection.block) & (warp == selection.thread // WARP)) + now.start
-    texts = [_request_texts(session, r) for r in mine.tolist()]
+    mine = ((block == selection.block) & (warp == selection.thread // WARP)).nonzero()[0]
+    texts = [_request_texts(session, now.start + place) for place in mine.tolist()]
     exchange = requests.exchanges.of(selection.block, selection.thread // WARP, moment)
     if exchange >= 0:
         texts.append((exchange_text(session, exchange),) * 2)
@@ -65,11 +65,11 @@ def _request_texts(session: Session, request: int) -> tuple[str, str]:
     rows = requests.accesses.of(slice(request, request + 1))
     buffer = session.trace.buffers[int(requests.buffer[request])]
     verb, where = VERBS[REQUEST_KINDS[int(requests.kind[request])].split()[-1]]
-    elements = np.unique(session.trace.index[rows])
+    elements = set(session.trace.index[rows].tolist())
     count = plural(len(elements), "element")
     if session.is_python_program:  # whose arrays are all in the computer's memory
         alone = len(elements) == 1
-        what = element_text(buffer, int(elements[0])) if alone else f"{count} of {buffer_text(buffer)}"
+        what = element_text(buffer, min(elements)) if alone else f"{count} of {buffer_text(buffer)}"
         return (f"{verb} {what}",) * 2
     what = f"{verb} {count} of {buffer_text(buffer)}"
     return f"{what} {where} {buffer.space} memory", what

@@ -8,10 +8,10 @@ from math import inf
 
 from msgspec import Struct
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPolygonF
+from PySide6.QtGui import QColor, QFont, QPainter, QPolygonF
 
 from ...widgets.theme import Theme
-from ..common.drawing import draw_badge
+from ..common.drawing import MIDDLE, draw_badge, width_of
 from ..common.wording import EXACT, PART
 
 Amount = Callable[[int], float]  # a number at a moment
@@ -78,8 +78,8 @@ class Grid(Struct, frozen=True):
 
 def minimum_width(tile: Tile, style: Style, mark: str, theme: Theme) -> float:
     """Return the width that a tile needs at any moment."""
-    number = QFontMetricsF(theme.font(style.number, bold=True)).horizontalAdvance(tile.widest)
-    name = QFontMetricsF(theme.font(style.name)).horizontalAdvance(theme.say(tile.label))
+    number = width_of(tile.widest, theme.font(style.number, bold=True))
+    name = width_of(theme.say(tile.label), theme.font(style.name))
     badge = theme.px(GAP) + mark_width(mark, theme)
     if style.line:
         return number + theme.px(2 * GAP) + name + (badge if mark != EXACT else 0) + 2 * theme.px(style.side)
@@ -89,7 +89,7 @@ def minimum_width(tile: Tile, style: Style, mark: str, theme: Theme) -> float:
 
 def mark_width(mark: str, theme: Theme) -> float:
     """Return the width of a mark's badge."""
-    return QFontMetricsF(theme.font(MARK)).horizontalAdvance(mark) + theme.px(6)
+    return width_of(mark, theme.font(MARK)) + theme.px(6)
 
 
 def grid_of(
@@ -134,26 +134,21 @@ def draw_changed(
     top, tall = (box.top(), box.height()) if style.line else (box.top() + theme.px(5), theme.px(27))
     room = QRectF(left, top, inside.right() - theme.px(GAP) - left, tall)
     font = theme.font(NAME)
-    arrow, metrics = theme.px(ARROW), QFontMetricsF(font)
-    text = next(
-        t
-        for t in change.texts
-        if not t or arrow + theme.px(GAP) + metrics.horizontalAdvance(t) <= room.width()
-    )
+    arrow = theme.px(ARROW)
+    text = next(t for t in change.texts if not t or arrow + theme.px(GAP) + width_of(t, font) <= room.width())
     painter.setOpacity(max(strength, 0.25))
     _draw_arrow(painter, QRectF(min(left, inside.right() - arrow - 2), room.center().y() - arrow / 2, arrow, arrow),
                 change.ratio > 1, theme)  # fmt: skip
-    painter.setFont(font)
-    _draw_text(painter, room.adjusted(arrow + theme.px(GAP), 0, 0, 0), text, theme, "text")
+    _draw_text(painter, room.adjusted(arrow + theme.px(GAP), 0, 0, 0), text, font, theme.colour("text"))
     painter.setOpacity(1.0)
 
 
 def _number_width(tile: Tile, moment: int, style: Style, mark: str, theme: Theme) -> float:
     """Return the width of all that stands in the line of a tile's number."""
-    number = QFontMetricsF(theme.font(style.number, bold=True)).horizontalAdvance(tile.text(moment))
+    number = width_of(tile.text(moment), theme.font(style.number, bold=True))
     badge = theme.px(GAP) + mark_width(mark, theme)
     if style.line:
-        name = QFontMetricsF(theme.font(style.name)).horizontalAdvance(theme.say(tile.label))
+        name = width_of(theme.say(tile.label), theme.font(style.name))
         return number + theme.px(2 * GAP) + name + (badge if mark != EXACT else 0)
     return number + badge * style.beside_number
 
@@ -196,33 +191,31 @@ def draw_tile(
         return
     number = QRectF(left, box.top() + theme.px(5), box.width(), theme.px(27))
     name = QRectF(left, number.bottom() + theme.px(1), box.width(), theme.px(16))
-    painter.setFont(theme.font(style.number, bold=True))
-    after_number = _draw_text(painter, number, text, theme, "text")
+    bold, plain, label = theme.font(style.number, bold=True), theme.font(style.name), theme.say(tile.label)
+    _draw_text(painter, number, text, bold, theme.colour("text"))
     if seen.bottom() < name.top() and not style.beside_number:
         return
-    painter.setFont(theme.font(style.name))
-    after_name = _draw_text(painter, name, theme.say(tile.label), theme, "muted")
-    x, line = (after_number, number) if style.beside_number else (after_name, name)
-    _draw_mark(painter, x + theme.px(GAP), line, mark, theme)
+    _draw_text(painter, name, label, plain, theme.colour("muted"))
+    line, after = (number, width_of(text, bold)) if style.beside_number else (name, width_of(label, plain))
+    _draw_mark(painter, left + after + theme.px(GAP), line, mark, theme)
 
 
 def _draw_line(
     painter: QPainter, box: QRectF, tile: Tile, text: str, style: Style, mark: str, theme: Theme
 ) -> None:
     """Draw a tile's number, its name and, where it is not exact, its mark beside each other."""
-    painter.setFont(theme.font(style.number, bold=True))
-    x = _draw_text(painter, box, text, theme, "text") + theme.px(2 * GAP)
-    painter.setFont(theme.font(style.name))
-    x = _draw_text(painter, box.adjusted(x - box.left(), 0, 0, 0), theme.say(tile.label), theme, "muted")
+    bold, plain, label = theme.font(style.number, bold=True), theme.font(style.name), theme.say(tile.label)
+    _draw_text(painter, box, text, bold, theme.colour("text"))
+    x = width_of(text, bold) + theme.px(2 * GAP)
+    _draw_text(painter, box.adjusted(x, 0, 0, 0), label, plain, theme.colour("muted"))
     if mark != EXACT:
-        _draw_mark(painter, x + theme.px(GAP), box, mark, theme)
+        _draw_mark(painter, box.left() + x + width_of(label, plain) + theme.px(GAP), box, mark, theme)
 
 
-def _draw_text(painter: QPainter, box: QRectF, text: str, theme: Theme, colour: str) -> float:
-    """Draw a line of text and return where it ends."""
-    painter.setPen(theme.colour(colour))
-    painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, text)
-    return box.left() + QFontMetricsF(painter.font()).horizontalAdvance(text)
+def _draw_text(painter: QPainter, box: QRectF, text: str, font: QFont, colour: QColor) -> None:
+    painter.setFont(font)
+    painter.setPen(colour)
+    painter.drawText(box, MIDDLE, text)
 
 
 def _draw_mark(painter: QPainter, x: float, line: QRectF, mark: str, theme: Theme) -> None:

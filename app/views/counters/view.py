@@ -74,7 +74,10 @@ class CountersView(View):
         self.last: frozenset[str] = frozenset()
         self.ends: dict[str, str] = {}  # the numbers after the launch
         self.notice, self.mark = "", EXACT
-        self._measured: tuple[int, Grid] | None = None
+        self._measured: tuple[int, Grid] | None = None  # by width, until something else is shown
+        self._standing: tuple[tuple[Grid, QSize], list[tuple[Tile, QRectF]]] | None = (
+            None  # as `shown` found it
+        )
         self.changes: dict[str, Change] = {}  # of the numbers that are marked, by their labels
         self._before: tuple[Session, dict[str, float]] | None = (
             None  # the numbers that they are compared with
@@ -229,10 +232,13 @@ class CountersView(View):
 
     def shown(self) -> list[tuple[Tile, QRectF]]:
         """Return the tiles that fit and where they stand."""
-        grid, top = self._grid(self.width()), self._notice_box(self.width()).height()
-        chosen = sorted(self._ranked()[: grid.count], key=self.tiles.index)
-        room = QRectF(0, top, self.width(), self.height() - top)
-        return list(zip(chosen, boxes(grid, room), strict=True))
+        grid, size = self._grid(self.width()), self.size()
+        if self._standing is None or self._standing[0] != (grid, size):
+            chosen = sorted(self._ranked()[: grid.count], key=self.tiles.index)
+            top = self._notice_box(size.width()).height()
+            room = QRectF(0, top, size.width(), size.height() - top)
+            self._standing = (grid, size), list(zip(chosen, boxes(grid, room), strict=True))
+        return self._standing[1]
 
     def _ranked(self) -> list[Tile]:
         return sorted(
@@ -243,7 +249,7 @@ class CountersView(View):
         if self._measured is None or self._measured[0] != width:
             styles, least = (LIT_STYLES, LIT_TILES) if self.bright else (STYLES, MINIMUM_TILES)
             how = self.mark, self.theme, styles[self.form], least
-            self._measured = width, grid_of(self._ranked(), width, *how)
+            self._measured, self._standing = (width, grid_of(self._ranked(), width, *how)), None
         return self._measured[1]
 
     def _notice_box(self, width: int) -> QRect:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import struct
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QByteArray, QDataStream, QRectF, Qt
-from PySide6.QtGui import QPainter, QPainterPath, QPen, QPolygonF
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QPainter, QPainterPath, QPen
 
 from ....tracer.model.array_types import Floats, Mask
 from ...widgets.theme import Theme
@@ -106,10 +105,10 @@ class MovingLoads(NamedTuple):
         for own, size, opacity in LOOKS:
             # of all of them together: where many pass, what is below stays in sight
             painter.setOpacity(opacity * strength)
-            points = self.points[self.own == own]
-            if len(points):
+            x, y = np.ascontiguousarray(self.points[self.own == own].T)
+            if len(x):
                 painter.setPen(pen(colour, size * self.unit))
-                painter.drawPoints(_polygon(points))
+                painter.drawPointsNp(x, y)
         painter.setOpacity(strength)
 
 
@@ -151,11 +150,3 @@ def _curves(start: NDArray[np.float64], end: NDArray[np.float64]) -> QPainterPat
         path.moveTo(*begin)
         path.quadTo(*middle, *stop)
     return path
-
-
-def _polygon(points: NDArray[np.float64]) -> QPolygonF:
-    """Return points (n, 2) as Qt's, read from a stream too."""
-    found = QPolygonF()
-    stream = QDataStream(QByteArray(struct.pack(">i", len(points)) + points.astype(">f8").tobytes()))
-    stream >> found
-    return found

@@ -156,7 +156,7 @@ def changed_part(place: BufferPlace, before: Dots, now: Dots, ratio: float) -> Q
     if before[:2] != now[:2] or before.hatched != now.hatched or before.pixels.shape != now.pixels.shape:
         return part_rect(place, now.part).united(part_rect(place, before.part))
     other = before.pixels != now.pixels
-    rows, cols = np.flatnonzero(other.any(axis=1)), np.flatnonzero(other.any(axis=0))
+    rows, cols = other.any(axis=1).nonzero()[0], other.any(axis=0).nonzero()[0]
     if not len(rows):
         return QRectF()
     wide, tall, whole = now.step * place.cell, now.step * place.row, part_rect(place, now.part)

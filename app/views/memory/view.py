@@ -211,8 +211,9 @@ class MemoryView(View):
     def render_moment(self, moment: float, selection: Selection) -> None:
         """Draw this moment; with a fraction, loads are on their way."""
         super().render_moment(moment, selection)
-        self._describe()
-        pieces = self._pieces(self.devicePixelRatioF()) if self.isVisible() else None
+        state = self._state()
+        self._describe(state)
+        pieces = self._pieces(state, self.devicePixelRatioF()) if self.isVisible() else None
         before, self._shown = self._shown, drawn_picture(pieces) if pieces else None
         area = changed_area(before, pieces) if before and pieces else None
         if area is None:
@@ -225,13 +226,13 @@ class MemoryView(View):
         if self._picture is not None:
             self._picture.footprints(self._state(), block)
 
-    def _pieces(self, ratio: float) -> Pieces | None:
-        """Return what is drawn now, made once for a frame."""
+    def _pieces(self, state: ViewState, ratio: float) -> Pieces | None:
+        """Return what is drawn in a state, made once for a frame."""
         if self._picture is None:
             return None
-        key = self._state(), ratio, Same(self._picture), Same(self._picture.data.races)
+        key = state, ratio, Same(self._picture), Same(self._picture.data.races)
         if self._made is None or self._made[0] != key:
-            self._made = key, self._picture.pieces(key[0], ratio)
+            self._made = key, self._picture.pieces(state, ratio)
         return self._made[1]
 
     def set_theme(self, theme: Theme) -> None:
@@ -273,10 +274,11 @@ class MemoryView(View):
         """Return whether some of what stands out is memory."""
         return lit.in_memory
 
-    def _describe(self) -> None:
-        """Tell a screen reader what the picture says in words."""
+    def _describe(self, state: ViewState | None = None) -> None:
+        """Tell a screen reader what the picture says in words, in the state that it is in."""
+        picture = self._picture
         self.setAccessibleDescription(
-            self.say(self._picture.description(self._state())) if self._picture else NOTHING
+            self.say(picture.description(state or self._state())) if picture else NOTHING
         )
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -285,11 +287,12 @@ class MemoryView(View):
         if self._picture is None or is_vector(painter):
             painter.fillRect(self.rect(), self.theme.colour("panel"))
         if self._picture:
+            state = self._state()
             if is_vector(painter):
-                self._picture.paint(painter, self._state())
+                self._picture.paint(painter, state)
             else:
-                pieces = self._pieces(painter.deviceTransform().m11())
-                self._picture.paint(painter, self._state(), pieces, event.rect())
+                pieces = self._pieces(state, painter.deviceTransform().m11())
+                self._picture.paint(painter, state, pieces, event.rect())
         else:
             style = self.theme.font(15), self.theme.colour("muted"), CENTRE
             write(painter, QRectF(self.rect()), NOTHING, *style)

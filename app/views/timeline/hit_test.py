@@ -35,7 +35,7 @@ def text_at(part: TimelinePart, data: TimelineViewData, at: TimelineLayout, posi
 def block_at(session: Session, lane: Ints, strip: QRectF, position: QPointF) -> int:
     """Return the block (linear number) in the strip's lane under a position, the nearest in time."""
     requests = session.requests
-    start, end = requests.span_start.min(1), requests.span_end.max(1)
+    start, end = requests.block_spans
     moment = (position.x() - strip.left()) / strip.width() * max(1, requests.end)
     rows = int(lane.max(initial=0)) + 1
     row = min(max(int((position.y() - strip.top()) / strip.height() * rows), 0), rows - 1)

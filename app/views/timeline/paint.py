@@ -233,7 +233,7 @@ def _text(painter: QPainter, box: QRectF, text: str, font: QFont, theme: Theme, 
 
 def _draw_strip(painter: QPainter, data: TimelineViewData, strip: QRectF, theme: Theme, ratio: float) -> None:
     requests = data.session.requests
-    start, end = requests.span_start.min(1), requests.span_end.max(1)
+    start, end = requests.block_spans
     key = _device(strip, ratio), theme, ratio
     pixels = strip_pixels(start, end, data.lane, max(1, requests.end), *key)
     box = QRectF(strip.topLeft(), QPointF(strip.right(), strip.top() + len(pixels) / ratio))

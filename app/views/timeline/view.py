@@ -71,6 +71,7 @@ class TimelineView(View):
         self._timeline: Timeline | None = None  # measured on a GPU, of this launch
         self._is_stretched, self._why_not = False, ""
         self._clocks: dict[int, MomentClock | None] = {}  # by block
+        self._cycles: dict[int, dict[int, int]] = {}  # of each phase, by block
         self._data: TimelineViewData | None = None
         self._shared: tuple[Hashable, QPixmap] | None = None  # what the pictures of all blocks begin with
         self._codes: dict[int, Codes] = {}  # by block, of those that were looked at last
@@ -113,10 +114,8 @@ class TimelineView(View):
         """Take a session and show the selected block from its start to its end."""
         super().load(session)
         self._zoom, self._data, self._shared, self._codes = None, None, None, {}
-        self._timeline, self._clocks = None, {}
-        self._lane = (
-            lanes(session.requests.span_start.min(1), session.requests.span_end.max(1)) if session else None
-        )
+        self._timeline, self._clocks, self._cycles = None, {}, {}
+        self._lane = lanes(*session.requests.block_spans) if session else None
         self._pixmaps.clear()
         self._choose()
         self.updateGeometry()
@@ -138,7 +137,7 @@ class TimelineView(View):
         if (timeline, stretched, why_not) == (self._timeline, self._is_stretched, self._why_not):
             return
         self._timeline, self._is_stretched, self._why_not = timeline, stretched, why_not
-        self._clocks, self._data = {}, None
+        self._clocks, self._cycles, self._data = {}, {}, None
         self._pixmaps.clear()
         self._choose()
         self.update()
@@ -172,8 +171,9 @@ class TimelineView(View):
             self.update()
         elif moment != before:
             self._follow(before)
-            self.update(self._area(before))
-            self.update(self._area(moment))
+            at = self.places
+            self.update(self._area(at, before))
+            self.update(self._area(at, moment))
 
     def set_theme(self, theme: Theme) -> None:
         """Take other colours or another text size."""
@@ -238,9 +238,17 @@ class TimelineView(View):
         title = ", ".join(filter(None, (name, self.apart)))
         return TimelineViewData(
             self.session, activity, self._codes[block], self._lane, self.selection.thread // WARP, title,
-            phase_cycles(self._timeline, block) if self._timeline else {},
+            self._phase_cycles(block),
             self._timeline.head.origin if self._timeline else "", self._by_moments(block),
         )  # fmt: skip
+
+    def _phase_cycles(self, block: int) -> dict[int, int]:
+        """Return the cycles of each phase of a block, where they were measured, found once for each block."""
+        if self._timeline is None:
+            return {}
+        if block not in self._cycles:
+            self._cycles[block] = phase_cycles(self._timeline, block)
+        return self._cycles[block]
 
     def _still(self, data: TimelineViewData) -> QPixmap:
         """Return the picture of what stands still, made once for each block and range, since scrubs come back."""
@@ -317,8 +325,8 @@ class TimelineView(View):
         """Return whether warps or blocks stand out."""
         return lit.of_threads
 
-    def _area(self, moment: float) -> QRect:
-        return playhead_area(self.places, moment, self.session.end if self.session else 0, self.theme)
+    def _area(self, at: TimelineLayout, moment: float) -> QRect:
+        return playhead_area(at, moment, self.session.end if self.session else 0, self.theme)
 
     # Pointer.
 

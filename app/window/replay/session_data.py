@@ -163,8 +163,7 @@ def _findings(session: Session, say: Say) -> list[dict[str, Any]]:
 def _timeline(session: Session, say: Say, blocks: Collection[int]) -> dict[str, Any]:
     """Return what a timeline shows: all blocks as bars, and of those that are looked at each warp's moments."""
     requests, trace = session.requests, session.trace
-    start = requests.span_start.min(1) if len(trace.blocks) else NONE
-    end = requests.span_end.max(1) if len(trace.blocks) else NONE
+    start, end = requests.block_spans if len(trace.blocks) else (NONE, NONE)
     few = slice(0, MOST_BARS)
     kinds = [REQUEST_KINDS[kind] for kind in sorted(set(requests.kind.tolist()))]
     kinds += [EXCHANGE] * bool(len(requests.exchanges)) + [WAITING] * bool(len(trace.barriers.step))

@@ -180,7 +180,8 @@ def test_time_never_runs_back_in_any_pane(ends, one, other):
 
 def session(starts, ends, blocks=(0, 1, 2), loads=()):
     """A session whose blocks have these phases: row per block, moments start < m <= end."""
-    spans = {"span_start": np.array(starts), "span_end": np.array(ends)}
+    start, end = np.array(starts), np.array(ends)
+    spans = {"span_start": start, "span_end": end, "block_spans": (start.min(1), end.max(1))}
     kinds = np.full(len(loads), REQUEST_KINDS.index("global load"))
     requests = SimpleNamespace(**spans, moment=np.array(loads, int), kind=kinds)
     trace = SimpleNamespace(blocks=np.array(blocks), grid=(max(blocks, default=0) + 1, 1, 1), threads=64)
