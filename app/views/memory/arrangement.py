@@ -18,6 +18,7 @@ from ..common.dimming import dimmed
 from ..common.drawing import width_of
 from ..common.exchange_paint import LANES
 from ..common.geometry import Box
+from ..common.pieces import Same
 from ..common.wording import buffer_text, mark_of
 from . import descriptions
 from . import legend as legend
@@ -134,7 +135,10 @@ class MemoryArrangement:
         return Box(0, 0, state.width, self.room(state).bottom + self.theme.px(3 if state.large else 4))
 
     def _group(self, state: ViewState, number: int) -> ColourGroup:
-        return next(g for g in self._groups(state) if number in g.buffers)
+        groups = self._groups(state)
+        return self._once(
+            "groups by buffer", lambda: {n: g for g in groups for n in g.buffers}, Same(groups)
+        )[number]
 
     def _table(self, measure: str) -> NDArray[np.uint32]:
         return self._once(f"table {measure}", lambda: paint.colour_table(self.theme, measure), 0)

@@ -8,7 +8,6 @@ from functools import partial
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRect, QRectF
 from PySide6.QtGui import QPainter, QPainterPath, QPixmap
 
@@ -36,7 +35,7 @@ from .loads import DrawnLoads, MovingLoads, Ways
 from .outlines import CellRect
 from .paint import Dots, DrawnMark, Hatch
 from .sparse_sheets import unchanging_dots, with_changing
-from .values import Inks, ValueLayer, ValueText, inks_on
+from .values import TEXT_FROM, Inks, ValueLayer, ValueText, inks_on
 from .view_data import ColourGroup
 
 LARGEST_ZOOMED_CELL = 120.0
@@ -79,7 +78,8 @@ class MemoryPicture(MemoryArrangement):
             state._replace(moment=0.0, selection=Selection()), Same(layout), Same(self._lit(state)),
             Same(self.data.races), *self._groups(state),
         )  # fmt: skip
-        dots = {n: self._dots_now(ratio, state, n, place) for n, place in layout.places.items()}
+        shapes = self._shapes(state, layout, ratio)
+        dots = {n: self._dots_now(state, n, place.sheet, shapes[n]) for n, place in layout.places.items()}
         cells = [self._cells(state, n, place, dots[n], ratio) for n, place in layout.places.items()]
         above = [
             *self._footprints(state, layout),
@@ -223,21 +223,29 @@ class MemoryPicture(MemoryArrangement):
         text = f"Moment {moment} of {session.end}. {who} of {block}: {doing}."
         return f"{text} Race: {raced}." if raced else text
 
-    def _dots_now(self, ratio: float, state: ViewState, number: int, place: BufferPlace) -> Dots:
-        data, sheet, group = self.data, place.sheet, self._group(state, number)
-        key = (data.version(number, group.measure, *state.now), group, sheet)
-        shape = self._once(
-            f"shape {number}",
-            lambda: (paint.seen(place, self.clip(state)), paint.cells_per_dot(place, ratio)),
-            (Same(place), state[:3], state.large, ratio),
-        )
-        table = self._table(group.measure)
+    def _shapes(
+        self, state: ViewState, layout: MemoryLayout, ratio: float
+    ) -> dict[int, tuple[CellRect, int]]:
+        """Return of each buffer the cells that are seen, and how many of them, in a row, share a pixel."""
+        window = self.clip(state)
         return self._once(
-            f"dots {number}", lambda: self._dots(state, number, sheet, group, shape, table), (key, shape)
+            "shapes",
+            lambda: {
+                n: (paint.seen(place, window), paint.cells_per_dot(place, ratio))
+                for n, place in layout.places.items()
+            },
+            (Same(layout), window, ratio),
         )
+
+    def _dots_now(self, state: ViewState, number: int, sheet: Sheet, shape: tuple[CellRect, int]) -> Dots:
+        group = self._group(state, number)
+        key = (self.data.version(number, group.measure, *state.now), group, sheet, shape)
+        return self._once(f"dots {number}", lambda: self._dots(state, number, sheet, group, shape), key)
 
     def _values(self, state: ViewState, number: int, place: BufferPlace, dots: Dots) -> list[Piece]:
         """Return what is written into and between the cells of a buffer."""
+        if min(place.cell, place.row) < TEXT_FROM and not place.sheet.above:
+            return []  # as most often
         ink = self._ink(state, number)
         slices = self._once(
             f"slices {number}",
@@ -282,10 +290,9 @@ class MemoryPicture(MemoryArrangement):
         sheet: Sheet,
         group: ColourGroup,
         shape: tuple[CellRect, int],
-        table: NDArray[np.uint32],
     ) -> Dots:
         """Return the pixels of a buffer's cells; where few of many ever change, the others are made once."""
-        data, (moment, selection) = self.data, state.now
+        data, (moment, selection), table = self.data, state.now, self._table(group.measure)
         if group.measure == "image":
             unread = int(table[cell_colours.UNREAD])
             return paint.image_dots(data.image(number, sheet, group, unread, moment, selection), *shape)
