@@ -86,7 +86,7 @@ def difference(before: Drawn | None, after: Piece) -> QRect:
 def changed_area(before: DrawnPicture, after: Pieces) -> QRect | None:
     """Return the rectangle in which a picture looks otherwise than before, None where that is anywhere.
 
-    One rectangle: of several Qt would draw row by row, and have other threads help it, which takes longer.
+    One rectangle: of several Qt would draw row by row, which takes longer.
     """
     if before.look != after.look:
         return None
