@@ -188,13 +188,57 @@ def _draw_dots(painter: QPainter, box: QRectF, pixels: NDArray[np.uint32]) -> No
 
 def _draw_grid(painter: QPainter, place: BufferPlace, part: CellRect, theme: Theme) -> None:
     """Draw thin lines between cells, fainter where cells are small."""
-    box, ratio = part_rect(place, part), painter.deviceTransform().m11()
+    ratio = painter.deviceTransform().m11()
+    line = pen(theme.palette.grid, 1 / ratio, round(255 * min(0.9, 0.07 * place.cell)))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-    painter.setPen(pen(theme.palette.grid, 1 / ratio, round(255 * min(0.9, 0.07 * place.cell))))
+    if is_vector(painter):
+        xs, ys = lines_of(place, part)
+        painter.setPen(line)
+        painter.drawLines([QLineF(x, ys[0], x, ys[-1]) for x in xs])
+        painter.drawLines([QLineF(xs[0], y, xs[-1], y) for y in ys])
+    else:
+        draw_grid_pixels(painter, grid_pixels(place, part, ratio, line.color().rgba()), ratio)
+
+
+def lines_of(place: BufferPlace, part: CellRect) -> tuple[list[float], list[float]]:
+    """Return where the lines between the cells of a part of a sheet stand, upright ones and level ones."""
     xs = [place.x + c * place.cell for c in range(part.col0, part.col1 + 1)]
-    ys = [place.y + r * place.row for r in range(part.row0, part.row1 + 1)]
-    painter.drawLines([QLineF(x, box.top(), x, box.bottom()) for x in xs])
-    painter.drawLines([QLineF(box.left(), y, box.right(), y) for y in ys])
+    return xs, [place.y + r * place.row for r in range(part.row0, part.row1 + 1)]
+
+
+class GridPixels(NamedTuple):
+    """The pixels that the lines of a grid have, on the grid of the device."""
+
+    box: QRect  # around all of them
+    upright: QPixmap  # one row of those of the upright lines, which is repeated from top to bottom
+    level: list[QRect]  # the level lines
+    colour: QColor
+
+
+@lru_cache(maxsize=64)
+def grid_pixels(place: BufferPlace, part: CellRect, ratio: float, colour: int) -> GridPixels:
+    """Return the pixels of the lines between cells, at so many device pixels to a logical one."""
+    columns, rows = ([math.floor(at * ratio) for at in ends] for ends in lines_of(place, part))
+    wide, tall, ink = columns[-1] - columns[0] + 1, rows[-1] - rows[0] + 1, QColor.fromRgba(colour)
+    upright = QPixmap(wide, 1)
+    upright.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(upright)
+    for x in columns:
+        painter.fillRect(x - columns[0], 0, 1, 1, ink)
+    painter.end()
+    level = [QRect(columns[0], y, wide, 1) for y in rows]
+    return GridPixels(QRect(columns[0], rows[0], wide, tall), upright, level, ink)
+
+
+def draw_grid_pixels(painter: QPainter, grid: GridPixels, ratio: float) -> None:
+    """Fill the pixels of a grid: lines would fill the same, but Qt fills upright ones pixel by pixel."""
+    painter.save()
+    painter.scale(1 / ratio, 1 / ratio)
+    painter.drawTiledPixmap(grid.box, grid.upright)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(grid.colour)
+    painter.drawRects(grid.level)
+    painter.restore()
 
 
 def _short_path(place: BufferPlace, path: outlines.CellPath) -> QPainterPath:
