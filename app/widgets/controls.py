@@ -183,12 +183,15 @@ class Chip(QFrame):
 
 
 def mark(widget: QWidget, name: str, value: object) -> None:
-    """Set a property that the style sheet looks at, and draw the widget anew where it changed."""
-    if widget.property(name) == value:
+    """Set a property that the style sheet looks at, and draw the widget anew where it changed; none is as False."""
+    if (widget.property(name) or False) == value:
         return
     widget.setProperty(name, value)
-    widget.style().unpolish(widget)
-    widget.style().polish(widget)
+    if widget.testAttribute(
+        Qt.WidgetAttribute.WA_WState_Polished
+    ):  # else Qt looks when it first shows the widget
+        widget.style().unpolish(widget)
+        widget.style().polish(widget)
 
 
 def button(

@@ -93,11 +93,11 @@ def application() -> QApplication:
     if isinstance(existing, QApplication):
         return existing
     os.environ.setdefault(ON_ITS_OWN, "1")
-    made = QApplication(sys.argv[:1])
+    # The style as an option: to be told of the one that `setStyle` returns, PySide prepares all that styles are asked.
+    made = QApplication([*(sys.argv[:1] or ["tilescope"]), "-style", "Fusion"])
     sys.setswitchinterval(SWITCH)
     made.setApplicationName("Tilescope")
     made.setDesktopFileName("tilescope")
-    made.setStyle("Fusion")
     return made
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QPushButton, QStyle, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from ....tracer.analysis.requests import REQUEST_KINDS
 from ...model.bookmark import Link
@@ -157,7 +157,8 @@ class Transport(QFrame):
 
     def set_slim(self, slim: bool) -> None:
         """Keep the row low for a lecture, without what its keys change: speed and link; or show all as usual."""
-        side = self.style().pixelMetric(QStyle.PixelMetric.PM_LayoutLeftMargin)
+        self.flow.unsetContentsMargins()
+        side = self.flow.contentsMargins().left()  # what is usual in the style
         edge = self.theme.px(1) if slim else side
         self.flow.setContentsMargins(side, edge, side, edge)
         for widget in (*self.steps, self.loop, self.position, self.legend):

@@ -52,7 +52,7 @@ class NumberField(Entry):
 
     def mark(self, sentence: str) -> None:
         """Show the field as wrong, or as right again."""
-        super().mark(sentence or self.hint)
+        self.setToolTip(plain_tip(sentence or self.hint))
         mark(self, "invalid", bool(sentence))
 
     def put(self, text: str) -> None:
