@@ -377,7 +377,7 @@ class MemoryViewData(Struct, frozen=True, eq=False, dict=True):
         rows = self.shown(self.races.rows_at(moment), selection) if self.races else np.empty(0, np.int64)
         buffers = self.session.trace.buffer[rows]
         found = []
-        for number in np.unique(buffers).tolist():
+        for number in present(buffers):
             elements = self._elements(number, rows[buffers == number])
             if number in places and len(elements):
                 found.append(RaceMark(number, *places[number].sheet.distinct_cells(elements)))
@@ -457,10 +457,7 @@ class MemoryViewData(Struct, frozen=True, eq=False, dict=True):
         """Return the elements of global memory that the selected thread ever writes, by buffer."""
         trace, rows = self.session.trace, self.session.memory.first_stores(selection.block)
         rows = rows[trace.thread[rows] == selection.thread]
-        return {
-            n: self._elements(n, rows[trace.buffer[rows] == n])
-            for n in np.unique(trace.buffer[rows]).tolist()
-        }
+        return {n: self._elements(n, rows[trace.buffer[rows] == n]) for n in present(trace.buffer[rows])}
 
 
 def _by_number(numbers: Ints) -> Iterator[tuple[int, Mask | slice]]:
