@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from ...tracer.analysis.buffer_contents import BufferContents, contents_of, dest
 from ...tracer.analysis.counters import Counters, counters_of
 from ...tracer.analysis.histogram_launch import HistogramLaunch, histogram_launch_of
 from ...tracer.analysis.requests import Requests, requests_of
-from ...tracer.model.finding import Finding, sort_key
+from ...tracer.model.finding import SEVERITIES, Finding, sort_key
 from ...tracer.model.launch import Launch, decode, is_python_program
 from ...tracer.model.notebook_cells import cell_of
 from ...tracer.model.plan import kernel_source
@@ -213,3 +214,14 @@ def scenario_of(launch: Launch) -> Scenario | None:
         return find(launch.scenario) if launch.scenario else None
     except CatalogueError:
         return None
+
+
+def known_of(session: Session | None) -> tuple[Finding, ...]:
+    """Return the findings of a session, none while they are not known: nobody waits for them here."""
+    return session.findings if session and session.is_examined else ()
+
+
+def count_of(session: Session | None) -> dict[str, int]:
+    """Return how many findings of each severity a session is known to have."""
+    found = Counter(finding.severity for finding in known_of(session))
+    return {name: found[name] for name in SEVERITIES}

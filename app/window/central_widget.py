@@ -96,9 +96,8 @@ class CentralWidget(QWidget):
         self.types.found.connect(self.side.show_findings)
         stage.jobs.examined.connect(self._show_findings)
         self._build()
-        for view in self.side.views:
-            view.moment_asked.connect(lambda moment: stage.seek(stage.focus, moment))
-            view.selection_asked.connect(lambda selection: stage.select(stage.focus, selection))
+        self.side.moment_asked.connect(lambda moment: stage.seek(stage.focus, moment))
+        self.side.selection_asked.connect(lambda selection: stage.select(stage.focus, selection))
 
     def _build(self) -> None:
         self.across, self.down = QSplitter(Qt.Orientation.Horizontal), QSplitter(Qt.Orientation.Vertical)

@@ -38,8 +38,6 @@ from .actions import (
 from .by_hand import ByHand
 from .central_widget import CentralWidget
 from .colouring import Colouring
-from .copy_command import LectureStep
-from .dialogs import show_about, show_keys
 from .editing.desk import EditingDesk, Places
 from .exercise.commands import allow_exercise, exercise_commands, offer_exercises
 from .exercise.desk import ExercisePlaces, Exercises
@@ -50,11 +48,11 @@ from .lecture.lectures import Places as LecturePlaces
 from .open_save import LECTURE_SUFFIX, FileOperations, usable_paths
 from .room import room_of
 from .toolbar.toolbar import PANE_NAMES
-from .vector_picture import write_vector_picture
 from .writing.desk import WritingDesk
 
 if TYPE_CHECKING:
     from ..charts.choice import Choice
+    from ..widgets.vector_picture import PictureParts
     from .presenter.presenting import Presenting
 
 PRESENTER = "Presenter's window"
@@ -77,7 +75,7 @@ class MainWindow(QMainWindow):
         self.notice, self.toolbar, self.side = self.central.notice, self.central.toolbar, self.central.side
         self.files = FileOperations(
             self, self.stage, self.toolbar, self.notice, self.stored_settings, self.change_setups,
-            lambda parts, path: write_vector_picture(self.central, parts, path),
+            self._write_vectors,
         )  # fmt: skip
         self.questions = LaunchQuestions(
             self.stage, self.notice, self.change_setups, lambda: self.central.show_tab("source")
@@ -145,10 +143,25 @@ class MainWindow(QMainWindow):
             "Exercises": exercise_commands(self.exercises),
             "View": view_commands(self, self.central, self.look, self.colouring, self._toggle_layout),
             "Help": [
-                Command("Keys", "F1", lambda: show_keys(self, self.theme, keys(self.all_commands()))),
-                Command("About Tilescope", "", lambda: show_about(self, self.theme)),
+                Command("Keys", "F1", self._show_keys),
+                Command("About Tilescope", "", self._show_about),
             ],
         }
+
+    def _show_keys(self) -> None:
+        from .dialogs import show_keys  # what it needs is not loaded before
+
+        show_keys(self, self.theme, keys(self.all_commands()))
+
+    def _show_about(self) -> None:
+        from .dialogs import show_about  # what it needs is not loaded before
+
+        show_about(self, self.theme)
+
+    def _write_vectors(self, parts: PictureParts, path: Path) -> None:
+        from .vector_picture import write_vector_picture  # what it needs is not loaded before
+
+        write_vector_picture(self.central, parts, path)
 
     def _build_menu(self) -> None:
         self.menu = Menu(self, self.all_commands())
@@ -337,6 +350,8 @@ class MainWindow(QMainWindow):
 
     def copy_command(self) -> None:
         """Put the command on the clipboard that draws what is on screen."""
+        from .copy_command import LectureStep  # what it needs is not loaded before
+
         player = self.lectures.player
         step = None
         if player.lecture is not None:

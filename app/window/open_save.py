@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QGuiApplication
@@ -14,18 +15,19 @@ from ...tracer.model.notebook_cells import NOTEBOOK_SUFFIX
 from ...tracer.storage.folders import home_folder
 from ...tracer.storage.recorded_traces import recordings
 from ...tracer.storage.trace_file import TraceFileError, save
-from ..control.program_job import UserProgram
 from ..control.stage import Stage
-from ..lecture.changes import ProgramLaunch
 from ..model.bookmark import Bookmark, Room, Setup
 from ..model.session import launch_name
 from ..model.settings import StoredSettings
 from ..widgets.notice import Notice
-from ..widgets.vector_picture import PictureParts
 from ..widgets.widget_picture import PictureError, picture_of, write_png
-from .copy_command import CopyError, LectureStep, Screen, command_of, files_of
 from .toolbar.toolbar import Toolbar
-from .vector_picture import FILTERS, picture_asked
+
+if TYPE_CHECKING:
+    from ..control.program_job import UserProgram
+    from ..lecture.changes import ProgramLaunch
+    from ..widgets.vector_picture import PictureParts
+    from .copy_command import LectureStep
 
 TRACES = "Traces (*.npz)"
 NO_RECORDINGS = (
@@ -111,6 +113,8 @@ class FileOperations:
             self.trial.recorded.disconnect()
             self.trial.failed.disconnect()
         else:
+            from ..control.program_job import UserProgram  # the window starts without it
+
             self.trial = UserProgram(self.window, watched=False)
             self.trial.noted.connect(self.notice.error)
         self.trial.recorded.connect(recorded)
@@ -127,6 +131,8 @@ class FileOperations:
         number = Path(path).name.partition("-")[0]
         if self.program is None or not path or not self.program.owns(path) or not number.isdigit():
             return None
+        from ..lecture.changes import ProgramLaunch  # the window starts without it
+
         return ProgramLaunch(str(self.program.path), int(number) + 1)
 
     def save_trace(self) -> None:
@@ -165,6 +171,8 @@ class FileOperations:
         """Run a program under the tracer, now and whenever its file is saved, and show its launches."""
         program = self.program
         if program is None:
+            from ..control.program_job import UserProgram  # the window starts without it
+
             program = self.program = UserProgram(self.window)
             program.recorded.connect(self._show_launches)
             program.failed.connect(self.notice.error)
@@ -206,6 +214,8 @@ class FileOperations:
 
     def save_picture(self) -> None:
         """Ask for a name and save the window as a picture of twice its size, or its views as vectors."""
+        from .vector_picture import FILTERS, picture_asked  # the window starts without it
+
         suggestion, filters = str(Path(self.folder()) / "tilescope.png"), ";;".join(FILTERS)
         path, chosen = QFileDialog.getSaveFileName(self.window, "Save picture", suggestion, filters)
         if path:
@@ -229,6 +239,8 @@ class FileOperations:
 
         mark: its side is shown or hidden. step: of the lecture that is presented.
         """
+        from .copy_command import CopyError, Screen, command_of, files_of  # the window starts without it
+
         self.notice.clear("information")
         window = self.window
         screen = Screen(window.width(), window.height(), window.devicePixelRatioF(), theme)

@@ -183,8 +183,8 @@ class _Page:
     def add_warp(self) -> None:
         """Add the lanes of the selected warp of the pane in focus, as the column at the right shows them."""
         session = self._central.stage.focused()
-        shown = next((view for view in self._central.side.views if isinstance(view, WarpView)), None)
-        if session is None or shown is None:
+        shown = self._central.side.view("warp")
+        if session is None or not isinstance(shown, WarpView):
             return
         size = shown.size() if shown.isVisible() else WARP_SIZE * self.theme.scale
         view = self._warp_view(session, shown)

@@ -28,6 +28,7 @@ class View(QWidget):
 
     moment_asked = Signal(float)
     selection_asked = Signal(Selection)
+    line_asked = Signal(str, int)  # of the source: the file and the line in it
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from ....tracer.model.finding import FINDING_KINDS, SEVERITIES, Finding, source_location
-from ...model.session import Selection, Session
+from ...model.session import Selection, Session, count_of, known_of
 from ...widgets.controls import Combo
 from ...widgets.flow_layout import FlowLayout
 from ...widgets.plain_text import PlainLabel, plain_tip
@@ -34,12 +34,7 @@ LOOKING = "Looking for what is worth telling …"
 
 
 class FindingsView(View):
-    """A filter, the list, and for a race a card below it.
-
-    line_asked: (file, line) of the finding that was clicked.
-    """
-
-    line_asked = Signal(str, int)
+    """A filter, the list, and for a race a card below it. It asks for the line of the finding that was clicked."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
@@ -199,14 +194,3 @@ class FindingsView(View):
         """Ask for a thread, then for the moment: a selection may move the time to where its block runs."""
         self.selection_asked.emit(selection)
         self.moment_asked.emit(float(moment))
-
-
-def known_of(session: Session | None) -> tuple[Finding, ...]:
-    """Return the findings of a session, none while they are not known: nobody waits for them here."""
-    return session.findings if session and session.is_examined else ()
-
-
-def count_of(session: Session | None) -> dict[str, int]:
-    """Return how many findings of each severity a session is known to have."""
-    found = Counter(finding.severity for finding in known_of(session))
-    return {name: found[name] for name in SEVERITIES}

@@ -2,34 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
-from ...model.session import Selection, Session
+from ...model.session import Selection, Session, count_of
 from ...model.spotlight import Lit
 from ...views.common.heat import HEATS
 from ...views.common.view import View
 from ...views.common.wording import plural
-from ...views.inspect.explain import ExplainView
-from ...views.inspect.findings import FindingsView, count_of
-from ...views.inspect.thread import ThreadView
 from ...views.source.view import REQUESTS, SourceView
-from ...views.warp.view import WarpView
 from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
 
 # Of the tabs' text, and the gap at either side of it; the smallest are for large text, of which so much is left.
 TAB_SIZES = ((15, 10), (15, 7), (14, 5), (13, 5), (12, 3), (11, 2), (10, 1), (9, 1), (8, 0), (7, 0), (6, 0))
-TABS = ("source", "thread", "warp", "findings", "explain")
+
+
+def _thread(theme: Theme) -> View:
+    from ...views.inspect.thread import ThreadView
+
+    return ThreadView(theme)
+
+
+def _warp(theme: Theme) -> View:
+    from ...views.warp.view import WarpView
+
+    return WarpView(theme)
+
+
+def _findings(theme: Theme) -> View:
+    from ...views.inspect.findings import FindingsView
+
+    return FindingsView(theme)
+
+
+def _explain(theme: Theme) -> View:
+    from ...views.inspect.explain import ExplainView
+
+    return ExplainView(theme)
+
+
+# What makes the view of a tab: the window starts with the one on top alone.
+MAKERS: dict[str, Callable[[Theme], View]] = {
+    "source": SourceView, "thread": _thread, "warp": _warp, "findings": _findings, "explain": _explain
+}  # fmt: skip
+TABS = tuple(MAKERS)
 
 
 class SidePanel(QFrame):
-    """Views of one session, of which the one on top is loaded and drawn; `tab_changed` names it."""
+    """Views of one session, of which the one on top is loaded and drawn; `tab_changed` names it.
+
+    moment_asked, selection_asked: what any of the views asks for.
+    """
 
     tab_changed = Signal(str)
+    moment_asked = Signal(float)
+    selection_asked = Signal(Selection)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -37,27 +68,39 @@ class SidePanel(QFrame):
         self.theme = theme
         self.session: Session | None = None
         self.moment, self.selection = 0.0, Selection()
-        self.source, self.findings = SourceView(theme), FindingsView(theme)
-        self.views: tuple[View, ...] = (
-            self.source, ThreadView(theme), WarpView(theme), self.findings, ExplainView(theme)
-        )  # fmt: skip
+        self.lit: Lit | None = None
         self.bar, self.stack = QTabBar(), QStackedWidget()
+        self.source = SourceView(theme)
+        self._views: dict[str, View] = {}  # those that were turned to, and the source
+        self._take_in("source", self.source)
         self.bar.setAccessibleName("What the right column shows")
         self.bar.setDrawBase(False)
         self.bar.setExpanding(False)
         self.bar.setUsesScrollButtons(False)  # they hide a tab
         self.bar.setElideMode(Qt.TextElideMode.ElideNone)  # else names are cut that have their room
         self.bar.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        for name, view in zip(TABS, self.views, strict=True):
+        for name in TABS:
             self.bar.addTab(name.capitalize())
-            self.stack.addWidget(view)
         self.bar.currentChanged.connect(self._turn)
-        self.findings.line_asked.connect(self._point_at)
         self.column = QVBoxLayout(self)
         self.column.setContentsMargins(1, 4, 1, 1)
         self.column.setSpacing(2)
         self.column.addWidget(self.bar)
         self.column.addWidget(self.stack, 1)
+
+    def view(self, name: str) -> View:
+        """Return the view of a tab, which is made when it is first asked for."""
+        if name not in self._views:
+            self._take_in(name, MAKERS[name](self.theme))
+        return self._views[name]
+
+    def _take_in(self, name: str, view: View) -> None:
+        self._views[name] = view
+        self.stack.addWidget(view)
+        view.set_spotlight(self.lit)
+        view.moment_asked.connect(self.moment_asked)
+        view.selection_asked.connect(self.selection_asked)
+        view.line_asked.connect(self._point_at)
 
     @property
     def tab(self) -> str:
@@ -78,7 +121,8 @@ class SidePanel(QFrame):
 
     def set_spotlight(self, lit: Lit | None) -> None:
         """Let this stand out while the rest dims; None dims nothing."""
-        for view in self.views:
+        self.lit = lit
+        for view in self._views.values():
             view.set_spotlight(lit)
 
     def compare(self, sessions: Sequence[Session]) -> None:
@@ -89,8 +133,9 @@ class SidePanel(QFrame):
         """Show the findings of a session, which has more of them now, where it is looked at."""
         if session is self.session:
             self._show_count(session)
-        if session is self.findings.session:
-            self.findings.load(session)
+        shown = self._views.get("findings")
+        if shown is not None and session is shown.session:
+            shown.load(session)
 
     def _point_at(self, file: str, line: int) -> None:
         """Let the source show the line of a finding, for whoever turns to it."""
@@ -103,7 +148,7 @@ class SidePanel(QFrame):
         self.setMinimumSize(theme.px(200), theme.px(120))  # the views scroll
         self._name_tabs(theme)
         self._fit_tabs(theme)
-        for view in self.views:
+        for view in self._views.values():
             view.set_theme(theme)
 
     def colour_by(self, choice: str) -> None:
@@ -147,13 +192,13 @@ class SidePanel(QFrame):
         self._fit_tabs(self.theme)
 
     def _turn(self, index: int) -> None:
-        self.stack.setCurrentIndex(index)
+        self.stack.setCurrentWidget(self.view(TABS[index]))
         self._fit_tabs(self.theme)  # the one on top is bold, so wider
         self._draw()
         self.tab_changed.emit(TABS[index])
 
     def _draw(self) -> None:
-        view = self.views[self.bar.currentIndex()]
+        view = self.view(self.tab)
         if view.session is not self.session:
             view.load(self.session)
         view.render_moment(self.moment, self.selection)

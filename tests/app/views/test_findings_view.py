@@ -12,10 +12,10 @@ from PySide6.QtTest import QTest
 
 from launching import Array, launch, trace
 from sessions import application, matmul, picture
-from tilescope.app.model.session import Selection, build_session
+from tilescope.app.model.session import Selection, build_session, count_of
 from tilescope.app.views.common.heat import heat_of
 from tilescope.app.views.inspect.explain import ExplainView
-from tilescope.app.views.inspect.findings import LOOKING, FindingsView, count_of
+from tilescope.app.views.inspect.findings import LOOKING, FindingsView
 from tilescope.app.views.inspect.thread import ThreadView
 from tilescope.app.widgets.theme import Theme
 from tilescope.tracer.model.finding import SEVERITIES, source_location

@@ -42,7 +42,7 @@ def window(tmp_path):
 
 def click(window, kind):
     """Click the first finding of a kind and return it."""
-    findings = window.side.findings
+    findings = window.side.view("findings")
     session = window.focused_session()
     row = next(row for row in range(findings.list.count()) if session.findings[row].kind == kind)
     findings.list.scrollToItem(findings.list.item(row))
@@ -59,12 +59,12 @@ def test_a_click_on_a_race_goes_to_its_moment_thread_and_line_in_every_view(wind
     assert window.stage.moments() == (finding.moment,)
     chosen = window.stage.selections[0]
     assert chosen in [Selection(*thread) for thread in finding.threads]
-    for view in (pane.memory, pane.counters, window.central.timelines[0], window.side.findings):
+    for view in (pane.memory, pane.counters, window.central.timelines[0], window.side.view("findings")):
         assert (view.moment, view.selection) == (finding.moment, chosen)
     file, line = source_location(finding, session.trace)
     for tab in ("source", "thread", "warp"):
         window.side.show_tab(tab)
-        view = window.side.views[window.side.bar.currentIndex()]
+        view = window.side.view(tab)
         assert (view.moment, view.selection) == (finding.moment, chosen)
     editor = window.side.source.editor
     assert (editor.file, editor.pointed) == (file, line)
@@ -94,11 +94,11 @@ def test_the_picture_comes_before_the_findings(window):
     window.draw()
     place = window.side.bar.currentIndex()
     assert (known[1], window.side.bar.tabText(place)) == (False, "Findings")
-    assert window.side.findings.empty.text() == LOOKING
+    assert window.side.view("findings").empty.text() == LOOKING
     window.stage.jobs.calm.start(0)
     settle(window)
     assert window.side.bar.tabText(place) == f"Findings {len(window.focused_session().findings)}"
-    assert window.side.findings.list.count() == len(window.focused_session().findings) > 0
+    assert window.side.view("findings").list.count() == len(window.focused_session().findings) > 0
 
 
 def test_where_races_are_is_coloured_once_it_is_known(window):
@@ -112,13 +112,13 @@ def test_float64_arithmetic_is_added_when_it_is_known(window):
     types, session = window.central.types, window.focused_session()
     assert not [f for f in session.findings if f.kind == "float64"]
     chosen = click(window, "bounds")
-    before = window.side.findings.list.count()
+    before = window.side.view("findings").list.count()
     types.soon.start(0)
     until(types.is_idle)
     (found,) = [f for f in session.findings if f.kind == "float64"]
     assert found.message == "1 operation (mul) is float64 because of 0.5; write float32(0.5)."
-    assert window.side.findings.list.count() == before + 1
-    assert window.side.findings.chosen() is chosen
+    assert window.side.view("findings").list.count() == before + 1
+    assert window.side.view("findings").chosen() is chosen
     place = window.side.bar.currentIndex()
     assert window.side.bar.tabText(place) == f"Findings {before + 1}"
     click(window, "float64")

@@ -35,7 +35,7 @@ def test_a_click_on_a_finding_goes_to_its_access_in_every_view(window):
     window.stage.set_focus(1)
     window.central.show_tab("findings")
     window.draw()
-    session, view = window.stage.sessions[1], window.side.findings
+    session, view = window.stage.sessions[1], window.side.view("findings")
     requests, trace = session.requests, session.trace
     for row, finding in enumerate(session.findings):
         if not len(finding.example):
@@ -57,7 +57,7 @@ def test_a_click_on_a_lane_selects_its_thread(window):
     window.central.show_tab("warp")
     QApplication.processEvents()
     window.draw()
-    view = window.side.views[TABS.index("warp")]
+    view = window.side.view("warp")
     box = view.picture.layout_now().chips[9]
     before = window.stage.selections[0]
     QTest.mouseClick(view.picture, Qt.MouseButton.LeftButton, pos=QPoint(1, 1))
