@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
-from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QThreadPool, QTimer, Signal
 
 from ...kernels.scenarios.catalogue import Scenario
 from ...tracer.model.launch import Launch
@@ -27,6 +27,9 @@ KEPT_SESSIONS = 6  # sessions kept in memory, so that going back and forth betwe
 
 PATIENCE = 10.0  # seconds that a launch may take without anybody being asked
 CALM_DELAY = 50  # milliseconds after the last session came, which belong to drawing it
+FIRST_PAINTING = (
+    100  # milliseconds for which threads leave the processor to a new window that is not painted yet
+)
 GRACE = 300  # milliseconds for which a pane waits for a trace made ahead, before that one is given up
 
 MOST_AHEAD = 16_000_000  # accesses of the sessions in memory, about 1 GB, beyond which no more are made ahead
@@ -168,8 +171,21 @@ class SessionJobs(QObject):
             self._under_way.add(key)
             self._start(partial(self._make_session, key, make))
 
+    def give_way(self, window: QObject) -> None:
+        """Begin once a window that is being shown has been painted: threads of Python would take turns with it."""
+        if not self._is_begun:
+            window.installEventFilter(self)
+            self._beginning.setInterval(FIRST_PAINTING)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Begin after the first painting of the window."""
+        if event.type() == QEvent.Type.Paint:
+            watched.removeEventFilter(self)
+            self._beginning.setInterval(0)
+        return False
+
     def _start(self, work: Callable[[], None]) -> None:
-        """Do something in a thread, at first once the window is painted that would share the processor with it."""
+        """Do something in a thread, at first once the window that shares the processor with it had its turn."""
         if self._is_begun:
             self._pool.start(FunctionRunnable(work))
         else:

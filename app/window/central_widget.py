@@ -437,8 +437,9 @@ class CentralWidget(QWidget):
 
     def _show_clocks(self) -> None:
         """Have the timelines show moments, or what a GPU's clocks said of them, which is read with the times."""
-        found = recorded_of([pane.session for pane in self.panes if self.measured.sources is not None])
-        why_not = NOT_RECORDED if self.measured.sources is not None else ""
+        known = self.measured.sources is not None
+        found = recorded_of([pane.session for pane in self.panes]) if known else []
+        why_not = NOT_RECORDED if known else ""
         for timeline, recorded in zip_longest(self.timelines, found):
             timeline.set_timeline(recorded, self.clocks.is_stretched, "" if recorded else why_not)
 

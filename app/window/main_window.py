@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 from PySide6.QtCore import QByteArray, QSize, Qt, QTimer
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QMainWindow, QWidget
 
 from ..control.session_jobs import SessionJobs
@@ -475,6 +475,11 @@ class MainWindow(QMainWindow):
                 self.lectures.open(Path(path))
             else:
                 self.files.take_dropped(path)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Let nothing be made beside the first painting."""
+        self.stage.jobs.give_way(self)
+        super().showEvent(event)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Remember how the window looks, and end what runs; a lecture in no file is asked about.
