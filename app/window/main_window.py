@@ -307,9 +307,14 @@ class MainWindow(QMainWindow):
             self.files.note_opened(file)
 
     def _tick(self) -> None:
-        """Run the frames only while something moves."""
-        if self.playhead.playing != self._frames.isActive():
-            self._frames.start() if self.playhead.playing else self._frames.stop()
+        """Run the frames only while something moves, which it does from the first one on."""
+        if self.playhead.playing == self._frames.isActive():
+            return
+        if not self.playhead.playing:
+            self._frames.stop()
+            return
+        self._frames.start()
+        self.playhead.advance(time.monotonic())  # which begins to count
 
     def _refresh(self) -> None:
         if not self._draw_soon.isActive():
