@@ -14,11 +14,11 @@ from ...tracer.model.finding import message_of
 from ...tracer.model.launch import is_utf8
 from ...tracer.model.trace import Trace
 from ...tracer.run.worker_client import JUDGING, NoEnd, Worker, WorkerError
-from ...tracer.storage.folders import cache_folder, data_folder
+from ...tracer.storage.folders import cache_folder
 from ...tracer.type_inference.client import Answer, TypeInference
 from ...tracer.type_inference.question import Question
 from ..model.visible_text import visible
-from .document import Exercise
+from .document import Exercise, file_of
 from .goals import Goal, GoalError, names_of_case
 from .mistakes import ExerciseError
 from .verdict import GoalVerdict, Verdict
@@ -78,11 +78,6 @@ class Judge:
         """End the processes; a judging under way is cancelled."""
         self._worker.close()
         self._inference.close()
-
-
-def file_of(exercise: Exercise) -> Path:
-    """Return what a text is called that a student writes in the window."""
-    return data_folder() / "exercises" / f"{exercise.name}.py"
 
 
 def _task(exercise: Exercise, text: str, file: Path) -> JudgingTask:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ... import ROOT
 from ..model.visible_text import visible
-from .document import FILE_NAME, Exercise, read_exercise
+from .document import FILE_NAME, Exercise
 from .mistakes import ExerciseError, Mistake
 
 SHIPPED = ROOT / "resources" / "exercises"
@@ -17,6 +17,8 @@ def exercises_in(folder: Path = SHIPPED) -> tuple[list[Exercise], list[Mistake]]
 
     What can't be read at all is left out, and among the mistakes.
     """
+    from .reading import read_exercise  # the window starts without it
+
     if not folder.is_dir():
         raise ExerciseError(f"There is no folder {visible(folder)}; check its name.")
     found: list[Exercise] = []
@@ -60,5 +62,7 @@ def exercise_named(word: str, folder: Path | None = None) -> Exercise:
 
 def _of_path(path: Path) -> Exercise:
     if path.suffix in (".md", ".py"):
+        from .reading import read_exercise
+
         return read_exercise(path.with_suffix(".md"))
     return exercise_named(path.name, path.parent)

@@ -14,12 +14,10 @@ from ....tracer.model.finding import counted
 from ....tracer.storage.atomic_write import write_atomically
 from ....tracer.storage.folders import home_folder
 from ...control.stage import Stage
-from ...exercise.document import Exercise, read_exercise
-from ...exercise.judge import Judge, file_of
+from ...exercise.document import Exercise, file_of
 from ...exercise.library import SHIPPED, exercises_in
 from ...exercise.mistakes import ExerciseError, Mistake
 from ...exercise.progress import FILE, Progress
-from ...exercise.verdict import Verdict
 from ...model.bookmark import Bookmark
 from ...model.visible_text import visible
 from ...views.source.view import SourceView
@@ -31,6 +29,8 @@ from .judging import JudgeJob
 from .work import ExerciseWork, ShowBookmark
 
 if TYPE_CHECKING:
+    from ...exercise.judge import Judge
+    from ...exercise.verdict import Verdict
     from .panel import ExercisePanel, PanelHeading
 
 WIDTH = 380  # pixels of the panel at the normal text size
@@ -38,6 +38,12 @@ WIDEST = 0.36  # of the window, which it takes at most
 SOURCE = 4  # parts of the width that the source has in an exercise, where a pane has three
 PROGRAMS = "Python files (*.py)"
 MAX_ANSWERS = 3  # exercises of a folder that a question offers
+
+
+def _new_judge() -> Judge:
+    from ...exercise.judge import Judge  # the window starts without it
+
+    return Judge()
 
 
 class ExercisePlaces(NamedTuple):
@@ -80,7 +86,7 @@ class Exercises(QObject):
         self.panel: ExercisePanel | None = None  # made when an exercise is first opened
         self.dock: QDockWidget | None = None
         self.heading: PanelHeading | None = None
-        self.make_judge: Callable[[], Judge] = Judge
+        self.make_judge: Callable[[], Judge] = _new_judge
         self.job = JudgeJob(self, lambda: self.make_judge())
         self.work = ExerciseWork(places.stage, places.source, self.job, bookmark, show)
         self._progress: Progress | None = None
@@ -174,6 +180,8 @@ class Exercises(QObject):
 
     def open_path(self, path: Path) -> bool:
         """Open the exercise of a Markdown file that the user has named; return False, with the reason said, if not."""
+        from ...exercise.reading import read_exercise  # the window starts without it
+
         try:
             exercise = read_exercise(path)
         except ExerciseError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from PySide6.QtCore import QObject, QThreadPool, QTimer, Signal
@@ -14,9 +15,11 @@ from ....tracer.storage.temp_folders import new_process_folder
 from ....tracer.storage.trace_file import TraceFileError, save
 from ...control.runnable import CLOSING_TIMEOUT, FunctionRunnable
 from ...exercise.document import Exercise
-from ...exercise.judge import Judge
 from ...exercise.mistakes import ExerciseError
-from ...exercise.verdict import Verdict
+
+if TYPE_CHECKING:  # the window starts without what judges
+    from ...exercise.judge import Judge
+    from ...exercise.verdict import Verdict
 
 # Milliseconds that a judging may go on once there is a newer text: to end it costs a new process, that is a second.
 GRACE = 1500
@@ -46,7 +49,7 @@ class JudgeJob(QObject):
     rested = Signal()
     _ended = Signal(object)
 
-    def __init__(self, parent: QObject | None = None, make: Callable[[], Judge] = Judge) -> None:
+    def __init__(self, parent: QObject, make: Callable[[], Judge]) -> None:
         super().__init__(parent)
         self.make = make
         self._judge: Judge | None = None

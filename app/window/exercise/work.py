@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import msgspec
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -10,13 +11,14 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from ....tracer.model.syntax_tree import syntax_problem
 from ...control.stage import Stage
 from ...control.start_moment import as_before
-from ...exercise.document import Exercise
-from ...exercise.judge import file_of
-from ...exercise.verdict import Verdict
+from ...exercise.document import Exercise, file_of
 from ...model.bookmark import Bookmark, Setup
 from ...views.source.problems import Problem
 from ...views.source.view import SourceView
 from .judging import Judged, JudgeJob
+
+if TYPE_CHECKING:
+    from ...exercise.verdict import Verdict
 
 PAUSE = 300  # milliseconds after the last key, when what was typed is kept and judged
 STATE, SLOW_STATE = "judged as you type", "judging … for 10 s at most"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from exercises import EXERCISES, PROGRAM, STUB, add_ten
-from tilescope.app.exercise.document import read_exercise
 from tilescope.app.exercise.library import SHIPPED, exercise_named, exercises_in
 from tilescope.app.exercise.mistakes import ExerciseError
+from tilescope.app.exercise.reading import read_exercise
 
 MARKDOWN = (EXERCISES / "01-add-ten.md").read_text(encoding="utf-8")
 

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QColor, QImage
 
-from tilescope.app.exercise.document import read_exercise
+from tilescope.app.exercise.reading import read_exercise
 from tilescope.app.widgets.theme import Theme
 from tilescope.app.window.exercise.panel import html_of
 from tilescope.app.window.exercise.picture import LARGEST, PictureProblem, PictureView
