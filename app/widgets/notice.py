@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer
-from PySide6.QtGui import QAccessible, QAccessibleEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
 from .controls import button, mark, paint_icon
 from .icons import icon
-from .plain_text import PlainLabel
+from .plain_text import PlainLabel, read_aloud
 from .theme import Theme
 
 Answers = Sequence[tuple[str, Callable[[], None]]]
@@ -162,4 +161,4 @@ def _say(label: QLabel, sentence: str) -> None:
     """Write a sentence and have it read aloud to whoever does not see it."""
     label.setText(sentence[:1].upper() + sentence[1:])
     label.setAccessibleName(sentence)
-    QAccessible.updateAccessibility(QAccessibleEvent(label, QAccessible.Event.Alert))
+    read_aloud(label)

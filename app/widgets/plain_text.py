@@ -56,3 +56,10 @@ def plain_tip(text: str) -> str:
     if not QtGui.Qt.mightBeRichText(shown):
         return shown
     return f"<qt>{escape(shown)}</qt>".replace("\n", "<br>")
+
+
+def read_aloud(label: QLabel) -> None:
+    """Have a sentence that has appeared read to whoever does not see it."""
+    from PySide6.QtGui import QAccessible, QAccessibleEvent  # the window starts without them
+
+    QAccessible.updateAccessibility(QAccessibleEvent(label, QAccessible.Event.Alert))

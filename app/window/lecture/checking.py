@@ -20,7 +20,6 @@ from ...model.session import Session, build_session, session_of_file
 from ...model.setup_launch import launch_of_setup
 from ...model.visible_text import visible
 from ...widgets.plain_text import PlainLabel
-from ...widgets.reading_dialog import show_to_read
 from ...widgets.theme import Theme
 
 
@@ -76,6 +75,8 @@ class CheckJob(QObject):
 
 def show_problems(parent: QWidget, theme: Theme, lecture: Lecture, problems: Sequence[Problem]) -> QDialog:
     """Show what is wrong with a lecture, a sentence each with its line, without stopping what runs."""
+    from ...widgets.reading_dialog import show_to_read  # the window starts without it
+
     text = PlainLabel("\n\n".join(str(problem) for problem in problems))
     text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     title = f"Mistakes in {visible(lecture.path.name)}"

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
@@ -26,9 +26,10 @@ from .blank import BlankScreen
 from .checking import CheckJob, show_problems
 from .file_watch import FileWatch
 from .player import LecturePlayer, ShowBookmark
-from .question_card import Asked, QuestionCard, asked_of
 from .step_cover import StepCover, StepNote
-from .step_list import StepList
+
+if TYPE_CHECKING:  # the window starts without what only a lecture has
+    from .question_card import Asked, QuestionCard
 
 TICK = 1000  # milliseconds after which the clock is looked at
 
@@ -188,6 +189,8 @@ class Lectures(QObject):
 
     def list_steps(self) -> None:
         """Show the list of the steps."""
+        from .step_list import StepList
+
         player, window = self.player, self.places.window
         self._close_list()
         if player.lecture is not None:
@@ -195,6 +198,8 @@ class Lectures(QObject):
             StepList(window, self.look.theme, lecture.title, lecture.steps, player.number, player.go).show()
 
     def _close_list(self) -> None:
+        from .step_list import StepList
+
         for shown in self.places.window.findChildren(StepList):
             shown.close()
 
@@ -259,6 +264,8 @@ class Lectures(QObject):
         if question is None or asked is None:
             self.card, self._asks = None, (-1, None)
         elif self.card is None or self._asks != (player.number, question):
+            from .question_card import QuestionCard
+
             self._asks = player.number, question
             self.card = QuestionCard(self.look.theme, asked)
             self.card.chosen.connect(player.choose)
@@ -271,6 +278,8 @@ class Lectures(QObject):
 
     def _asked(self, question: Question) -> Asked | None:
         """Return the question as it is to be seen now."""
+        from .question_card import asked_of
+
         player, answer = self.player, self.player.answer()
         choices = answer.choices if answer else [choice.text for choice in question.choices]
         shown = (answer.quantity, answer.text, answer.right) if answer and player.is_revealed else None

@@ -7,15 +7,18 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 from PySide6.QtCore import QObject, Signal
 
-from ...control.program_job import UserProgram
 from ...lecture.changes import EditedKernel, ProgramLaunch
 from ...model.bookmark import Setup
 from ...model.named_file import UnreadableFileError, small_content
 from ...model.visible_text import visible
+
+if TYPE_CHECKING:
+    from ...control.program_job import UserProgram
 
 LARGEST = 10_000_000  # bytes of a program
 
@@ -105,6 +108,8 @@ class LecturePrograms(QObject):
         self._runs.clear()
 
     def _start(self, path: Path, digest: str) -> _Run:
+        from ...control.program_job import UserProgram  # the window starts without it
+
         old = self._runs.get(path)
         if old is not None:
             old.job.close()

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer
-from PySide6.QtGui import QAccessible, QAccessibleEvent
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from ...widgets.controls import button
-from ...widgets.plain_text import PlainLabel
+from ...widgets.plain_text import PlainLabel, read_aloud
 from ...widgets.theme import Theme
 
 NOTED_AFTER = 200  # milliseconds: what comes sooner is not announced by a flicker
@@ -45,7 +44,7 @@ class StepNote(QFrame):
         self._place()
         self.raise_()
         self.show()
-        QAccessible.updateAccessibility(QAccessibleEvent(self.sentence, QAccessible.Event.Alert))
+        read_aloud(self.sentence)
 
     def set_theme(self, theme: Theme) -> None:
         """Take colours and text size."""
