@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable
-from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -58,6 +57,8 @@ class TextEdit(NamedTuple):
 def edits_between(before: str, after: str) -> tuple[TextEdit, ...]:
     """Return the edits that make one text another, but for the end of its last line; from top to bottom."""
     old, new = before.splitlines(), after.splitlines()
+    from difflib import SequenceMatcher  # the window starts without it
+
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     changed = [codes for codes in matcher.get_opcodes() if codes[0] != "equal"]
     return tuple(TextEdit(_where(i, j), _text(new[m:n])) for _, i, j, m, n in changed)

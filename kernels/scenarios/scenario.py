@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal
 
@@ -190,9 +189,11 @@ def _chosen(scenario: str, parameter: Parameter, value: Value) -> Value:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return the end of a sentence about an unknown word: what was perhaps meant, else what there is."""
+    from difflib import get_close_matches  # the window starts without it
+
     known = list(known)
     near = sorted((name for name in known if len(word) > 2 and word.lower() in name), key=len)[:3]
-    near = near or difflib.get_close_matches(word.lower(), known, cutoff=0.6)
+    near = near or get_close_matches(word.lower(), known, cutoff=0.6)
     if not known:
         return "; there are none."
     return (

@@ -9,7 +9,6 @@ from msgspec import Struct
 
 from ..model.launch import Launch, Schedule
 from ..model.trace import Trace
-from .measurement import MeasurementError, load, recorded
 
 SEEDS = 32
 LARGEST = 4_000_000  # accesses that all seeds together may make
@@ -44,6 +43,8 @@ def seeds_for(trace: Trace) -> int:
 
 def recorded_outcomes_of(launch: Launch) -> tuple[RecordedOutcomes, ...]:
     """Return what was recorded of this scenario with this grid and block on each GPU that has such a row."""
+    from .measurement import MeasurementError, load, recorded  # the window starts without it
+
     found = []
     for path in recorded():
         try:

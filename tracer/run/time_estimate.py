@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
-from statistics import median
+from collections.abc import Callable, Iterable
 
 LOOKING = 2.0  # seconds until blocks are judged
 GLANCE, CLEARLY = 0.25, 10  # seconds after which one is that takes so many times longer than one would wait
@@ -18,6 +17,12 @@ class TooSlow(BaseException):
     def __init__(self, seconds: float, blocks: int) -> None:
         super().__init__(seconds, blocks)
         self.seconds, self.blocks = seconds, blocks
+
+
+def _median(numbers: Iterable[float]) -> float:
+    from statistics import median  # the window starts without it
+
+    return median(numbers)
 
 
 class TimeEstimate:
@@ -43,7 +48,7 @@ class TimeEstimate:
         gone = now - self._start
         if gone < LOOKING or len(self._each) < (ENOUGH if gone < 3 * LOOKING else 3):
             return None
-        return median(self._each) * (of - done)
+        return _median(self._each) * (of - done)
 
     def check_patience(self, patience: float, done: int, of: int) -> None:
         """Take in the same; raises TooSlow where all blocks take more than `patience` seconds.
@@ -52,7 +57,7 @@ class TimeEstimate:
         """
         left, gone = self.seconds_left(done, of), self._last - self._start
         if left is None and gone >= GLANCE and len(self._each) >= ENOUGH:
-            glance = median(self._each) * (of - done)
+            glance = _median(self._each) * (of - done)
             left = glance if glance > CLEARLY * patience else None
         if left is not None and gone + left > patience and (gone <= patience or left > patience):
             raise TooSlow(gone + left, of)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ..calls.call import save_call
 from ..judging.result import Judgement, JudgingTask
 from ..model.launch import Launch, encode
 from ..model.trace import Trace
@@ -164,6 +163,8 @@ class Worker:
     @contextlib.contextmanager
     def _folder_of_call(self, call: CarriedCall) -> Iterator[Path]:
         """Lend a folder with a call in it."""
+        from ..calls.call import save_call  # the window starts without it
+
         folder = self._folder / f"{next(self._jobs)}.call"
         try:
             with _said_of_files():

@@ -263,7 +263,8 @@ class Page(QTextEdit):
         last = self.document().blockCount()
         edges = [0, *sorted(line for line in self.lit if line <= last), last + 1]
         faint = QTextCharFormat()
-        faint.setForeground(dimmed(self.theme).colour("text"))
+        if self.lit:
+            faint.setForeground(dimmed(self.theme).colour("text"))
         found = []
         for before, after in pairwise(edges) if self.lit else ():
             if after - before > 1:

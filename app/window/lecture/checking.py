@@ -12,7 +12,6 @@ from ....kernels.scenarios.catalogue import find
 from ....tracer.run.worker_client import Cancelled
 from ...control.runnable import CLOSING_TIMEOUT, FunctionRunnable
 from ...control.session_jobs import PATIENCE, SessionJobs
-from ...lecture.check import check_lecture
 from ...lecture.document import Lecture
 from ...lecture.problems import Problem
 from ...model.bookmark import Setup
@@ -52,6 +51,8 @@ class CheckJob(QObject):
 
     def _check(self, lecture: Lecture) -> None:
         """In the thread: trace what is shown, between what the panes wait for, and compute what is said of it."""
+        from ...lecture.check import check_lecture  # the window starts without it
+
         why = "The lecture could not be checked; the terminal says why."
         try:
             self.found.emit(lecture, check_lecture(lecture, self._session_of, self.progress.emit))

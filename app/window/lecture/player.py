@@ -18,7 +18,6 @@ from ...control.stage import Stage
 from ...control.start_moment import StartMoment
 from ...lecture.captions import FilledCaption, fill
 from ...lecture.changes import Play
-from ...lecture.check import environment_of
 from ...lecture.clock import Clock
 from ...lecture.document import Lecture, Step, read_lecture
 from ...lecture.expressions import Environment, ExpressionError
@@ -316,6 +315,8 @@ class LecturePlayer(QObject):
     def _names(self) -> Environment | None:
         if self._moment is None or self._sessions is None:
             return None
+        from ...lecture.check import environment_of  # the window starts without it
+
         return environment_of(self.scenes[self.number], self._sessions, self._moment)
 
     # Sessions.
