@@ -5,14 +5,13 @@ from __future__ import annotations
 import ast
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Final
 
 import msgspec
 from msgspec.structs import replace
 
-from ... import ROOT, resources
+from ... import ROOT
 from ..model.launch import Launch, Limits, Schedule, decode
 from ..model.trace import Trace
 from .folders import data_folder
@@ -46,8 +45,7 @@ def own_folder() -> Path:
 
 def shipped_folder() -> Path:
     """Return where the recordings lie that come with the package."""
-    with as_file(files(resources).joinpath(FOLDER)) as path:
-        return path
+    return ROOT / "resources" / FOLDER
 
 
 def recordings(folders: Iterable[Path] | None = None) -> Iterator[Path]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from ....tracer.analysis.requests import REQUEST_KINDS
 from ...model.bookmark import Link
@@ -216,7 +216,7 @@ class Transport(QFrame):
     def set_theme(self, theme: Theme) -> None:
         """Take colours and text size."""
         self.theme = theme
-        for target in self.findChildren(QPushButton):
+        for target in (*self.steps, self.loop):
             paint_icon(target, theme)
         self.flow.setSpacing(theme.px(6))
         parts: tuple[Themed, ...] = (self.position, self.legend)

@@ -29,7 +29,7 @@ from ...widgets.flow_layout import FlowLayout
 from ...widgets.plain_text import PlainLabel
 from ...widgets.spoken_words import speak
 from ...widgets.theme import Theme
-from .fields import Field, NumberField, field_for, handle_for, merged_parameters, parameter_chips
+from .fields import Field, FileField, NumberField, field_for, handle_for, merged_parameters, parameter_chips
 from .hand import Hand, Handle, ParameterChip
 from .options import LaunchOptions
 from .steps import Track, is_coarse, nearest, unit_of
@@ -154,10 +154,12 @@ class Toolbar(QFrame):
     def set_theme(self, theme: Theme) -> None:
         """Take colours and text size."""
         self.panel.set_theme(theme)
-        for target in self.findChildren(QPushButton):
+        files = [field for field in self.fields.values() if isinstance(field, FileField)]
+        for target in (self.more, self.menu, *(field.clear for field in files)):
             paint_icon(target, theme)
-        for entry in self.findChildren(NumberField):
-            entry.refit()
+        for entry in (*self.fields.values(), *self.options.values()):
+            if isinstance(entry, NumberField):
+                entry.refit()
         self.flow.setSpacing(theme.px(8))
 
     def speak(self, theme: Theme) -> None:
