@@ -6,7 +6,6 @@ A kernel in CUDA C is shown as it is timed; the trace, and so the counts, are of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import partial
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
@@ -60,12 +59,12 @@ class SourceView(View):
         self._traced.moved.connect(self._mark)
         self._traced.shown.connect(self.file_shown)
         self.editor.altered.connect(self._show_state)
-        self.find_bar = FindBar(self.editor, theme, self)
-        self.editor.find_asked.connect(self.find_bar.open)
-        self.editor.escape_asked.connect(self.find_bar.leave)
-        self.editor.has_open = lambda: not self.find_bar.isHidden()
-        for keys, run in (("Ctrl+F", self.find_bar.open), ("F3", partial(self.find_bar.turn, 1)),
-                          ("Shift+F3", partial(self.find_bar.turn, -1))):  # fmt: skip
+        self._find_bar: FindBar | None = None  # made when somebody looks for something
+        self.editor.find_asked.connect(lambda: self.find_bar.open())
+        self.editor.escape_asked.connect(lambda: self.find_bar.leave())
+        self.editor.has_open = lambda: self._find_bar is not None and not self._find_bar.isHidden()
+        for keys, run in (("Ctrl+F", lambda: self.find_bar.open()), ("F3", lambda: self.find_bar.turn(1)),
+                          ("Shift+F3", lambda: self.find_bar.turn(-1))):  # fmt: skip
             QShortcut(QKeySequence(keys), self, run, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
         self.problems = ProblemStrip(theme, self)
         self.problems.asked.connect(self._go_to)
@@ -75,10 +74,9 @@ class SourceView(View):
         self.twin = RichLabel(parent=self)
         self.twin.setWordWrap(True)
         self.twin.setAlignment(Qt.AlignmentFlag.AlignVCenter)
-        layout = QVBoxLayout(self)
+        self._column = layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.switch)
-        layout.addWidget(self.find_bar)
         layout.addWidget(self.editor, 1)
         layout.addWidget(self.twin)
         layout.addWidget(self.problems)
@@ -91,6 +89,14 @@ class SourceView(View):
         self._pointed: tuple[str, int] | None = None
         self._arrived: tuple[float, Selection] | None = None  # where the time stands with the line pointed at
         self.switch.hide()
+
+    @property
+    def find_bar(self) -> FindBar:
+        """The bar above the text that finds what somebody looks for."""
+        if self._find_bar is None:
+            self._find_bar = FindBar(self.editor, self.theme, self)
+            self._column.insertWidget(1, self._find_bar)
+        return self._find_bar
 
     def load(self, session: Session | None) -> None:
         """Take a session and show its kernel from the first decorator on."""
@@ -327,7 +333,8 @@ class SourceView(View):
         """Take other colours or another text size."""
         super().set_theme(theme)
         self.editor.set_theme(theme)
-        self.find_bar.set_theme(theme)
+        if self._find_bar is not None:
+            self._find_bar.set_theme(theme)
         self.problems.set_theme(theme)
         self.state.setFont(theme.font(12.5))
         self.state.setStyleSheet(
