@@ -27,9 +27,7 @@ KEPT_SESSIONS = 6  # sessions kept in memory, so that going back and forth betwe
 
 PATIENCE = 10.0  # seconds that a launch may take without anybody being asked
 CALM_DELAY = 50  # milliseconds after the last session came, which belong to drawing it
-FIRST_PAINTING = (
-    1000  # milliseconds for which sessions wait for a new window to be painted, which may be covered
-)
+FIRST_PAINTING = 1000  # milliseconds that sessions wait for a new window to be painted: it may be covered
 GRACE = 300  # milliseconds for which a pane waits for a trace made ahead, before that one is given up
 
 MOST_AHEAD = 16_000_000  # accesses of the sessions in memory, about 1 GB, beyond which no more are made ahead
