@@ -59,9 +59,13 @@ def _launches(setups: Iterable[Setup]) -> Iterator[Launch]:
 
 
 def _compiled_as(launch: Launch) -> tuple[object, ...]:
-    """Return what a kernel is compiled for: launches that differ in nothing of it share the code."""
+    """Return what a kernel is compiled for: launches that differ in nothing of it share the code.
+
+    Most are told whole numbers as they begin.
+    """
     types = tuple(argument.dtype if isinstance(argument, Array) else "" for argument in launch.arguments)
-    return launch.kernel, launch.source, tuple(sorted(launch.constants.items())), types
+    constants = ((name, value) for name, value in launch.constants.items() if type(value) is not int)
+    return launch.kernel, launch.source, tuple(sorted(constants)), types
 
 
 def values_of(setup: Setup) -> dict[str, Value]:

@@ -32,7 +32,7 @@ from ...widgets.theme import Theme
 from .fields import Field, FileField, NumberField, field_for, handle_for, merged_parameters, parameter_chips
 from .hand import Hand, Handle, ParameterChip
 from .options import LaunchOptions
-from .steps import Track, is_coarse, nearest, unit_of
+from .steps import Track, nearest, unit_of
 
 FORESEEN = 8  # values on each side for which kernels are compiled ahead where somebody comes to a parameter
 CALM = 1500  # milliseconds for which nothing else is shown, before that is done for the next value on each side of all
@@ -342,13 +342,13 @@ class Toolbar(QFrame):
         self._calm.stop()
 
     def _foresee(self, *parameters: Parameter, count: int = FORESEEN) -> None:
-        """Tell to which launches a hand may move parameters of few values, where they need other kernels.
+        """Tell to which launches a hand may move parameters that are chosen, where they need other kernels.
 
         count: values on each side.
         """
         if self._held or self._wait.isActive():
             return
-        around = {p.name: nearest(self._track(p, False), count) for p in parameters if is_coarse(p)}
+        around = {p.name: nearest(self._track(p, False), count) for p in parameters if p.choices}
         may_come = [
             self._changed(self.setups, name, text) for name, texts in around.items() for text in texts
         ]

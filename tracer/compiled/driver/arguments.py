@@ -94,9 +94,17 @@ class Arguments(Struct):
         self.facts.append(str(kind))
         return threads.scalar(kind, offset)
 
-    def table(self, starts: list[tuple[int, int]]) -> NDArray[np.int64]:
-        """Return the table, given of each array where its memory starts and the region that this is."""
-        words = np.array(self._words or [0], np.int64)
+    @property
+    def end(self) -> int:
+        """The word of the table behind the arguments, where `told` begins."""
+        return len(self._words)
+
+    def table(self, starts: list[tuple[int, int]], told: list[int]) -> NDArray[np.int64]:
+        """Return the table, given of each array where its memory starts and the region that this is.
+
+        told: what else compiled code is told as it begins.
+        """
+        words = np.array([*self._words, *told] or [0], np.int64)
         for offset, (start, region) in zip(self._array_offsets, starts, strict=True):
             words[offset + 1 : offset + 3] = start, region
         return words

@@ -22,7 +22,8 @@ from ..cached import engine_files
 from ..not_compilable import NotCompilable, sentence
 from ..quick_compiler import EntryCompiler, PartCompiler, entry_address
 from ..rewrite.program import RecordingProgram, digest
-from ..runtime import cell_type
+from ..rewrite.writer import NUMBER
+from ..runtime import cell_type, threads
 from ..runtime.symbols import SUPPORT
 from .arguments import Arguments
 
@@ -61,7 +62,7 @@ def is_kept(program: RecordingProgram, arguments: Arguments) -> bool:
 
 def _text_and_name(program: RecordingProgram, arguments: Arguments, entry: str) -> tuple[str, str]:
     """Return all that compiled code depends on, and the name under which it is kept."""
-    text = "\n".join([_own_source(), program.text(), *map(repr, program.declared), *arguments.facts, entry])
+    text = "\n".join([_own_source(), program.text(), *arguments.facts, entry])
     return text, digest(text + repr(list(_raising(program))))
 
 
@@ -95,7 +96,7 @@ def _compile(program: RecordingProgram, arguments: Arguments, entry: str, path: 
     with suppress(OSError):
         return NotCompilable(refusal.read_text(encoding="utf-8"))
     module = ModuleType(f"_tilescope_compiled_{path.stem}")
-    module.__dict__.update(SUPPORT | _memory(program) | arguments.readers | program.values)
+    module.__dict__.update(SUPPORT | _told(program, arguments.end) | arguments.readers | program.values)
     sys.modules[module.__name__] = module  # numba looks for the module of what it reads from its cache
     options = {"error_model": "python" if program.debug else "numpy"}
     for function in program.functions:
@@ -120,14 +121,17 @@ def _compile(program: RecordingProgram, arguments: Arguments, entry: str, path: 
     return made
 
 
-def _memory(program: RecordingProgram) -> dict[str, Any]:
-    """Return what gives compiled code its declared arrays, by name."""
-    made = {}
+def _told(program: RecordingProgram, at: int) -> dict[str, Any]:
+    """Return what gives compiled code declared arrays and what it is told, from a word of the table of arguments on."""
+    made = {f"{NUMBER}{n}": threads.scalar(types.int64, at + n) for n in range(len(program.numbers))}
+    at += len(program.numbers)
     for number, array in enumerate(program.declared):
-        each = array.nbytes if array.space == "local" else 0
+        told = len(program.told_lengths(array))
         made[f"_ts_declared_{number}"] = cell_type.declared(
-            array.dtype, array.shape, number, program.first_region(number), each
-        )
+            array.dtype, array.shape, number, program.first_region(number), own=array.space == "local",
+            told=at if told else None,
+        )  # fmt: skip
+        at += told
     return made
 
 

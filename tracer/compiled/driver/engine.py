@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -42,6 +43,9 @@ from .turns_recorder import TurnsRecorder
 INSIDE = Path(__file__).resolve().parents[2], Path(numba.__file__).parent
 
 
+LARGE = 1 << 21  # numbers in the arrays of a large launch
+
+
 class CompiledLaunch:
     """A launch that can be run compiled, more than once; raises NotCompilable and LoadError.
 
@@ -57,8 +61,10 @@ class CompiledLaunch:
         self.meets = self._ready.program.meets
 
     def _prepared(self) -> Prepared:
-        function, debug = self._kernel.py_func, _is_debugged(self._kernel)
-        return prepared(self._launch, self._names, function, self._given, debug=debug)
+        return prepared(
+            self._launch, self._names, self._kernel.py_func, self._given,
+            debug=_is_debugged(self._kernel), late=late_constants(self._launch),
+        )  # fmt: skip
 
     def run(self, turns: bool, *, to_the_end: bool = False) -> Trace:
         """Run it from the beginning and return the trace; raises NotCompilable.
@@ -86,9 +92,9 @@ def compile_kernel(launch: Launch, *, keep: bool = True) -> None:
 
     keep: whether what is compiled is kept, and not compiled if it has been before. Raises LoadError and NotCompilable.
     """
-    program, arguments = _call_of(launch)
-    with _refused(), signals_afterwards():
-        compiled(program, arguments, keep=keep)
+    kernel, given, names = _loaded(launch)
+    debug, late = _is_debugged(kernel), late_constants(launch)
+    prepared(launch, names, kernel.py_func, given, debug=debug, late=late, keep=keep)
 
 
 def is_kernel_kept(launch: Launch) -> bool:
@@ -96,14 +102,25 @@ def is_kernel_kept(launch: Launch) -> bool:
 
     Raises LoadError and NotCompilable.
     """
-    return is_kept(*_call_of(launch))
+    kernel, given, names = _loaded(launch)
+    debug, late = _is_debugged(kernel), late_constants(launch)
+    return is_kept(*_rewritten_call(names, kernel.py_func, given, debug=debug, late=late))
 
 
-def _call_of(launch: Launch) -> tuple[RecordingProgram, Arguments]:
+def _loaded(launch: Launch) -> tuple[Any, list[Any], tuple[str, ...]]:
     module, kernel = load_kernel(launch)
     set_constants(module, launch)
-    given, names = arrays_of(launch, kernel)
-    return _rewritten_call(names, kernel.py_func, given, debug=_is_debugged(kernel))
+    return kernel, *arrays_of(launch, kernel)
+
+
+def late_constants(launch: Launch) -> frozenset[str]:
+    """Return the constants that compiled code of a launch is told as it begins, so that others need no new code.
+
+    It is up to a tenth slower so: a launch that may take many seconds has code with its constants compiled.
+    """
+    elements = sum(math.prod(a.shape) for a in launch.arguments if isinstance(a, Array))
+    told = {name for name, value in launch.constants.items() if type(value) is int}
+    return frozenset(told if elements < LARGE else ())
 
 
 def _is_debugged(kernel: Any) -> bool:
@@ -133,15 +150,30 @@ def prepared(
     given: Sequence[Any],
     *,
     debug: bool = False,
+    late: frozenset[str] = frozenset(),
+    keep: bool = True,
 ) -> Prepared:
-    """Return a kernel rewritten, its arguments, and its compiled code; raises NotCompilable."""
-    program, arguments = _rewritten_call(names, function, given, debug=debug)
-    with _refused(), signals_afterwards():
-        return Prepared(program, arguments, compiled(program, arguments))
+    """Return a kernel rewritten, its arguments, and its compiled code; raises NotCompilable.
+
+    late: constants that the code is told as it begins, if it can be compiled so. keep: see `compile_kernel`.
+    """
+    program, arguments = _rewritten_call(names, function, given, debug=debug, late=late)
+    try:
+        with _refused(), signals_afterwards():
+            return Prepared(program, arguments, compiled(program, arguments, keep=keep))
+    except NotCompilable:
+        if not program.late:
+            raise
+        return prepared(launch, names, function, given, debug=debug, keep=keep)
 
 
 def _rewritten_call(
-    names: Sequence[str], function: FunctionType, given: Sequence[Any], *, debug: bool
+    names: Sequence[str],
+    function: FunctionType,
+    given: Sequence[Any],
+    *,
+    debug: bool,
+    late: frozenset[str],
 ) -> tuple[RecordingProgram, Arguments]:
     """Return a kernel rewritten, and its arguments; raises NotCompilable."""
     with _refused():
@@ -149,7 +181,7 @@ def _rewritten_call(
             zip((*names, *(f"argument {n}" for n in range(len(names), len(given)))), given, strict=False)
         )
         dtypes = {name: value.dtype for name, value in named.items() if isinstance(value, np.ndarray)}
-        program, arguments = rewritten(function, dtypes, debug=debug), Arguments()
+        program, arguments = rewritten(function, dtypes, debug=debug, late=late), Arguments()
         for name, value in named.items():
             arguments.add(name, value)
         return program, arguments

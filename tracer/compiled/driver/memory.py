@@ -45,7 +45,7 @@ class LaunchMemory:
         self._contents = [self._content(array) for array in program.declared]
         self._tables: dict[Word, NDArray[Any]] = {
             Word.SEEN: self.seen,
-            Word.ARGUMENTS: arguments.table(starts),
+            Word.ARGUMENTS: arguments.table(starts, program.told()),
             Word.POISON: _poison(),
             Word.FRESH: self._fresh(),
         }

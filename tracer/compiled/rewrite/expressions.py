@@ -88,6 +88,8 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
             if value in EXPRESSIONS:
                 return parsed(EXPRESSIONS[value], node)  # type: ignore[no-any-return]
             self.refuse(node, f"cuda.{value}")
+        if self.is_late(node, value):
+            return self.number((id(self.source.function.__globals__), stem), value, node)
         return self.constant(value, stem, node)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import math
 from typing import Any
 
 import numpy as np
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from ...model.trace import Op, Site
 from ...model.user_code import UserCode
@@ -29,11 +29,6 @@ class DeclaredArray(Struct, frozen=True):
         """The regions that it takes."""
         return regions_of(self.dtype)
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes of one copy of it; 0 for dynamic shared memory."""
-        return 0 if self.shape is None else math.prod(self.shape) * self.dtype.itemsize
-
 
 class RecordingProgram(Struct):
     """The functions that compiled code is made of, and what the driver has to know of them.
@@ -43,6 +38,7 @@ class RecordingProgram(Struct):
     """
 
     user_code: UserCode  # what tells the kernel's user's code from libraries
+    late: frozenset[str] = frozenset()  # constants that compiled code is told as it begins, see late.py
     functions: list[ast.FunctionDef] = field(default_factory=list)  # as they are defined, the kernel last
     values: dict[str, Any] = field(default_factory=dict)  # by name: what their global names mean
     facts: list[str] = field(default_factory=list)  # what their text does not tell of these
@@ -56,6 +52,7 @@ class RecordingProgram(Struct):
     written: set[str] = field(default_factory=set)  # names of the device functions that are complete
     files: dict[str, str] = field(default_factory=dict)  # by function: the file that it was written in
     recursive: set[str] = field(default_factory=set)  # names of the device functions that call themselves
+    numbers: list[int] = field(default_factory=list)  # that compiled code is told as it begins
     debug: bool = False  # whether a division by zero ends the launch
     prints: bool = False  # whether it prints
     waits_for_grid: bool = False  # whether threads may wait for those of all blocks
@@ -63,6 +60,7 @@ class RecordingProgram(Struct):
         default_factory=dict
     )  # number, by kind and caller
     _declared: dict[Any, int] = field(default_factory=dict)  # number of an array, by where it is declared
+    _numbers: dict[Any, int] = field(default_factory=dict)  # which of them is which
     _names: dict[int, str] = field(default_factory=dict)  # global name of a value, by its id
     _temporaries: int = 0  # variables that the source does not have
 
@@ -97,6 +95,21 @@ class RecordingProgram(Struct):
         """Return the first region of a declared array, counted from those of the arguments; of all, how many."""
         return sum(array.regions for array in self.declared[:number])
 
+    def number(self, key: Any, value: int) -> int:
+        """Return which of the numbers that compiled code is told this one is; `key` says what it is of."""
+        if key not in self._numbers:
+            self._numbers[key] = len(self.numbers)
+            self.numbers.append(value)
+        return self._numbers[key]
+
+    def told(self) -> list[int]:
+        """Return all that compiled code is told as it begins: numbers, and the lengths of declared arrays."""
+        return [*self.numbers, *(n for array in self.declared for n in self.told_lengths(array))]
+
+    def told_lengths(self, array: DeclaredArray) -> tuple[int, ...]:
+        """Return the lengths of a declared array where compiled code is told them; else they are part of it."""
+        return array.shape or () if self.late and array.content is None else ()
+
     def name(self, value: Any, stem: str, fact: str) -> str:
         """Return the global name of a value; `fact` says all of it that can differ."""
         if id(value) not in self._names:
@@ -113,7 +126,12 @@ class RecordingProgram(Struct):
     def text(self) -> str:
         """Return everything that decides what compiled code does, as Python source."""
         facts = "".join(f"# {fact}\n" for fact in (*self.facts, *(["debug"] if self.debug else [])))
-        return facts + "\n\n".join(map(ast.unparse, self.functions)) + "\n"
+        declared = "\n".join(map(self._declared_fact, self.declared))
+        return facts + "\n\n".join(map(ast.unparse, self.functions)) + f"\n\n{declared}"
+
+    def _declared_fact(self, array: DeclaredArray) -> str:
+        told = self.told_lengths(array)
+        return repr(replace(array, shape=(-1,) * len(told)) if told else array)
 
 
 def digest(text: str) -> str:

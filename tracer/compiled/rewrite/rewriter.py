@@ -15,24 +15,32 @@ from .ast_positions import located, loop_position, move, parsed, parsed_statemen
 from .cuda_names import NOTHING, UPDATES
 from .expressions import ExpressionRewriter
 from .gpu_names import OPERATORS
+from .late import decides_more
 from .program import RecordingProgram
 from .scope import DTYPE, CudaPath, NotKnown, Scope, source_of
-from .writer import STATE, Writer
+from .writer import NUMBER, STATE, TOLD, Writer
 
 SHORT = 1 << 16  # rounds of a loop that is over soon
 
 
 def rewritten(
-    function: FunctionType, dtypes: Mapping[str, np.dtype[Any]], *, debug: bool = False
+    function: FunctionType,
+    dtypes: Mapping[str, np.dtype[Any]],
+    *,
+    debug: bool = False,
+    late: frozenset[str] = frozenset(),
 ) -> RecordingProgram:
     """Return the program of a kernel; `dtypes` are those of its arguments that are arrays. Raises NotCompilable.
 
-    debug: as given to @cuda.jit.
+    debug: as given to @cuda.jit. late: constants of modules of which the program may be the same whatever their
+    values are; none is where one of them decides more than values.
     """
-    program = RecordingProgram(user_code_for(function.__code__.co_filename), debug=debug)
+    program = RecordingProgram(user_code_for(function.__code__.co_filename), late, debug=debug)
     source = source_of(function)
     known = {name + DTYPE: dtype for name, dtype in dtypes.items()}
     program.functions.append(Rewriter(program, source, known).kernel())
+    if late and decides_more(program):
+        return rewritten(function, dtypes, debug=debug)
     return program
 
 
@@ -69,10 +77,15 @@ class Rewriter(ExpressionRewriter):
         if name in self.program.recursive:
             deep = self.call("_ts_go_deeper", [ast.Constant(self.source.function.__name__)], tree)
             body.insert(0, located(ast.Expr(deep), tree))
+        body[:0] = [self._told(name, tree) for name in self.scope.told]
         if self._calls_none(body):
             body.insert(0, located(ast.Expr(self.call("_ts_keep_row", [], tree)), tree))
         made = ast.FunctionDef(name, arguments, body, [], None, None)
         return located(ast.fix_missing_locations(ast.copy_location(made, tree)), tree)  # type: ignore[no-any-return]
+
+    def _told(self, name: str, where: ast.AST) -> ast.stmt:
+        value = self.call(name.replace(TOLD, NUMBER), [], where)
+        return located(ast.Assign([ast.Name(name, ast.Store())], value), where)  # type: ignore[no-any-return]
 
     def _calls_none(self, body: list[ast.stmt]) -> bool:
         """Return whether a body calls no function that has been rewritten, and has none in it."""
@@ -342,7 +355,11 @@ def _with_tick(writer: Writer, loop: ast.For | ast.While, body: list[ast.stmt]) 
     if isinstance(loop, ast.For) and _rounds(writer, loop.iter) * max(1, inner) <= SHORT:
         return body
     writer.program.loops.append((writer.source.file, loop.lineno))
-    counted: list[ast.expr] = [ast.Constant(len(writer.program.loops)), ast.Constant(1 + inner)]
+    number = len(writer.program.loops)
+    rounds = (
+        writer.number(("rounds", number), 1 + inner, loop) if writer.scope.told else ast.Constant(1 + inner)
+    )
+    counted: list[ast.expr] = [ast.Constant(number), rounds]
     return [located(ast.Expr(writer.call("_ts_tick", counted, loop)), loop), *body]
 
 

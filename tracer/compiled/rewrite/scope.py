@@ -94,6 +94,7 @@ class Scope:
         self.dtypes = {k.removesuffix(DTYPE): v for k, v in known.items() if k.endswith(DTYPE)}
         code = function.__code__
         self.known = known
+        self.told: dict[str, int] = {}  # by variable: the numbers that compiled code is told as it begins
         self.locals = {*code.co_varnames, *code.co_cellvars} - known.keys()
         self._closure = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
         self._globals = function.__globals__
@@ -110,6 +111,8 @@ class Scope:
         raise NotKnown
 
     def _name(self, name: str) -> Any:
+        if name in self.told:
+            return self.told[name]
         if name in self.locals:
             raise NotKnown
         if name in self.known:

@@ -19,6 +19,9 @@ from .scope import Scope, Source
 
 OWN = "_ts_"  # what names begin with that the source does not have
 STATE = f"{OWN}state"
+TOLD = f"{OWN}told_"  # variables with numbers that compiled code is told as it begins
+NUMBER = f"{OWN}number_"  # what reads these
+LARGEST = (1 << 31) - 1  # of those numbers
 
 
 class Writer:
@@ -89,6 +92,22 @@ class Writer:
         if made is None:
             self.refuse(where, _description(value, stem))
         return located(made, where)  # type: ignore[no-any-return]
+
+    def is_late(self, node: ast.expr, value: Any) -> bool:
+        """Return whether what a name means is told to compiled code as it begins."""
+        return (
+            isinstance(node, ast.Name)
+            and node.id in self.program.late
+            and type(value) is int
+            and -LARGEST <= value <= LARGEST
+            and self.source.function.__globals__.get(node.id) is value
+        )
+
+    def number(self, key: Any, value: int, where: ast.AST) -> ast.expr:
+        """Return the variable with a number that compiled code is told as it begins; `key` says what it is of."""
+        name = f"{TOLD}{self.program.number(key, value)}"
+        self.scope.told[name] = value
+        return located(ast.Name(name, ast.Load()), where)  # type: ignore[no-any-return]
 
     def put(self, value: ast.expr) -> ast.Name:
         """Assign a value to a new variable, before the statement being rewritten."""

@@ -167,11 +167,14 @@ def argument(dtype: Any, ndim: int, index: int) -> Any:
     return intrinsic(typer)
 
 
-def declared(dtype: Any, shape: tuple[int, ...] | None, index: int, first: int, each: int) -> Any:
+def declared(
+    dtype: Any, shape: tuple[int, ...] | None, index: int, first: int, *, own: bool = False, told: int | None = None
+) -> Any:  # fmt: skip
     """Return what gives compiled code a declared array.
 
-    index: in the table of memory. first: of its regions, after those of the arguments. each: bytes of each thread's
-    own. A shape of None is that of dynamic shared memory.
+    index: in the table of memory. first: of its regions, after those of the arguments. own: whether each thread has its
+    own. told: the word of the table of arguments from which on its lengths are, None where they are part of the code. A
+    shape of None is that of dynamic shared memory.
     """
     kind = cells_type(dtype, 1 if shape is None else len(shape))
 
@@ -180,12 +183,10 @@ def declared(dtype: Any, shape: tuple[int, ...] | None, index: int, first: int, 
             state = args[0]
             see(builder, state, index)
             where = builder.load(at(builder, load_word(builder, state, Word.MEMORY), I64, I64(index)))
-            if each:
-                where = builder.add(where, builder.mul(load_word(builder, state, Word.THREAD), I64(each)))
-            strides = [I64(s) for s in contiguous(shape or (0,), kind.itemsize)]
-            lengths = (
-                [I64(n) for n in shape] if shape is not None else [_dynamic(builder, state, kind.itemsize)]
-            )
+            lengths = _lengths(builder, state, shape, kind, told)
+            whole, *strides = _strides(builder, lengths, kind.itemsize)
+            if own:
+                where = builder.add(where, builder.mul(load_word(builder, state, Word.THREAD), whole))
             number = builder.add(load_word(builder, state, Word.DECLARED_FROM), I64(first))
             region = builder.trunc(builder.shl(number, I64(REGION_SHIFT)), I32)
             return build(context, builder, kind, where, where, region, lengths, strides)
@@ -195,8 +196,23 @@ def declared(dtype: Any, shape: tuple[int, ...] | None, index: int, first: int, 
     return intrinsic(typer)
 
 
-def _dynamic(builder: Any, state: Any, itemsize: int) -> Any:
-    return builder.udiv(load_word(builder, state, Word.DYNAMIC), I64(itemsize))
+def _lengths(
+    builder: Any, state: Any, shape: tuple[int, ...] | None, kind: Cells, told: int | None
+) -> list[Any]:
+    if shape is None:
+        return [builder.udiv(load_word(builder, state, Word.DYNAMIC), I64(kind.itemsize))]
+    if told is None:
+        return [I64(length) for length in shape]
+    table = load_word(builder, state, Word.ARGUMENTS)
+    return [builder.load(at(builder, table, I64, I64(told + axis))) for axis in range(len(shape))]
+
+
+def _strides(builder: Any, lengths: Sequence[Any], itemsize: int) -> list[Any]:
+    """Return the bytes of a C-contiguous array, and then its strides."""
+    strides = [I64(itemsize)]
+    for length in reversed(lengths):
+        strides.insert(0, builder.mul(strides[0], length))
+    return strides
 
 
 def see(builder: Any, state: Any, index: int) -> None:
