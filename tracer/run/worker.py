@@ -29,7 +29,7 @@ from ..processes.json_streams import private_streams, sender
 from ..recording.kernel_loader import LoadError, kernel_file
 from ..storage.column_files import close_named, share_columns
 from ..storage.trace_file import TraceFileError, save
-from .ahead import PAUSE, CompilingAhead
+from .ahead import CompilingAhead
 from .endless import NotEnded, ended_if_endless
 from .time_estimate import TimeEstimate, TooSlow
 from .worker_events import (
@@ -107,14 +107,15 @@ def main() -> None:
 
 
 def _next_job(jobs: queue.SimpleQueue[bytes], ahead: CompilingAhead) -> Job | JudgeJob:
-    """Wait for the next job, and meanwhile compile what may be wanted later."""
+    """Wait for the next job, and meanwhile do what it would have to wait for."""
     while True:
         try:
-            asked: Job | JudgeJob | Ahead = WORKER_JOB.decode(jobs.get(timeout=PAUSE if len(ahead) else None))
+            asked: Job | JudgeJob | Ahead = WORKER_JOB.decode(jobs.get(timeout=ahead.pause()))
         except queue.Empty:
-            ahead.compile_one()
+            ahead.go_on()
             continue
         if not isinstance(asked, Ahead):
+            ahead.is_fresh = False
             return asked
         ahead.want(decode(bytes(launch).decode()) for launch in asked.launches)
 

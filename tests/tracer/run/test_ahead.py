@@ -9,10 +9,12 @@ import msgspec
 import pytest
 
 from launching import Array, launch
+from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.compiled.driver import compile as compiling
 from tilescope.tracer.model.launch import Launch
+from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.run import ahead as compiling_ahead
-from tilescope.tracer.run.ahead import MOST, CompilingAhead
+from tilescope.tracer.run.ahead import MOST, REST, CompilingAhead
 from tilescope.tracer.run.engine import run
 from tilescope.tracer.run.worker_client import Worker
 
@@ -38,11 +40,28 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
+def used() -> CompilingAhead:
+    """Return one of a worker that has run something."""
+    made = CompilingAhead()
+    made.is_fresh = False
+    return made
+
+
+def test_a_kernel_of_ours_is_run_where_nothing_is_asked_for_and_then_nothing_more(compiled):
+    ahead = CompilingAhead()
+    assert ahead.pause() == REST
+    ahead.go_on()
+    assert ahead.pause() is None
+    del compiled[:]
+    run(launch_of(find("matmul-tiled"), {"m": 32, "k": 8, "n": 8, "tile": 8}), lambda done, of: None)
+    assert not compiled and used().pause() is None
+
+
 def test_a_run_finds_compiled_what_was_compiled_ahead(tmp_path, compiled):
-    ahead, (one, other) = CompilingAhead(), (made(tmp_path, KERNEL.format(n)) for n in (101, 102))
+    ahead, (one, other) = used(), (made(tmp_path, KERNEL.format(n)) for n in (101, 102))
     ahead.want([one, other])
     while len(ahead):
-        ahead.compile_one()
+        ahead.go_on()
     assert len(compiled) == 3 and compiled[0] == ""  # the first is not kept
     trace = run(other, lambda done, of: None)
     assert len(compiled) == 3
@@ -52,25 +71,25 @@ def test_a_run_finds_compiled_what_was_compiled_ahead(tmp_path, compiled):
 def test_where_kernels_are_kept_nothing_is_compiled_for_them_to_wait_for(tmp_path, compiled):
     one, other = (made(tmp_path, KERNEL.format(n)) for n in (108, 109))
     run(one, lambda done, of: None)
-    ahead = CompilingAhead()
+    ahead = used()
     ahead.want([one, other])
-    ahead.compile_one()
+    ahead.go_on()
     assert len(ahead) == 1 and len(compiled) == 1
-    ahead.compile_one()
+    ahead.go_on()
     assert len(ahead) == 1 and compiled[1:] == [""]
-    ahead.compile_one()
+    ahead.go_on()
     assert not len(ahead) and len(compiled) == 3
 
 
 def test_a_newer_wish_goes_before_older_ones_of_which_the_last_are_forgotten(tmp_path, monkeypatch):
     order: list[Launch] = []
     monkeypatch.setattr(compiling_ahead, "_compile", lambda wish, *, keep: order.append(wish))
-    ahead, wishes = CompilingAhead(), [made(tmp_path, KERNEL.format(103 + n)) for n in range(MOST + 2)]
+    ahead, wishes = used(), [made(tmp_path, KERNEL.format(103 + n)) for n in range(MOST + 2)]
     ahead.want(wishes[:-2])
     ahead.want([wishes[-1], wishes[2], wishes[-2]])
     assert len(ahead) == MOST
     for _ in range(5):
-        ahead.compile_one()
+        ahead.go_on()
     assert order[1:] == [wishes[n] for n in (-1, 2, -2, 0)]  # after one that is not kept
     ahead.want([])
     assert not len(ahead)
@@ -81,10 +100,10 @@ def test_a_newer_wish_goes_before_older_ones_of_which_the_last_are_forgotten(tmp
     ["def kernel(:\n", "raise SystemExit(3)\n", "while True:\n    pass\n", "other = 3\n", "print('loud')\n"],
 )
 def test_a_file_that_makes_no_kernel_does_no_harm(tmp_path, capsys, source):
-    ahead = CompilingAhead()
+    ahead = used()
     ahead.want([made(tmp_path, source)])
     while len(ahead):
-        ahead.compile_one()
+        ahead.go_on()
     assert capsys.readouterr() == ("", "")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -20,16 +20,18 @@ EXACT = 1 << 53  # whole numbers below it are the same in 64 bits and in double 
 _WHOLE = (
     ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod, ast.LShift, ast.RShift, ast.BitAnd, ast.BitOr, ast.BitXor,
 )  # fmt: skip
-_FOLDED = (ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.Name, ast.Constant, ast.expr_context)
 _LEAVES = (ast.Return, ast.Break, ast.Continue, ast.Raise, ast.Assert)
 
 
 def decides_more(program: RecordingProgram) -> bool:
     """Return whether a number that a program is told would decide more than values if it were a constant of it."""
     powers = {name for name, value in program.values.items() if "pow" in getattr(value, "__name__", "")}
-    nodes = (node for function in program.functions for node in ast.walk(function))
-    return any(_is_power(node, powers) for node in nodes) or any(
-        _Function(function, program.numbers).decides_more() for function in program.functions
+    told = {f"{TOLD}{place}": number for place, number in enumerate(program.numbers)}
+    functions = [list(ast.walk(function)) for function in program.functions]
+    return any(_is_power(node, powers) for nodes in functions for node in nodes) or any(
+        _Function(nodes, told).decides_more()
+        for nodes in functions
+        if not told.keys().isdisjoint(_used(nodes))
     )
 
 
@@ -53,10 +55,8 @@ class _Assigned(NamedTuple):
 class _Function:
     """What the names of a function may be."""
 
-    def __init__(self, function: ast.FunctionDef, numbers: list[int]) -> None:
-        self._function, nodes = function, list(ast.walk(function))
-        self._told = {f"{TOLD}{place}": number for place, number in enumerate(numbers)}
-        self._is_told = not self._told.keys().isdisjoint(_used(function))
+    def __init__(self, nodes: list[ast.AST], told: dict[str, int]) -> None:
+        self._nodes, self._told = nodes, told
         self._arguments = {node.arg for node in nodes if isinstance(node, ast.arg)}
         self._assigned: dict[str, list[_Assigned]] = {}
         for name, assigned in (pair for node in nodes for pair in _assignments(node)):
@@ -69,9 +69,7 @@ class _Function:
 
     def decides_more(self) -> bool:
         """Return whether numbers that it is told decide more than values in it."""
-        return self._is_told and any(
-            self._decides(node) for node in ast.walk(self._function) if node is not self._function
-        )
+        return any(map(self._decides, self._nodes[1:]))
 
     def _decides(self, node: ast.AST) -> bool:
         if isinstance(node, ast.FunctionDef | ast.Lambda):
@@ -79,7 +77,7 @@ class _Function:
         if isinstance(node, ast.Raise | ast.Assert):
             return self._follows(node)
         if isinstance(node, ast.BinOp):
-            return self._is_rounded(node)
+            return self._is_folded(node) and self._is_rounded(node)
         if isinstance(node, ast.If | ast.While):
             return self._is_decided(node.test) and not self._is_neutral(node)
         if isinstance(node, ast.IfExp):
@@ -120,27 +118,36 @@ class _Function:
         """Return whether a node may follow from what is told."""
         seen, nodes = set[str](), [node]
         while nodes:
-            names = _used(nodes.pop()).keys() - seen
+            names = set(_used(ast.walk(nodes.pop()))) - seen
             if names & (self._told.keys() | self._decided):
                 return True
             seen |= names
             nodes += [assigned.value for name in names for assigned in self._assigned.get(name, ())]
         return False
 
+    def _is_folded(self, node: ast.expr) -> bool:
+        """Return whether Python computes an expression if what is told is a constant."""
+        if isinstance(node, ast.BinOp):
+            return self._is_folded(node.left) and self._is_folded(node.right)
+        if isinstance(node, ast.UnaryOp):
+            return self._is_folded(node.operand)
+        return isinstance(node, ast.Constant) or (isinstance(node, ast.Name) and node.id in self._told)
+
     def _is_rounded(self, node: ast.BinOp) -> bool:
-        """Return whether Python may compute something else, of constants, than compiled code."""
-        values = {name: self._told.get(name) for name in _used(node)}
-        if None in values.values() or not values or not all(isinstance(n, _FOLDED) for n in ast.walk(node)):
+        """Return whether Python may compute something else than compiled code."""
+        if not self._follows(node):
             return False
+        if any(isinstance(part, ast.Pow) for part in ast.walk(node)):
+            return True  # it may have more digits than there is memory
         try:
-            value = eval(compile(ast.Expression(node), "", "eval"), {"__builtins__": {}}, values)
+            value = eval(compile(ast.Expression(node), "", "eval"), {"__builtins__": {}}, self._told)
         except (ArithmeticError, TypeError, ValueError):
             return True
         return not isinstance(value, int | float) or not abs(value) < EXACT
 
     def _is_neutral(self, statement: ast.If | ast.While) -> bool:
         """Return whether no type depends on whether Numba knows where a statement leads."""
-        inside, everywhere = _used(statement), _used(self._function)
+        inside, everywhere = _used(ast.walk(statement)), _used(self._nodes)
         return not any(isinstance(node, _LEAVES) for node in ast.walk(statement)) and all(
             inside[name] == everywhere[name] or self._is_whole(ast.Name(name)) for name in _stored(statement)
         )
@@ -195,9 +202,9 @@ def _is_not(node: ast.AST) -> bool:
     return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
 
 
-def _used(node: ast.AST) -> Counter[str]:
-    """Return the names in a node, and how often they are there."""
-    return Counter(n.id for n in ast.walk(node) if isinstance(n, ast.Name))
+def _used(nodes: Iterable[ast.AST]) -> Counter[str]:
+    """Return the names among nodes, and how often they are there."""
+    return Counter(node.id for node in nodes if isinstance(node, ast.Name))
 
 
 def _stored(node: ast.AST) -> set[str]:
