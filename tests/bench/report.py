@@ -255,7 +255,7 @@ def changes() -> None:
     print("another size or tile, until both panes are drawn and analysed")
     for kind, asked in (("compiled", "0.15"), ("new", "0.15")):
         times = found[kind]
-        text = "kernels compiled" if kind == "compiled" else "kernels not compiled yet"
+        text = "another size" if kind == "compiled" else "another tile"
         worst = f"{max(times):.3f} s worst (under {asked})"
         still = f"the window stood still for {1000 * found[f'{kind} still']:.0f} ms at most"
         show(text, f"{median(times):.3f}", f"s median, {worst}; {still}")
@@ -308,9 +308,8 @@ def recordings(home: str) -> None:
 DRAGS = {
     "cached": "ten sizes, traces cached",
     "traced": "ten sizes, kernel compiled",
-    "compiled": "eight paddings, kernels compiled",
-    "new": "eight paddings, compiled anew",
-    "ahead": "eight paddings, compiled ahead",
+    "compiled": "eight paddings, to and fro",
+    "new": "eight paddings, the first time",
     "both": "ten sizes, the naive one beside it",
 }
 

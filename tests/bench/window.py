@@ -25,7 +25,6 @@ from typing import Any
 
 SIZE = (1600, 900)
 SCRUBS = 200
-RESTS = 15  # seconds that the pointer rests, enough for eight kernels on a busy machine
 PACE, BEAT = 100, 10  # milliseconds from one value of a drag to the next, and from one sign of life
 
 
@@ -233,9 +232,9 @@ def _changed(window: Any, values: dict[str, int]) -> tuple[float, float]:
 def drag(_: float) -> dict[str, Any]:
     """Return pictures a second while a hand drags ten sizes or eight paddings of the tiled 64-cube to and fro.
 
-    It pulls ten values a second, of which those are left out that come while a picture is made; where kernels are
-    compiled anew (in a home of nobody's), each value as soon as the one before is painted. Traces are made, or
-    cached, and then sessions are kept as always; last ten sizes with the naive product beside it.
+    It pulls ten values a second, of which those are left out that come while a picture is made; the first eight
+    paddings each as soon as the one before is painted. Traces are made, or cached, and then sessions are kept as
+    always; last ten sizes with the naive product beside it.
     """
     from tilescope.app.control import session_jobs
 
@@ -252,7 +251,6 @@ def drag(_: float) -> dict[str, Any]:
         _forget(window)
         found[name] = _dragged(window, parameter, values, each=name in ("new", ""))
     jobs.cache = None
-    found["ahead"] = _dragged_after_a_rest(window)
     window.toolbar.pick(1, "matmul-naive-col-on-x")
     session_jobs.KEPT_SESSIONS = 2
     _forget(window)
@@ -260,22 +258,6 @@ def drag(_: float) -> dict[str, Any]:
     _forget(window)
     window.close()
     return found
-
-
-def _dragged_after_a_rest(window: Any) -> dict[str, float]:
-    """Drag the padding of kernels of another type, which are compiled ahead while the pointer rests on its name."""
-    from PySide6.QtCore import QPointF
-    from PySide6.QtGui import QEnterEvent
-    from PySide6.QtWidgets import QApplication
-
-    window.toolbar.put("dtype", "float64")
-    window.toolbar.put("padding", "0")
-    _forget(window)
-    here = QPointF(2, 2)
-    QApplication.sendEvent(window.toolbar.handles["padding"], QEnterEvent(here, here, here))
-    begin = time.perf_counter()
-    wait_until(lambda: time.perf_counter() - begin > RESTS)
-    return _dragged(window, "padding", range(1, 9), each=True)
 
 
 def _to_and_fro(count: int) -> list[int]:
