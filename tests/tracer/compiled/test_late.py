@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 
 from engines import same
@@ -58,10 +60,36 @@ OTHER_CODE = {
     "powers in a function": "out[i] = power(a[i], N)",
     "a part of a tuple": "out[i] = (a, out, i, 0.5, i, 2 * i, i, 3, 0.25)[N]",
     "many digits": "out[i] = (N << 59) / 3.0 * a[i]",
+    "types by an argument that is assigned to": "out[i] = chosen(a[i], 0)",
+    "types by None": "out[i] = shared(i, N)",
     "a function in the kernel": "f = lambda x: x // N\n    out[i] = f(i)",
     "an error": "if a[i] > 70:\n        raise ValueError(N)\n    out[i] = N",
 }  # fmt: skip
-POWER = "\n@cuda.jit(device=True)\ndef power(x, n):\n    return x ** n\n"
+FUNCTIONS = {
+    "powers in a function": """
+        @cuda.jit(device=True)
+        def power(x, n):
+            return x ** n
+    """,
+    "types by an argument that is assigned to": """
+        @cuda.jit(device=True)
+        def chosen(x, n):
+            n = N
+            y = 2.5
+            if n > 6:
+                y = 3
+            return x + y // 2 + y / 2
+    """,
+    "types by None": """
+        @cuda.jit(device=True)
+        def shared(i, n=None):
+            if n is None:
+                y = 1.5
+            else:
+                y = 7
+            return (i + y) // 2
+    """,
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -88,8 +116,6 @@ def made(folder, source, number):
 
 @pytest.mark.parametrize("name", ONE_CODE)
 def test_numbers_that_decide_values_alone_share_code(tmp_path, compiled, name):
-    import textwrap
-
     for number in (4, 7, 8):
         same(made(tmp_path, textwrap.dedent(ONE_CODE[name]), number))
     assert len(compiled) == 1
@@ -97,7 +123,8 @@ def test_numbers_that_decide_values_alone_share_code(tmp_path, compiled, name):
 
 @pytest.mark.parametrize("name", OTHER_CODE)
 def test_numbers_that_decide_more_have_code_of_their_own(tmp_path, compiled, name):
-    source = f"{POWER}\n@cuda.jit\ndef kernel(a, out):\n    i = cuda.grid(1)\n    {OTHER_CODE[name]}\n"
+    functions = textwrap.dedent(FUNCTIONS.get(name, ""))
+    source = f"{functions}\n@cuda.jit\ndef kernel(a, out):\n    i = cuda.grid(1)\n    {OTHER_CODE[name]}\n"
     for number in (4, 7, 8):
         same(made(tmp_path, source, number))
     assert len(set(compiled)) >= 3

@@ -28,15 +28,22 @@ def decides_more(program: RecordingProgram) -> bool:
     powers = {name for name, value in program.values.items() if "pow" in getattr(value, "__name__", "")}
     told = {f"{TOLD}{place}": number for place, number in enumerate(program.numbers)}
     functions = [list(ast.walk(function)) for function in program.functions]
-    return any(_is_power(node, powers) for nodes in functions for node in nodes) or any(
+    return any(_tells_apart(node, powers) for nodes in functions for node in nodes) or any(
         _Function(nodes, told).decides_more()
         for nodes in functions
         if not told.keys().isdisjoint(_used(nodes))
     )
 
 
-def _is_power(node: ast.AST, powers: set[str]) -> bool:
-    """Return whether a node may be a power by what is told, here or in the function that calls this one."""
+def _tells_apart(node: ast.AST, powers: set[str]) -> bool:
+    """Return whether constants may decide more in a node, also those of the function that calls this one.
+
+    Such are powers, and what is compared with None.
+    """
+    if isinstance(node, ast.Compare):
+        return any(
+            isinstance(side, ast.Constant) and side.value is None for side in (node.left, *node.comparators)
+        )
     if isinstance(node, ast.Name):
         return "pow" in node.id or node.id in powers
     if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.Pow):
@@ -99,15 +106,15 @@ class _Function:
     def _is_constant(self, node: ast.expr, seen: frozenset[str] = frozenset()) -> bool:
         """Return whether Numba may know an expression that has what is told as constants."""
         if isinstance(node, ast.Name):
-            if node.id in seen or node.id in self._arguments:
+            if node.id in seen:
                 return False
             given = [a.value for a in self._assigned.get(node.id, ()) if a.is_copy]
-            is_global = node.id not in self._assigned
+            is_global = node.id not in self._assigned.keys() | self._arguments
             return is_global or any(self._is_constant(value, seen | {node.id}) for value in given)
         if isinstance(node, ast.Attribute):
             return node.attr not in ("shape", "strides")
         if isinstance(node, ast.Call):
-            return isinstance(node.func, ast.Name) and node.func.id in ("_ts_len", "bool")
+            return isinstance(node.func, ast.Name) and node.func.id in ("len", "_ts_len", "bool")
         parts = [part for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)]
         if isinstance(node, ast.Tuple | ast.List | ast.IfExp):
             return any(self._is_constant(part, seen) for part in parts)
