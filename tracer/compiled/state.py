@@ -215,13 +215,8 @@ class IntakeWord(IntEnum):
     SAME = auto()  # a bit for the code of the dtype of the column of values
     HELD = auto()  # bits for the codes of all dtypes that it holds
     KIND = auto()  # a `ValueKind`
-    TOUCHED = auto()  # address of what is known of each place of memory, see `Touched`; 0 where nobody asks
+    TOUCHED = auto()  # address of what notes which memory rows touch, see `TouchWord`; 0: nobody asks
     WATCHED = auto()  # address, by region and code, of the kinds of accesses that are looked at for that
-    FLAGS = auto()  # address, by buffer and `Op`, of whether that is so of its accesses
-    UNMARKED = auto()  # 1 where rows were counted of which that could not be noted
-    PLACES = auto()  # how many there are
-    WHERE = auto()  # address, by region and code, of where they lie
-    SHIFT = auto()
     CODES = auto()  # a bit for the code of each dtype of the rows that the driver has had decoded last
     BITS = (
         auto()
@@ -230,6 +225,16 @@ class IntakeWord(IntEnum):
 
 COLUMNS = IntakeWord.BITS + len(INTAKE_COLUMNS)  # first of the words of the columns, in that order
 INTAKE_WORDS = COLUMNS + len(INTAKE_COLUMNS) * len(ColumnWord)
+
+
+class TouchWord(IntEnum):
+    """Indices of the words by which it is noted what memory rows touch; see rows/touched.py."""
+
+    PLACES = 0  # address of what is known of each place
+    WHERE = auto()  # address, by region and code, of where it begins, and its elements' distance and size
+    WATCHED = auto()  # address, by region and code, of the kinds of accesses that are looked at
+    SHIFT = auto()  # bits of an address within a place
+    UNMARKED = auto()  # 1 where rows were counted of which it could not be noted what they touch
 
 
 class CountWord(IntEnum):
@@ -248,13 +253,14 @@ class CountWord(IntEnum):
     RULE_COUNT = auto()  # buffers
     SCRATCH = auto()  # address of what `cost_of` works with
     SUMS = auto()  # address of the sums
+    TOUCHED = auto()  # address of what notes which memory rows touch, see `TouchWord`; 0: nobody asks
     WORK = auto()  # first of the addresses of what a warp's requests are put together in
 
 
 SHAPES = (
     CountWord.WORK + 6
 )  # first of the addresses of the shapes of requests, behind those of what they are made in
-COUNT_WORDS = SHAPES + 7
+COUNT_WORDS = SHAPES + 8
 
 
 class ArrivalWord(IntEnum):

@@ -59,11 +59,6 @@ class Intake:
         return taken
 
     @property
-    def is_unmarked(self) -> bool:
-        """Whether rows were counted of which it could not be noted what memory they touch."""
-        return bool(self._words[IntakeWord.UNMARKED])
-
-    @property
     def left(self) -> int:
         """How many of the rows, from the first on, are from before they were looked at last."""
         return int(self._words[IntakeWord.LEFT])
@@ -102,11 +97,9 @@ class Intake:
         self, counter: int, counts: NDArray[np.int64], tables: tuple[NDArray[Any], ...], touched: Touched | None
     ) -> None:  # fmt: skip
         """Let compiled code count rows by the function at this address, which is told `counts`; see `begin`."""
-        flags = np.zeros(0, np.uint8) if touched is None else touched.flags()
-        self._used = (counts, tables, touched, flags)
+        self._used = (counts, tables, touched)
         numbers = {
             IntakeWord.COUNTER: counter, IntakeWord.COUNTS: counts.ctypes.data,
-            IntakeWord.FLAGS: flags.ctypes.data, IntakeWord.UNMARKED: 0,
             **dict(zip(_TABLES, (table.ctypes.data for table in tables), strict=True)), **_touched(touched),
         }  # fmt: skip
         self._words[list(numbers)] = list(numbers.values())
@@ -179,8 +172,4 @@ def _values(dtype: np.dtype[Any]) -> dict[IntakeWord, int]:
 def _touched(touched: Touched | None) -> dict[IntakeWord, int]:
     if touched is None:
         return {IntakeWord.TOUCHED: 0, IntakeWord.WATCHED: _UNWATCHED.ctypes.data}
-    return {
-        IntakeWord.WATCHED: touched.watched.ctypes.data,
-        IntakeWord.TOUCHED: touched.places.ctypes.data, IntakeWord.PLACES: len(touched.places),
-        IntakeWord.WHERE: touched.where.ctypes.data, IntakeWord.SHIFT: touched.shift,
-    }  # fmt: skip
+    return {IntakeWord.TOUCHED: touched.address, IntakeWord.WATCHED: touched.watched.ctypes.data}

@@ -286,7 +286,7 @@ class PartRecorder(RowRecorder):
 
     def _catch_up(self) -> None:
         super()._catch_up()
-        if self._intake.is_unmarked:
+        if self.touched.is_unmarked:
             raise NotBeside
 
     def _empty(self, complete: int) -> None:

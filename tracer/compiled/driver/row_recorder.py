@@ -135,7 +135,8 @@ class RowRecorder(Recorder):
         self._intake.end()
         # Of blocks that are not kept, nobody asks who came to which barrier.
         self.state[Word.ARRIVALS] = self.state[Word.ARRIVED] = 0
-        self.capped, self.streaming = True, StreamingCounters(self.threads, self._learn, self._sort_out)
+        self.capped = True
+        self.streaming = StreamingCounters(self.threads, self._learn, self._sort_out, self.touched)
         self._make_room(COUNTED, 0)
 
     def _take_arrivals(self) -> None:

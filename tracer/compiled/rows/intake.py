@@ -8,49 +8,29 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numba import carray
 from numba.core import types
 from numba.core.extending import intrinsic
 
-from ...model.trace import WARP, Op
+from ...model.trace import WARP
 from ..cached import part
 from ..state import (
-    CODE_BITS,
     CONTEXT_AT,
     IDLE_PHASES,
     INTAKE_COLUMNS,
-    KEY_AT,
     MAX_PHASES,
-    REGIONS,
     ROW_BYTES,
     SEAT_WORDS,
-    SITES,
     CountWord,
     IntakeWord,
     SeatWord,
     Word,
 )
-from ..words import I64, peek, peek8, peek32, pointer, poke, poke32
+from ..words import I64, peek, peek32, poke, poke32
 from .decode import fits, put_indices, put_values, put_what, put_who, width_of
 from .touched import mark
 
 _SEAT_BYTES = 8 * SEAT_WORDS
 _BUFFER, _SITE, _PHASE, _INDEX = map(INTAKE_COLUMNS.index, ("buffer", "site", "phase", "index"))
-_OPS, _KEYS = len(Op), REGIONS << CODE_BITS
-
-
-def _are_marked(words: Any, rows: Any, count: Any) -> Any:
-    """Note what memory rows touch; return False where only the driver can."""
-    keys = carray(pointer(rows), (count, ROW_BYTES // 4), np.uint32)[:, KEY_AT // 4]
-    indices = carray(pointer(rows), (count, ROW_BYTES // 8), np.int64)[:, 0]
-    where = carray(pointer(peek(words, IntakeWord.WHERE)), (_KEYS, 3), np.int64)
-    ops = carray(pointer(peek(words, IntakeWord.OPS)), (SITES,), np.uint8)
-    there = carray(pointer(peek(words, IntakeWord.TOUCHED)), (peek(words, IntakeWord.PLACES),), np.uint8)
-    return mark(keys, indices, where, ops, peek(words, IntakeWord.SHIFT), there) == count
-
-
-are_marked = part(_are_marked)
 
 
 def _note_taken(state: Any, words: Any, taken: Any) -> None:
@@ -120,8 +100,8 @@ def _kept_at_once(state: Any, words: Any, rows: Any, count: Any) -> Any:
         return False
     if not fits(put_who(state, words, rows, count, kept), width_of(words, _PHASE)):
         return False
-    if watch and not are_marked(words, rows, count):
-        return False
+    if watch and mark(peek(words, IntakeWord.TOUCHED), rows, count, peek(words, IntakeWord.OPS)) < count:
+        return False  # what a store touches that only the driver can note
     poke(words, IntakeWord.KEPT, kept + count)
     note_taken(state, words, count)
     if peek(words, IntakeWord.IN_TURNS) == 0:
@@ -161,28 +141,12 @@ def _whole_warps(state: Any, rows: Any, count: Any) -> Any:
 whole_warps = part(_whole_warps)
 
 
-def _watched(words: Any, counts: Any) -> Any:
-    """Return how many requests have been counted of which it is to be noted what they touch."""
-    sums, flags, found = peek(counts, CountWord.SUMS), peek(words, IntakeWord.FLAGS), 0
-    for number in range(peek(counts, CountWord.RULE_COUNT) * _OPS):
-        if peek8(flags + number):
-            found += peek(sums, 3 * number)
-    return found
-
-
-watched_of = part(_watched)
-
-
 def _counted(words: Any, rows: Any, count: Any) -> Any:
     """Count rows, and note what memory they touch, where that is to be known; return how many are counted."""
-    counts, notes = peek(words, IntakeWord.COUNTS), peek(words, IntakeWord.TOUCHED) != 0
+    counts = peek(words, IntakeWord.COUNTS)
     poke(counts, CountWord.ROWS, rows)
     poke(counts, CountWord.COUNT, count)
-    before = watched_of(words, counts) if notes else 0
-    taken = call(peek(words, IntakeWord.COUNTER), counts)
-    if notes and watched_of(words, counts) != before and not are_marked(words, rows, taken):
-        poke(words, IntakeWord.UNMARKED, 1)
-    return taken
+    return call(peek(words, IntakeWord.COUNTER), counts)
 
 
 counted = part(_counted)

@@ -19,20 +19,33 @@ from ...model.trace import WARP, Buffer, Op
 from ..cached import part
 from ..state import (
     CODE_BITS,
-    CONTEXT_AT,
     COUNT_WORDS,
-    KEY_AT,
     REGIONS,
     ROW_BYTES,
     SHAPES,
     SITE_BITS,
     CountWord,
+    TouchWord,
 )
-from ..words import peek, peek32, pointer, poke
+from ..words import peek, pointer, poke
 from .block_counters import SLOTS, add_requests, new_work, no_sums, warp_requests
 from .request_cost import cached, cost_of
+from .request_shapes import (
+    HALF,
+    NUMBER,
+    TILE,
+    alike,
+    context_of,
+    index_of,
+    key_of,
+    learn_shape,
+    longs,
+    no_shapes,
+    note_request,
+    shapes_at,
+)
+from .touched import Touched, is_watched, mark
 
-TILE = 64  # requests compared at once: their rows are read in the order in which they lie
 DONE, UNKNOWN, UNSORTED = range(3)
 _LOW, _KEYS = (1 << SITE_BITS) - 1, REGIONS << CODE_BITS
 _OPS = len(Op)
@@ -42,20 +55,23 @@ _RULES = RULE + _OPS
 class StreamingCounters:
     """The counters of a launch so far.
 
-    learn(key) puts what a new key means into the tables; sort_out(rows) counts a warp's phase the long way.
+    learn(key) puts what a new key means into the tables; sort_out(rows) counts a warp's phase the long way. touched:
+    where it is noted what memory the rows touch that are counted otherwise, if that is to be known.
     """
 
     def __init__(
-        self, threads: int, learn: Callable[[int], None], sort_out: Callable[[NDArray[Any]], None]
-    ) -> None:
+        self, threads: int, learn: Callable[[int], None], sort_out: Callable[[NDArray[Any]], None],
+        touched: Touched | None = None,
+    ) -> None:  # fmt: skip
         self._learn, self._sort_out = learn, sort_out
         self._buffers: list[Buffer] = []
         self._sums, self._rules = no_sums(0), rules_of([])
         self._work, self._scratch = new_work(), new_scratch()
-        self._shapes = _no_shapes(0)
+        self._shapes = no_shapes(0)
         self._tables: tuple[NDArray[Any], ...] = ()
         self.words = np.zeros(COUNT_WORDS, np.int64)
         self.words[CountWord.THREADS] = threads
+        self.words[CountWord.TOUCHED] = touched.address if touched else 0
 
     def add(
         self, rows: NDArray[Any], buffers: list[Buffer], tables: tuple[NDArray[Any], ...], sites: int
@@ -83,7 +99,7 @@ class StreamingCounters:
             self._sums = np.concatenate((self._sums, no_sums(len(buffers) - len(self._sums))))
             self._buffers, self._rules = buffers, rules_of(buffers)
         if len(self._shapes[0]) < sites:
-            self._shapes = _no_shapes(sites)
+            self._shapes = no_shapes(sites)
         numbers = (CountWord.SITE_COUNT, sites), (CountWord.RULE_COUNT, len(self._rules))
         arrays = zip(
             (CountWord.BUFFERS, CountWord.FINAL, CountWord.OPS, CountWord.RULES, CountWord.SCRATCH, CountWord.SUMS),
@@ -102,35 +118,6 @@ class StreamingCounters:
     def totals(self) -> dict[str, int]:
         """Return the counters by name."""
         return totals_of_sums(self._buffers, self._sums)
-
-
-def _no_shapes(sites: int) -> tuple[NDArray[np.int64], ...]:
-    """Return room for the shape that requests of each site had last: how far the lanes are from the first one.
-
-    Most requests of a site differ in where they lie alone, and then cost the same again after PERIOD bytes. By site:
-    its key, a bit for each lane (0: none yet), and 1 more than the row where the tile began that it is from; then (by
-    lane, site) the indices between that lane and the first, and the cost (-1: unknown) by where the first lane's
-    element lies. Beside it what a tile works with: what differs, indices of the first lane, addresses of a
-    request, sites.
-    """
-    seen, shape = np.zeros((sites, 3), np.int64), np.zeros((WARP, sites), np.int64)
-    costs = np.full((sites, PERIOD), -1, np.int64)
-    return seen, shape, costs, *(np.empty(size, np.int64) for size in (TILE, TILE, WARP, TILE))
-
-
-def _key_of(rows: Any, row: Any) -> Any:
-    return peek32(rows + ROW_BYTES * row + KEY_AT)
-
-
-def _context_of(rows: Any, row: Any) -> Any:
-    return peek32(rows + ROW_BYTES * row + CONTEXT_AT)
-
-
-def _index_of(rows: Any, row: Any) -> Any:
-    return peek(rows + ROW_BYTES * row, 0)
-
-
-key_of, context_of, index_of = part(_key_of), part(_context_of), part(_index_of)
 
 
 def _lanes(rows: Any, count: Any, begin: Any, first: Any, last: Any, starts: Any) -> None:
@@ -164,6 +151,7 @@ def _uniform(
     scratch: Any,
     shapes: Any,
     sums: Any,
+    touched: Any,
 ) -> Any:
     """Add the requests of a warp whose lanes did the same, or made no access; return whether that was so.
 
@@ -179,21 +167,22 @@ def _uniform(
                 return 0
             active += 1
             lanes |= np.int64(1) << lane
-    seen, shape, kept_costs, which, first, low, _ = shapes
+    seen, shape, kept_costs, which, low, base, _, numbers = shapes
     for tile in range(0, count, TILE):
-        size, begin = min(TILE, count - tile), starts[lead] + tile
+        size, begin, latest = min(TILE, count - tile), starts[lead] + tile, numbers[TILE]
         if not alike(rows, starts, tile, size, lead, lanes, shapes):
             return 0
         for k in range(size):
-            key = key_of(rows, begin + k)
+            first, key = base[k, 0], base[k, 1] & HALF
             buffer = np.int64(buffers[key >> SITE_BITS])
             if buffer < 0 or sites[key & _LOW] < 0:
                 return -1 - begin - k
             site, op, unit = key & _LOW, ops[key & _LOW], rules[buffer, UNIT]
-            address = rules[buffer, ADDRESS] + first[k] * unit
-            if which[k] != 0 or seen[site, 2] == begin + 1:
-                seen[site, 2] = begin + 1
+            address = rules[buffer, ADDRESS] + first * unit
+            if which[k] != 0 or seen[site, NUMBER] > latest:  # new in this tile: look at it again
                 learn_shape(rows, starts, tile + k, lead, lanes, shapes)
+            if touched and is_watched(touched, key >> SITE_BITS, op):
+                note_request(touched, key >> SITE_BITS, op, first, site, active, shapes)
             if kept_costs[site, address % PERIOD] < 0:
                 there = 0
                 for lane in range(lead, WARP):
@@ -207,45 +196,6 @@ def _uniform(
     return 1
 
 
-def _alike(rows: Any, starts: Any, tile: Any, size: Any, lead: Any, lanes: Any, shapes: Any) -> Any:
-    """Return whether all lanes of a warp did what the first one did, in so many accesses from `tile` on.
-
-    Fills `which`: 0 for requests of the shape that their site had last before this tile.
-    """
-    seen, shape, _, which, first, _, place = shapes
-    begin = rows + ROW_BYTES * (starts[lead] + tile)
-    for k in range(size):
-        key = peek32(begin + ROW_BYTES * k + KEY_AT)
-        place[k] = key & _LOW
-        first[k] = peek(begin + ROW_BYTES * k, 0)
-        which[k] = (seen[place[k], 0] ^ key) | (seen[place[k], 1] ^ lanes)
-    apart = 0
-    for lane in range(lead + 1, WARP):
-        if not lanes >> lane & 1:
-            continue
-        there, behind = rows + ROW_BYTES * (starts[lane] + tile), shape[lane]
-        for k in range(size):
-            row = ROW_BYTES * k
-            apart |= peek32(there + row + KEY_AT) ^ peek32(begin + row + KEY_AT)
-            which[k] |= (peek(there + row, 0) - first[k]) ^ behind[place[k]]
-        if apart != 0:
-            return False
-    return True
-
-
-def _learn_shape(rows: Any, starts: Any, k: Any, lead: Any, lanes: Any, shapes: Any) -> None:
-    """Take the shape of a request, the k-th of its warp, for that of its site, of which no cost is known yet."""
-    seen, shape, kept_costs, _, _, _, _ = shapes
-    key = key_of(rows, starts[lead] + k)
-    site = key & _LOW
-    seen[site, 0], seen[site, 1] = key, lanes
-    kept_costs[site] = -1
-    for lane in range(lead, WARP):
-        if lanes >> lane & 1:
-            shape[lane, site] = index_of(rows, starts[lane] + k) - index_of(rows, starts[lead] + k)
-
-
-alike, learn_shape = part(_alike), part(_learn_shape)
 uniform = part(_uniform)
 
 
@@ -276,14 +226,24 @@ def _diverged(
 diverged = part(_diverged)
 
 
+def _note_rows(touched: Any, rows: Any, starts: Any, ops: Any) -> None:
+    """Note what memory the rows of a warp touch."""
+    count = starts[WARP] - starts[0]
+    if mark(touched, rows + ROW_BYTES * starts[0], count, ops) < count:
+        poke(touched, TouchWord.UNMARKED, 1)
+
+
+note_rows = part(_note_rows)
+
+
 def _count_rows(
     rows: Any, end: Any, threads: Any, buffers: Any, sites: Any, ops: Any, rules: Any, count: Any, work: Any,
-    scratch: Any, shapes: Any, sums: Any, said: Any,
+    scratch: Any, shapes: Any, sums: Any, said: Any, touched: Any, kinds: Any,
 ) -> Any:  # fmt: skip
     """Count so many rows at an address until something hinders; return the first one that is not counted.
 
     said gets what hinders and one past where: nothing (DONE), the row there has a key that is not in the tables
-    (UNKNOWN), or the requests from the first row on need sorting out (UNSORTED).
+    (UNKNOWN), or the requests from the first row on need sorting out (UNSORTED). kinds: the address of `ops`.
     """
     begin, starts, before = np.int64(0), np.empty(WARP + 1, np.int64), np.empty_like(sums)
     said[0], said[1] = DONE, end
@@ -293,10 +253,12 @@ def _count_rows(
         first = sweep + ((context - sweep) >> 5 << 5)
         lanes(rows, end, begin, first, sweep + threads, starts)
         before[:] = sums
-        done = uniform(rows, starts, buffers, sites, ops, rules, scratch, shapes, sums)
+        done = uniform(rows, starts, buffers, sites, ops, rules, scratch, shapes, sums, touched)
         if done == 0:
             sums[:] = before
             done = diverged(rows, starts, buffers, sites, ops, rules, count, work, scratch, sums)
+            if touched:
+                note_rows(touched, rows, starts, kinds)
         if done < 0:
             sums[:] = before
             said[0], said[1] = UNKNOWN, -done
@@ -328,24 +290,13 @@ def _count_at(words: Any) -> Any:
             carray(pointer(peek(work, 5)), (SLOTS, WARP), np.int64),
         ),
         longs(peek(words, CountWord.SCRATCH), LATEST + 1),
-        (
-            carray(pointer(peek(shapes, 0)), (sites, 3), np.int64),
-            carray(pointer(peek(shapes, 1)), (WARP, sites), np.int64),
-            carray(pointer(peek(shapes, 2)), (sites, PERIOD), np.int64),
-            longs(peek(shapes, 3), TILE), longs(peek(shapes, 4), TILE), longs(peek(shapes, 5), WARP),
-            longs(peek(shapes, 6), TILE),
-        ),
+        shapes_at(shapes, sites),
         carray(pointer(peek(words, CountWord.SUMS)), (rules, _OPS, 3), np.int64), said,
+        peek(words, CountWord.TOUCHED), peek(words, CountWord.OPS),
     )  # fmt: skip
     poke(words, CountWord.HINDERED, said[0])
     poke(words, CountWord.HINDERED_AT, said[1])
     return done
 
 
-def _longs(address: Any, count: Any) -> Any:
-    """Return so many words at an address."""
-    return carray(pointer(address), (count,), np.int64)
-
-
-longs = part(_longs)
 count_at = cached(_count_at)

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...model.trace import Buffer, Op
-from ..cached import cached
-from ..state import SITE_BITS
+from ..cached import cached, part
+from ..state import KEY_AT, ROW_BYTES, SITE_BITS, TouchWord
+from ..words import peek, peek8, peek32, poke8
 
 READ, WRITTEN = 1, 2
 PRIVATE, UNKNOWN, ONLY_READ = -1, -2, -3  # in place of where a buffer begins
@@ -19,6 +20,7 @@ NOTHING, EACH, STORES = 0, 7, 6
 COARSEST = 3  # places of 8 bytes
 _ONE_OF_EACH = np.uint64(0x0101010101010101)  # the lowest bit of each of eight places
 LARGEST = 1 << 28  # places
+_WHERE_BYTES, _LOW = 3 * 8, (1 << SITE_BITS) - 1
 
 
 class Touched:
@@ -35,19 +37,26 @@ class Touched:
         self.places = self.words.view(np.uint8)
         self.where = np.full((1 << 32 - SITE_BITS, 3), UNKNOWN, np.int64)  # by key: begin, unit, bytes
         self.watched = np.full(len(self.where), EACH, np.uint8)  # by key
+        self._table = np.zeros(len(TouchWord), np.int64)
+        tables = {
+            TouchWord.PLACES: self.places, TouchWord.WHERE: self.where, TouchWord.WATCHED: self.watched,
+        }  # fmt: skip
+        self._table[list(tables)] = [table.ctypes.data for table in tables.values()]
+        self._table[TouchWord.SHIFT] = self.shift
+        self.address = int(self._table.ctypes.data)  # of what compiled code is told of it, see `TouchWord`
 
     def add(self, rows: NDArray[Any], ops: NDArray[np.uint8]) -> int:
         """Note what rows touch; return the first one of an unknown buffer, or of a store to one that was only read.
 
         Returns how many there are where it is none. ops: the Op of each site of the program.
         """
-        done: int = mark(rows["key"], rows["index"], self.where, ops, self.shift, self.places)
+        done: int = mark(self.address, rows.ctypes.data, len(rows), ops.ctypes.data)
         return done
 
-    def flags(self) -> NDArray[np.uint8]:
-        """Return of which accesses it is noted what they touch, shape (buffers, ops)."""
-        kinds = 1 | np.arange(len(Op)) << 1  # a bit for loads, others for what stores; see `STORES`
-        return np.array([[self._kind(b)[1] & kind != 0 for kind in kinds] for b in self._buffers], np.uint8)
+    @property
+    def is_unmarked(self) -> bool:
+        """Whether rows were counted of which it could not be noted what they touch."""
+        return bool(self._table[TouchWord.UNMARKED])
 
     def is_known(self, what: int) -> bool:
         """Return whether `learn` has been called of a key's region and code."""
@@ -85,21 +94,48 @@ def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
     return one[0] < other[1] and other[0] < one[1]
 
 
-def _mark(keys: Any, indices: Any, where: Any, ops: Any, shift: Any, places: Any) -> Any:
-    """Enter rows into `places`; see `Touched.add`."""
-    for row in range(len(keys)):
-        key = np.int64(keys[row])
-        what = key >> SITE_BITS
-        begin, op = where[what, 0], ops[key & ((1 << SITE_BITS) - 1)]
-        if begin == PRIVATE or (begin == ONLY_READ and op == Op.LOAD):
-            continue
-        if begin < 0:
+def _enter(words: Any, first: Any, end: Any, op: Any) -> None:
+    """Enter an access to the bytes from the first up to `end`."""
+    places, shift = peek(words, TouchWord.PLACES), peek(words, TouchWord.SHIFT)
+    how = READ if op == Op.LOAD else WRITTEN if op == Op.STORE else READ | WRITTEN
+    for place in range(places + (first >> shift), places + ((end - 1) >> shift) + 1):
+        poke8(place, peek8(place) | how)
+
+
+enter = part(_enter)
+
+
+def _is_watched(words: Any, what: Any, op: Any) -> Any:
+    """Return whether it is noted what such an access, to a region's elements of a code, touches."""
+    return peek8(peek(words, TouchWord.WATCHED) + what) & (1 | op << 1)
+
+
+def _touch(words: Any, what: Any, op: Any, index: Any, count: Any) -> Any:
+    """Enter accesses to elements that follow each other; return False where only the driver can."""
+    where = peek(words, TouchWord.WHERE) + _WHERE_BYTES * what
+    begin, unit, size = peek(where, 0), peek(where, 1), peek(where, 2)
+    if begin < 0:
+        return False
+    if unit == size:
+        enter(words, begin + index * unit, begin + (index + count) * unit, op)
+        return True
+    for element in range(index, index + count):
+        enter(words, begin + element * unit, begin + element * unit + size, op)
+    return True
+
+
+is_watched, touch = part(_is_watched), part(_touch)
+
+
+def _mark(words: Any, rows: Any, count: Any, ops: Any) -> Any:
+    """Enter rows; see `Touched.add`. All are given by addresses, `words` that of `TouchWord`."""
+    for row in range(count):
+        here = rows + ROW_BYTES * row
+        key = peek32(here + KEY_AT)
+        what, op = key >> SITE_BITS, peek8(ops + (key & _LOW))
+        if is_watched(words, what, op) and not touch(words, what, op, peek(here, 0), 1):
             return row
-        first = begin + indices[row] * where[what, 1]
-        how = READ if op == Op.LOAD else WRITTEN if op == Op.STORE else READ | WRITTEN
-        for place in range(first >> shift, ((first + where[what, 2] - 1) >> shift) + 1):
-            places[place] |= how
-    return len(keys)
+    return count
 
 
 def _meet(all_places: Any, places: Any) -> Any:
