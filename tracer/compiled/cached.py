@@ -29,12 +29,13 @@ def cached(function: Callable[..., Any], *others: str) -> Any:
     return made
 
 
-def part(function: Callable[..., Any]) -> Any:
+def part(function: Callable[..., Any], *, inlined: bool = False) -> Any:
     """Return a function that is compiled with each that calls it, and kept with those alone.
 
     Numba would make code of it for itself too, and optimise it again in each of those on the way to what is called.
+    inlined: whether it is copied into each of them, however long it is.
     """
-    return numba.njit(nogil=True, pipeline_class=PartCompiler)(function)
+    return numba.njit(nogil=True, pipeline_class=PartCompiler, forceinline=inlined)(function)
 
 
 @lru_cache

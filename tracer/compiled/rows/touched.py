@@ -38,10 +38,10 @@ class Touched:
         self.where = np.full((1 << 32 - SITE_BITS, 3), UNKNOWN, np.int64)  # by key: begin, unit, bytes
         self.watched = np.full(len(self.where), EACH, np.uint8)  # by key
         self._table = np.zeros(len(TouchWord), np.int64)
-        tables = {
-            TouchWord.PLACES: self.places, TouchWord.WHERE: self.where, TouchWord.WATCHED: self.watched,
-        }  # fmt: skip
-        self._table[list(tables)] = [table.ctypes.data for table in tables.values()]
+        for word, table in (
+            (TouchWord.PLACES, self.words), (TouchWord.WHERE, self.where), (TouchWord.WATCHED, self.watched),
+        ):  # fmt: skip
+            self._table[word] = table.ctypes.data
         self._table[TouchWord.SHIFT] = self.shift
         self.address = int(self._table.ctypes.data)  # of what compiled code is told of it, see `TouchWord`
 

@@ -157,7 +157,7 @@ def _resume_of(state: Any, place: Any) -> Any:
     return peek(state, Word.STOPPED)
 
 
-resume = part(_resume_of)
+resume = part(_resume_of, inlined=True)
 
 
 def _number_phase(state: Any, seat: Any) -> None:

@@ -63,7 +63,7 @@ def _end_thread(state: Any, place: Any, seat: Any) -> None:
         release(state, seat)
 
 
-end_thread = part(_end_thread)
+end_thread = part(_end_thread, inlined=True)
 
 
 def _come_to_barrier(state: Any, place: Any, seat: Any) -> None:
@@ -81,7 +81,7 @@ def _come_to_barrier(state: Any, place: Any, seat: Any) -> None:
         release(state, seat)
 
 
-come_to_barrier = part(_come_to_barrier)
+come_to_barrier = part(_come_to_barrier, inlined=True)
 
 
 def _wait_of(state: Any, place: Any, reason: Any) -> None:
@@ -98,7 +98,7 @@ def _wait_of(state: Any, place: Any, reason: Any) -> None:
         converge(state, place)
 
 
-wait = part(_wait_of)
+wait = part(_wait_of, inlined=True)
 
 
 def _turn_of(state: Any, place: Any) -> Any:
@@ -113,7 +113,9 @@ def _turn_of(state: Any, place: Any) -> Any:
     return False
 
 
-turn = part(_turn_of)
+# Processors guess where a function returns to by the calls before, and to switch to another stack is a call that never
+# returns. So nothing returns on the way from one switch to the next.
+turn = part(_turn_of, inlined=True)
 
 
 def _begin_block_of(state: Any, block: Any) -> None:
