@@ -44,6 +44,7 @@ class RunRecord:
     contents: Mapping[str, NDArray[Any]] = field(default_factory=dict)  # of arguments known without a copy
     initial: dict[int, NDArray[Any]] = field(default_factory=dict)  # by buffer, shape (size,); see `Trace`
     finals: dict[str, NDArray[Any]] = field(default_factory=dict)  # by argument: what holds its results
+    expected: Mapping[str, NDArray[Any]] | None = None  # by argument: what that should be, once known
     totals: dict[str, int] = field(default_factory=dict)  # counters of the accesses that are not kept
     error: KernelError | None = None  # what a thread raised, as it is shown
     raised: BaseException | None = None  # what `error` tells of

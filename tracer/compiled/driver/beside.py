@@ -34,7 +34,7 @@ from .memory import LaunchMemory
 from .parts import NEVER, NotBeside, Part, PartMemory, PartRecorder, WholeRecorder
 
 MOST_CORES = 16
-WARM_UP = 0.004  # seconds on one core, in which buffers and sites become known, and how long a block takes
+WARM_UP = 0.002  # seconds on one core, in which buffers and sites become known, and how long a block takes
 WORTH = 0.02  # seconds on one core that are left, from which on it pays to share them
 PART = 0.02  # seconds of a part
 PART_ROWS = 1 << 20  # that are kept
@@ -57,15 +57,17 @@ class Team:
     """Runs blocks of a launch, once the first ones have run on one core.
 
     whole, memory: of those. entry: address of the compiled kernel. count: counts columns for a record. report: is
-    called with how many blocks have ended.
+    called with how many blocks have ended. meanwhile: what else is to be done, and touches nothing of theirs: is called
+    by one while the others run blocks.
     """
 
     def __init__(
         self, record: RunRecord, whole: WholeRecorder, memory: LaunchMemory, entry: int,
         count: Callable[[RunRecord, int, Columns], None], report: Callable[[int], None],
+        meanwhile: Callable[[], None],
     ) -> None:  # fmt: skip
         self._record, self._whole, self._memory, self._entry = record, whole, memory, entry
-        self._count, self._report = count, report
+        self._count, self._report, self._meanwhile = count, report, meanwhile
         self._members: list[_Member] = []
         self._failure: BaseException | None = None
         self._turn = threading.Condition()
@@ -99,7 +101,7 @@ class Team:
         if self._rows:
             return True
         # How long an access takes is known later: nobody has had the memory of the first rows.
-        return seconds >= 5 * WARM_UP and each > COSTLY * rows
+        return seconds >= 10 * WARM_UP and each > COSTLY * rows
 
     def _have_size(self, blocks: float) -> None:
         """Have parts of so many blocks, as far as that goes."""
@@ -174,6 +176,8 @@ class Team:
     def _work(self, member: _Member) -> None:
         """Run parts until there are no more."""
         try:
+            if member is self._members[-1]:
+                self._meanwhile()
             while (found := self._next_part()) is not None:
                 number, blocks, region = found
                 store = self._store() if region is None and not self._whole.capped else region

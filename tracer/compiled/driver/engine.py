@@ -7,6 +7,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from ...model.array_types import Columns
 from ...model.launch import Array, Launch, Schedule
 from ...model.trace import STOPPED, KernelError, Trace, unravel
-from ...recording.finish import finish
+from ...recording.finish import expect, finish
 from ...recording.kernel_loader import arrays_of, content_of, load_kernel, set_constants
 from ...recording.partial_totals import totals_of_columns
 from ...recording.recorder import TooLarge
@@ -255,7 +256,7 @@ def _executed(record: RunRecord, call: Prepared, *, turns: bool, beside: bool) -
     )  # fmt: skip
     team = None
     if beside and isinstance(recorder, WholeRecorder):
-        team = Team(record, recorder, memory, entry, _count, report)
+        team = Team(record, recorder, memory, entry, _count, report, partial(expect, record))
     try:
         _run_blocks(record, blocks, recorder, state, team)
     finally:

@@ -158,8 +158,11 @@ class RowRecorder(Recorder):
         self._catch_up()
         ended = self._ended[: self.state[Word.FINISHED_COUNT]].tolist()
         self.state[Word.FINISHED_COUNT] = 0
-        for block in ended:
-            self.finish_block(block)
+        if self.capped and self.streaming is None:
+            for block in ended:
+                self.finish_block(block)
+        else:
+            self.finished += ended
 
     def site(self, number: int) -> int:
         """Return the number in the trace of a site of the program."""

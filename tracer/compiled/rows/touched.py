@@ -14,7 +14,6 @@ from ..state import KEY_AT, ROW_BYTES, SITE_BITS, TouchWord
 from ..words import peek, peek8, peek32, poke8
 
 READ, WRITTEN = 1, 2
-PRIVATE, UNKNOWN, ONLY_READ = -1, -2, -3  # in place of where a buffer begins
 # What is looked at, by key: nothing, each access, or those that store; a bit for loads, others for what stores.
 NOTHING, EACH, STORES = 0, 7, 6
 COARSEST = 3  # places of 8 bytes
@@ -35,7 +34,8 @@ class Touched:
         self._spans = [_span(b) for n, b in enumerate(buffers) if b.space == "global" and n not in only_read]
         self.words = np.zeros(-(-places // 8), np.uint64)
         self.places = self.words.view(np.uint8)
-        self.where = np.full((1 << 32 - SITE_BITS, 3), UNKNOWN, np.int64)  # by key: begin, unit, bytes
+        self.where = np.zeros((1 << 32 - SITE_BITS, 3), np.int64)  # by key: begin, unit, bytes (0: unknown)
+        self._known: set[int] = set()  # keys
         self.watched = np.full(len(self.where), EACH, np.uint8)  # by key
         self._table = np.zeros(len(TouchWord), np.int64)
         for word, table in (
@@ -60,21 +60,21 @@ class Touched:
 
     def is_known(self, what: int) -> bool:
         """Return whether `learn` has been called of a key's region and code."""
-        return bool(self.where[what, 0] != UNKNOWN)
+        return what in self._known
 
     def learn(self, what: int, number: int) -> None:
         """Take the number of the buffer that a key's region and code name."""
         buffer = self._buffers[number]
-        begin, self.watched[what] = self._kind(buffer)
-        self.where[what] = begin, buffer.unit, buffer.itemsize
+        self._known.add(what)
+        self.watched[what] = self._kinds(buffer)
+        if self.watched[what] == EACH:
+            self.where[what] = buffer.address, buffer.unit, buffer.itemsize
 
-    def _kind(self, buffer: Buffer) -> tuple[int, int]:
-        """Return where a buffer begins, or what stands for that, and which of its accesses are looked at."""
+    def _kinds(self, buffer: Buffer) -> int:
+        """Return which accesses to a buffer are looked at."""
         if buffer.space != "global":
-            return PRIVATE, NOTHING
-        if not any(_overlap(_span(buffer), span) for span in self._spans):
-            return ONLY_READ, STORES
-        return buffer.address, EACH
+            return NOTHING
+        return EACH if any(_overlap(_span(buffer), span) for span in self._spans) else STORES
 
 
 def places_of(buffers: Sequence[Buffer]) -> tuple[int, int]:
@@ -94,47 +94,54 @@ def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
     return one[0] < other[1] and other[0] < one[1]
 
 
-def _enter(words: Any, first: Any, end: Any, op: Any) -> None:
+def _enter(places: Any, shift: Any, first: Any, end: Any, op: Any) -> None:
     """Enter an access to the bytes from the first up to `end`."""
-    places, shift = peek(words, TouchWord.PLACES), peek(words, TouchWord.SHIFT)
     how = READ if op == Op.LOAD else WRITTEN if op == Op.STORE else READ | WRITTEN
     for place in range(places + (first >> shift), places + ((end - 1) >> shift) + 1):
         poke8(place, peek8(place) | how)
 
 
-enter = part(_enter)
-
-
-def _is_watched(words: Any, what: Any, op: Any) -> Any:
+def _is_watched(watched: Any, what: Any, op: Any) -> Any:
     """Return whether it is noted what such an access, to a region's elements of a code, touches."""
-    return peek8(peek(words, TouchWord.WATCHED) + what) & (1 | op << 1)
+    return peek8(watched + what) & (1 | op << 1)
+
+
+enter, is_watched = part(_enter, inlined=True), part(_is_watched, inlined=True)
 
 
 def _touch(words: Any, what: Any, op: Any, index: Any, count: Any) -> Any:
-    """Enter accesses to elements that follow each other; return False where only the driver can."""
-    where = peek(words, TouchWord.WHERE) + _WHERE_BYTES * what
-    begin, unit, size = peek(where, 0), peek(where, 1), peek(where, 2)
-    if begin < 0:
+    """Enter accesses to elements in a row, where these are watched; return False where only the driver can."""
+    if not is_watched(peek(words, TouchWord.WATCHED), what, op):
+        return True
+    where, places = peek(words, TouchWord.WHERE) + _WHERE_BYTES * what, peek(words, TouchWord.PLACES)
+    begin, unit, size, shift = peek(where, 0), peek(where, 1), peek(where, 2), peek(words, TouchWord.SHIFT)
+    if size == 0:
         return False
     if unit == size:
-        enter(words, begin + index * unit, begin + (index + count) * unit, op)
-        return True
-    for element in range(index, index + count):
-        enter(words, begin + element * unit, begin + element * unit + size, op)
+        enter(places, shift, begin + index * unit, begin + (index + count) * unit, op)
+    else:
+        for element in range(index, index + count):
+            enter(places, shift, begin + element * unit, begin + element * unit + size, op)
     return True
 
 
-is_watched, touch = part(_is_watched), part(_touch)
+touch = part(_touch)
 
 
 def _mark(words: Any, rows: Any, count: Any, ops: Any) -> Any:
     """Enter rows; see `Touched.add`. All are given by addresses, `words` that of `TouchWord`."""
+    places, shift = peek(words, TouchWord.PLACES), peek(words, TouchWord.SHIFT)
+    where, watched = peek(words, TouchWord.WHERE), peek(words, TouchWord.WATCHED)
     for row in range(count):
         here = rows + ROW_BYTES * row
         key = peek32(here + KEY_AT)
         what, op = key >> SITE_BITS, peek8(ops + (key & _LOW))
-        if is_watched(words, what, op) and not touch(words, what, op, peek(here, 0), 1):
-            return row
+        if is_watched(watched, what, op):
+            there = where + _WHERE_BYTES * what
+            first = peek(there, 0) + peek(here, 0) * peek(there, 1)
+            if peek(there, 2) == 0:
+                return row
+            enter(places, shift, first, first + peek(there, 2), op)
     return count
 
 
