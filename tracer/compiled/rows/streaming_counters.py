@@ -44,7 +44,7 @@ from .request_shapes import (
     note_request,
     shapes_at,
 )
-from .touched import Touched, mark
+from .touched import Touched, is_watched, mark
 
 DONE, UNKNOWN, UNSORTED = range(3)
 _LOW, _KEYS = (1 << SITE_BITS) - 1, REGIONS << CODE_BITS
@@ -181,7 +181,7 @@ def _uniform(
             address = rules[buffer, ADDRESS] + first * unit
             if which[k] != 0 or seen[site, NUMBER] > latest:  # new in this tile: look at it again
                 learn_shape(rows, starts, tile + k, lead, lanes, shapes)
-            if touched:
+            if touched and is_watched(peek(touched, TouchWord.WATCHED), key >> SITE_BITS, op):
                 note_request(touched, key >> SITE_BITS, op, first, site, active, shapes)
             if kept_costs[site, address % PERIOD] < 0:
                 there = 0

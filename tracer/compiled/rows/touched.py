@@ -110,9 +110,7 @@ enter, is_watched = part(_enter, inlined=True), part(_is_watched, inlined=True)
 
 
 def _touch(words: Any, what: Any, op: Any, index: Any, count: Any) -> Any:
-    """Enter accesses to elements in a row, where these are watched; return False where only the driver can."""
-    if not is_watched(peek(words, TouchWord.WATCHED), what, op):
-        return True
+    """Enter accesses to elements in a row, which are watched; return False where only the driver can."""
     where, places = peek(words, TouchWord.WHERE) + _WHERE_BYTES * what, peek(words, TouchWord.PLACES)
     begin, unit, size, shift = peek(where, 0), peek(where, 1), peek(where, 2), peek(words, TouchWord.SHIFT)
     if size == 0:
