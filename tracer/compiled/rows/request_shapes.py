@@ -20,12 +20,14 @@ from ...model.trace import WARP
 from ..cached import part
 from ..state import CONTEXT_AT, KEY_AT, ROW_BYTES, SITE_BITS, TouchWord
 from ..words import I64, at, peek, peek32, pointer, poke
-from .touched import touch
+from .touched import is_watched, touch
 
 TILE = 64  # requests compared at once: their rows are read in the order in which they lie
 HALF = 0xFFFFFFFF  # of the second word of a row: its key, below the context
 SEEN = 4  # what is known of the shape of a site's requests, see `no_shapes`
-_KEY, _LANES, NUMBER, _IN_A_ROW = range(SEEN)
+_KEY, _LANES, NUMBER, NOTED = range(SEEN)
+# How it is noted what memory a request touches: lane by lane, or at once; 0: not at all.
+_EACH, _IN_A_ROW = 1, 2
 _FEW = 8  # requests, fewer of which are compared one after the other, each in all lanes
 _LOW = (1 << SITE_BITS) - 1
 _PAIR = ir.VectorType(I64, 2)  # the first words of a row, as they are compared: index, key and context
@@ -36,11 +38,11 @@ _PAIRS = TILE + 1  # of a lane; not a power of two, for lanes to have lines of a
 def no_shapes(sites: int) -> tuple[NDArray[np.int64], ...]:
     """Return room for the shape that requests of each site had last.
 
-    By site: its key, a bit for each lane (0: none yet), its number among all shapes there were, and whether the lanes'
-    elements follow each other; then (by lane, site) the indices between that lane and the first, and the cost (-1:
-    unknown) by where the first lane's element lies. Beside it what a tile works with, of each request: what differs
-    from what is expected; addresses; the first lane's pair of words; (by lane) the pairs that are expected between
-    that lane and the first; and the numbers of the shapes that these are of, behind which the latest number stands.
+    By site: its key, a bit for each lane (0: none yet), its number among all shapes there were, and how it is noted
+    what memory it touches; then (by lane, site) the indices between that lane and the first, and the cost (-1: unknown)
+    by where the first lane's element lies. Beside it what a tile works with, of each request: what differs from what is
+    expected; addresses; the first lane's pair of words; (by lane) the pairs that are expected between that lane and
+    the first; and the numbers of the shapes that these are of, behind which the latest number stands.
     """
     seen, shape = np.zeros((sites, SEEN), np.int64), np.zeros((WARP, sites), np.int64)
     costs, ahead = np.full((sites, PERIOD), -1, np.int64), np.zeros((WARP, _PAIRS, 2), np.int64)
@@ -175,7 +177,9 @@ expect, differences, find_wrong = part(_expect), part(_differences), part(_find_
 alike = part(_alike)
 
 
-def _learn_shape(rows: Any, starts: Any, k: Any, lead: Any, lanes: Any, shapes: Any) -> None:
+def _learn_shape(
+    rows: Any, starts: Any, k: Any, lead: Any, lanes: Any, op: Any, touched: Any, shapes: Any
+) -> None:
     """Take the shape of a request, the k-th of its warp, for that of its site, of which no cost is known yet."""
     seen, shape, kept_costs, _, _, _, _, numbers = shapes
     key, there, in_a_row = key_of(rows, starts[lead] + k), 0, True
@@ -188,13 +192,15 @@ def _learn_shape(rows: Any, starts: Any, k: Any, lead: Any, lanes: Any, shapes: 
             in_a_row &= shape[lane, site] == there
             there += 1
     seen[site, _KEY], seen[site, _LANES], seen[site, NUMBER] = key, lanes, numbers[TILE]
-    seen[site, _IN_A_ROW] = in_a_row
+    seen[site, NOTED] = 0
+    if touched and is_watched(peek(touched, TouchWord.WATCHED), key >> SITE_BITS, op):
+        seen[site, NOTED] = _IN_A_ROW if in_a_row else _EACH
 
 
 def _note_request(touched: Any, what: Any, op: Any, first: Any, site: Any, active: Any, shapes: Any) -> None:
     """Note what memory a request touches, of the shape that its site had last; see rows/touched.py."""
     seen, shape, known = shapes[0], shapes[1], True
-    if seen[site, _IN_A_ROW]:
+    if seen[site, NOTED] == _IN_A_ROW:
         known = touch(touched, what, op, first, active)
     else:
         for lane in range(WARP):

@@ -32,6 +32,7 @@ from .block_counters import SLOTS, add_requests, new_work, no_sums, warp_request
 from .request_cost import cached, cost_of
 from .request_shapes import (
     HALF,
+    NOTED,
     NUMBER,
     TILE,
     alike,
@@ -44,7 +45,7 @@ from .request_shapes import (
     note_request,
     shapes_at,
 )
-from .touched import Touched, is_watched, mark
+from .touched import Touched, mark
 
 DONE, UNKNOWN, UNSORTED = range(3)
 _LOW, _KEYS = (1 << SITE_BITS) - 1, REGIONS << CODE_BITS
@@ -180,8 +181,8 @@ def _uniform(
             site, op, unit = key & _LOW, ops[key & _LOW], rules[buffer, UNIT]
             address = rules[buffer, ADDRESS] + first * unit
             if which[k] != 0 or seen[site, NUMBER] > latest:  # new in this tile: look at it again
-                learn_shape(rows, starts, tile + k, lead, lanes, shapes)
-            if touched and is_watched(peek(touched, TouchWord.WATCHED), key >> SITE_BITS, op):
+                learn_shape(rows, starts, tile + k, lead, lanes, op, touched, shapes)
+            if seen[site, NOTED]:
                 note_request(touched, key >> SITE_BITS, op, first, site, active, shapes)
             if kept_costs[site, address % PERIOD] < 0:
                 there = 0
