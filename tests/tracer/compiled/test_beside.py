@@ -26,6 +26,7 @@ from tilescope.tracer.compiled.driver import beside, row_recorder
 from tilescope.tracer.compiled.driver import compile as stage
 from tilescope.tracer.compiled.driver import engine as compiled
 from tilescope.tracer.compiled.driver.parts import NotBeside
+from tilescope.tracer.compiled.rows.streaming_counters import StreamingCounters
 from tilescope.tracer.compiled.rows.touched import Touched, have_met
 from tilescope.tracer.compiled.state import ROW, SITE_BITS
 from tilescope.tracer.model.launch import Launch
@@ -266,6 +267,34 @@ def test_who_touches_what_others_write_meets_them(mine, others, met):
         found[-1].learn(1, 1)
         assert found[-1].add(rows, ops) == 2
     assert have_met(found) == met
+
+
+@pytest.mark.parametrize("step", [1, 2, -1, 0, 7])
+@pytest.mark.parametrize("lanes", [32, 20])
+def test_counted_rows_are_noted_a_warp_at_a_time_as_each_of_them_would_be(step, lanes):
+    """Two warps, each lane with a load and a store, whose elements follow each other or do not."""
+    buffers = [
+        Buffer("a", "global", "<f4", (999,), (4,), 256, 4, 999),
+        Buffer("a.x", "global", "<f4", (999,), (24,), 8192, 24, 999),
+    ]
+    rows = np.zeros(4 * lanes, ROW)
+    lane, rows["key"] = np.arange(2 * lanes) // 2, np.arange(4 * lanes) % 2 * (1 + (1 << SITE_BITS))
+    rows["context"] = np.concatenate([lane, 32 + lane])
+    rows["index"] = 400 + step * rows["context"].astype(np.int64)
+    tables = np.array([0, 1], np.int32), np.array([0, 1], np.int32), np.array([Op.LOAD, Op.STORE], np.uint8)
+    one_by_one, counted = Touched(buffers), Touched(buffers)
+    for touched in (one_by_one, counted):
+        touched.learn(0, 0)
+        touched.learn(1, 1)
+    assert one_by_one.add(rows, tables[2]) == len(rows)
+    counters = StreamingCounters(64, _unexpected, _unexpected, counted)
+    counters.add(rows, buffers, tables, 2)
+    assert counters.done(at_loads=True) == {0}
+    assert counted.words.tolist() == one_by_one.words.tolist()
+
+
+def _unexpected(given: Any) -> None:
+    raise AssertionError
 
 
 @pytest.mark.parametrize("place", range(11))
