@@ -10,7 +10,7 @@ from ..model.array_types import Ints
 from ..model.grouping import group_starts, offsets, positions_in_group
 from ..model.trace import STEPPED, Trace
 from .grid_barriers import grid_epochs, has_grid_barriers
-from .request_order import OrderedRequests
+from .request_order import Runs
 
 
 def phase_counts(trace: Trace, block_position: Ints, phase: Ints) -> Ints:
@@ -25,41 +25,51 @@ def phase_counts(trace: Trace, block_position: Ints, phase: Ints) -> Ints:
     return count
 
 
-def moments_of(trace: Trace, ordered: OrderedRequests) -> Ints:
-    """Return the moment, from 1, of each request.
+def moments_of(trace: Trace, runs: Runs) -> Ints:
+    """Return the moment, from 1, of each request, run after run.
 
     Moments grow along each warp, and those of a block's phase come after those of the phase before.
     """
     if trace.schedule.startswith(STEPPED):
-        return _moments_by_step(ordered)
-    return _moments_by_round(trace, ordered)
+        return _moments_by_step(runs)
+    return _moments_by_round(trace, runs)
 
 
-def _moments_by_round(trace: Trace, ordered: OrderedRequests) -> Ints:
+def _moments_by_round(trace: Trace, runs: Runs) -> Ints:
     """Return the moments that lockstep gives: in each round every running thread makes one access.
 
     Requests of one warp that fall into the same round, as diverged lanes make them, get moments of their own.
     """
-    round_ = _rounds(trace, ordered)
-    starts = group_starts(ordered.block_position, ordered.warp, round_)
+    round_ = _rounds(trace, runs)
+    starts = group_starts(runs.block_position, runs.warp, round_)
     turn = positions_in_group(starts, len(round_))
-    width = np.zeros(int(round_.max()) + 1, np.int64)
+    width = _under_way(round_, runs.length)
     np.maximum.at(width, round_, turn + 1)
-    return offsets(width)[round_] + turn + 1
+    each = np.repeat(round_ - offsets(runs.length)[:-1], runs.length)
+    each += np.arange(len(each))
+    return offsets(width)[each] + np.repeat(turn + 1, runs.length)
 
 
-def _rounds(trace: Trace, ordered: OrderedRequests) -> Ints:
-    """Return the round of each request, never falling along a warp.
+def _under_way(begin: Ints, length: Ints) -> Ints:
+    """Return 1 for each round in which some of the runs that begin in these make a request, else 0."""
+    end = begin + length
+    rounds = int(end.max()) + 1
+    change = np.bincount(begin, minlength=rounds) - np.bincount(end, minlength=rounds)
+    return np.minimum(np.cumsum(change[:-1]), 1)
+
+
+def _rounds(trace: Trace, runs: Runs) -> Ints:
+    """Return the round of the first request of each run, never falling along a warp.
 
     A thread makes one access per round; between two phases of a block lies the round in which its threads
     come back from the barrier.
     """
-    phases = phase_counts(trace, ordered.block_position, ordered.phase)
+    phases = phase_counts(trace, runs.block_position, runs.phase)
     longest = np.zeros((len(phases), int(phases.max())), np.int64)
-    np.maximum.at(longest, (ordered.block_position, ordered.phase), ordered.position + 1)
+    np.maximum.at(longest, (runs.block_position, runs.phase), runs.position + runs.length)
     ran = np.arange(longest.shape[1]) < phases[:, None]
     lengths = (longest + 1) * ran
-    return _begins(trace, lengths)[ordered.block_position, ordered.phase] + highest_so_far(ordered)
+    return _begins(trace, lengths)[runs.block_position, runs.phase] + highest_so_far(runs)
 
 
 def _begins(trace: Trace, lengths: Ints) -> Ints:
@@ -79,12 +89,12 @@ def _begins(trace: Trace, lengths: Ints) -> Ints:
     return begin
 
 
-def highest_so_far(ordered: OrderedRequests) -> Ints:
-    """Return each request's position, or that of an earlier one of its warp and phase that is larger."""
-    group = np.zeros(len(ordered.block_position), np.int64)
-    group[group_starts(ordered.block_position, ordered.warp, ordered.phase)[1:]] = 1
-    lift = np.cumsum(group) * (int(ordered.position.max()) + 1)
-    highest: Ints = np.maximum.accumulate(ordered.position + lift)
+def highest_so_far(runs: Runs) -> Ints:
+    """Return the position of each run's first request, or that of an earlier one of its warp and phase if larger."""
+    group = np.zeros(len(runs.block_position), np.int64)
+    group[group_starts(runs.block_position, runs.warp, runs.phase)[1:]] = 1
+    lift = np.cumsum(group) * (int(runs.position.max()) + 1)
+    highest: Ints = np.maximum.accumulate(runs.position + lift)
     return highest - lift
 
 
@@ -98,36 +108,34 @@ def _starts(durations: Ints, resident: int) -> Ints:
     return starts
 
 
-def _moments_by_step(ordered: OrderedRequests) -> Ints:
+def _moments_by_step(runs: Runs) -> Ints:
     """Return moments that follow the steps; one ends where a warp would make a second request in it."""
-    warp = np.zeros(len(ordered.block_position), np.int64)
-    warp[group_starts(ordered.block_position, ordered.warp)[1:]] = 1
-    lift = np.cumsum(warp) * (int(ordered.step.max()) + 1)
-    step = np.maximum.accumulate(ordered.step + lift) - lift
+    warp = np.zeros(len(runs.block_position), np.int64)
+    warp[group_starts(runs.block_position, runs.warp)[1:]] = 1
+    lift = np.cumsum(warp) * (int(runs.step.max()) + 1)
+    step = np.maximum.accumulate(runs.step + lift) - lift
     order = np.argsort(step, kind="stable")
     new = np.zeros(len(order), np.int64)
-    new[_cuts(_next_barred(ordered, order))] = 1
+    new[_cuts(_next_barred(runs, order))] = 1
     moment = np.empty_like(new)
     moment[order] = np.cumsum(new) + 1
     return moment
 
 
-def _next_barred(ordered: OrderedRequests, order: Ints) -> Ints:
+def _next_barred(runs: Runs, order: Ints) -> Ints:
     """Return per request in this order the first later one that can't share its moment: of its warp, or its
     block's next phase; the number of requests where there is none.
     """
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     after = np.full(len(order), len(order))
-    same = (ordered.block_position[1:] == ordered.block_position[:-1]) & (
-        ordered.warp[1:] == ordered.warp[:-1]
-    )
+    same = (runs.block_position[1:] == runs.block_position[:-1]) & (runs.warp[1:] == runs.warp[:-1])
     after[:-1][same] = rank[1:][same]
-    by_phase = np.lexsort((rank, ordered.phase, ordered.block_position))
-    starts = group_starts(ordered.block_position[by_phase], ordered.phase[by_phase])
+    by_phase = np.lexsort((rank, runs.phase, runs.block_position))
+    starts = group_starts(runs.block_position[by_phase], runs.phase[by_phase])
     following = np.append(rank[by_phase[starts[1:]]], len(order))
     last = np.append(
-        ordered.block_position[by_phase[starts]][1:] != ordered.block_position[by_phase[starts]][:-1], True
+        runs.block_position[by_phase[starts]][1:] != runs.block_position[by_phase[starts]][:-1], True
     )
     following[last] = len(order)
     number = np.searchsorted(starts, np.arange(len(order)), side="right") - 1

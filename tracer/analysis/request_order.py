@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from ..model.array_types import Ints
+from ..model.array_types import Ints, Mask
 from ..model.grouping import group_numbers, group_starts, offsets, positions_in_group, stable_order
 from ..model.trace import STEPPED, WARP, Trace
 from .request_order_fast import AccessMatrices, access_matrices, index_dtype
@@ -17,26 +18,46 @@ from .request_order_fast import AccessMatrices, access_matrices, index_dtype
 BATCH = 1 << 18
 
 
-class OrderedRequests(Struct, frozen=True, eq=False):
-    """The requests of each warp in its order: sorted by (block, warp, phase), then as the warp makes them.
+class Runs(Struct, frozen=True, eq=False):
+    """Requests of each warp in its order: sorted by (block, warp, phase), then as the warp makes them.
 
-    Columns of shape (requests,), but for `rows` of shape (accesses,).
+    A run is what a warp asks whose lanes do alike in a phase, or else one request. Columns of shape (runs,).
     """
 
     block_position: Ints  # of the block in trace.blocks
     warp: Ints  # number in the block
     phase: Ints  # barriers that its threads had passed
-    lanes: Ints  # accesses that it has
-    position: Ints  # the largest of its accesses: how many their thread made before in the phase
-    step: Ints  # the largest of its accesses
-    rows: NDArray[
-        np.signedinteger[Any]
-    ]  # of the trace, by request, then lane, of those that are no column of `matrices`
-    matrices: AccessMatrices | None = None  # of warps whose lanes did alike
-    regular: NDArray[np.bool_] | None = None  # which requests are the columns of `matrices`, in their order
+    length: Ints  # requests
+    position: Ints  # the largest of the first one's accesses: how many their thread made before in the phase
+    step: Ints  # the largest of the first one's accesses
 
 
-PLACES = ("block_position", "warp", "phase", "lanes", "position", "step")  # columns of every OrderedRequests
+class OrderedRequests(Struct, frozen=True, eq=False):
+    """The requests of a trace in the order of each warp, and their accesses: columns of shape (runs,) but for `rows`.
+
+    Of a run that is not `listed` each lane's accesses follow one another in the trace, one for each request.
+    """
+
+    runs: Runs
+    lanes: Ints  # accesses of each of its requests
+    first: Ints  # the first one's first access: a row of the trace or, where it is listed, a place in `rows`
+    listed: Mask  # those of one request whose accesses stand in `rows`
+    rows: NDArray[np.signedinteger[Any]]  # of the trace, by request, then lane
+    matrices: AccessMatrices | None = None  # the runs that are not listed, in their order
+
+    def each(self) -> tuple[NDArray[np.int32], Ints]:
+        """Return of each request its run and its place there."""
+        run = np.repeat(np.arange(len(self.lanes), dtype=np.int32), self.runs.length)
+        return run, np.arange(len(run)) - offsets(self.runs.length)[run]
+
+    def singly(self, trace: Trace) -> Runs:
+        """Return each request as a run of its own."""
+        run, place = self.each()
+        runs = Runs(*(getattr(self.runs, name)[run] for name in Runs.__struct_fields__))
+        later = np.flatnonzero(place)
+        last = (self.first + (self.lanes - 1) * self.runs.length)[run[later]] + place[later]
+        runs.step[later] = trace.steps_of(last)
+        return replace(runs, length=np.ones_like(runs.length), position=runs.position + place)
 
 
 def ordered_requests(trace: Trace) -> OrderedRequests:
@@ -54,37 +75,38 @@ def _of_queues(trace: Trace, some: Ints) -> OrderedRequests:
     rows: NDArray[np.signedinteger[Any]] = np.empty(len(some), index_dtype(len(trace)))
     parts, done = [], 0
     for batch in _batches(trace, some):
-        part = _order_of(trace, lane_queues(trace, batch))
-        rows[done : done + len(batch)] = part.rows
+        runs, lanes, ordered = _order_of(trace, lane_queues(trace, batch))
+        rows[done : done + len(batch)] = ordered
         done += len(batch)
-        parts.append(part)
-    block_position, warp, phase, lanes, position, step = (
-        np.concatenate([getattr(part, name) for part in parts]) for name in PLACES
-    )
-    return OrderedRequests(block_position, warp, phase, lanes, position, step, rows)
+        parts.append((runs, lanes))
+    lanes = np.concatenate([each for _, each in parts])
+    listed = np.ones(len(lanes), bool)
+    return OrderedRequests(_joined(*(runs for runs, _ in parts)), lanes, offsets(lanes)[:-1], listed, rows)
+
+
+def _joined(*parts: Runs) -> Runs:
+    return Runs(*(np.concatenate([getattr(p, name) for p in parts]) for name in Runs.__struct_fields__))
 
 
 def _of_matrices(trace: Trace, matrices: AccessMatrices) -> OrderedRequests:
-    matrix, column = matrices.requests()
-    lanes, length = matrices.lanes[matrix], matrices.length[matrix]
-    last = matrices.begin[matrix] + column + (lanes - 1) * length
-    where = (matrices.block_position[matrix], matrices.warp[matrix], matrices.phase[matrix])
-    none: NDArray[np.signedinteger[Any]] = np.empty(0, index_dtype(len(trace)))
-    return OrderedRequests(
-        *where, lanes, column, trace.steps_of(last), none, matrices, np.ones(len(matrix), bool)
-    )
+    length, none = matrices.length, np.zeros(len(matrices.begin), np.int64)
+    step = trace.steps_of(matrices.begin + (matrices.lanes - 1) * length)
+    runs = Runs(matrices.block_position, matrices.warp, matrices.phase, length, none, step)
+    rows: NDArray[np.signedinteger[Any]] = np.empty(0, index_dtype(len(trace)))
+    return OrderedRequests(runs, matrices.lanes, matrices.begin, none.astype(bool), rows, matrices)
 
 
 def _together(trace: Trace, regular: OrderedRequests, others: OrderedRequests) -> OrderedRequests:
     """Return the requests of both, of which no warp has some in each in one phase."""
-    block_position, warp, phase, lanes, position, step = (
-        np.concatenate([getattr(regular, name), getattr(others, name)]) for name in PLACES
+    runs = _joined(regular.runs, others.runs)
+    turn = (runs.block_position * trace.warps + runs.warp) * (int(runs.phase.max()) + 1) + runs.phase
+    order = stable_order(turn)
+    lanes, first, listed = (
+        np.concatenate([getattr(part, name) for part in (regular, others)])[order]
+        for name in ("lanes", "first", "listed")
     )
-    order = stable_order((block_position * trace.warps + warp) * (int(phase.max()) + 1) + phase)
-    return OrderedRequests(
-        block_position[order], warp[order], phase[order], lanes[order], position[order], step[order],
-        others.rows, regular.matrices, order < len(regular.lanes),
-    )  # fmt: skip
+    in_order = Runs(*(getattr(runs, name)[order] for name in Runs.__struct_fields__))
+    return OrderedRequests(in_order, lanes, first, listed, others.rows, regular.matrices)
 
 
 def _batches(trace: Trace, some: Ints) -> list[Ints]:
@@ -97,8 +119,8 @@ def _batches(trace: Trace, some: Ints) -> list[Ints]:
     return np.split(rows, blocks[group_starts(blocks // BATCH)][1:])
 
 
-def _order_of(trace: Trace, queues: LaneQueues) -> OrderedRequests:
-    """Return the requests of these queues in order."""
+def _order_of(trace: Trace, queues: LaneQueues) -> tuple[Runs, Ints, Ints]:
+    """Return the requests of these queues in order, how many accesses each has, and which these are."""
     slot = issue_slots(trace, queues)
     slots = np.zeros(len(queues.block_position), np.int64)
     np.maximum.at(slots, queues.group, slot + 1)
@@ -107,10 +129,9 @@ def _order_of(trace: Trace, queues: LaneQueues) -> OrderedRequests:
     position, step = np.zeros((2, len(group)), np.int64)
     np.maximum.at(position, number, queues.position)
     np.maximum.at(step, number, trace.steps_of(queues.order))
-    return OrderedRequests(
-        queues.block_position[group], queues.warp[group], queues.phase[group], np.bincount(number),
-        position, step, queues.order[stable_order(number)],
-    )  # fmt: skip
+    where = (queues.block_position[group], queues.warp[group], queues.phase[group])
+    runs = Runs(*where, np.ones_like(group), position, step)
+    return runs, np.bincount(number), queues.order[stable_order(number)]
 
 
 class LaneQueues(Struct, frozen=True, eq=False):

@@ -11,14 +11,16 @@ from typing import Any
 
 import numpy as np
 from msgspec import Struct
+from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
-from ..model.array_types import Ints
+from ..model.array_types import AnyInts, Ints, Mask
 from ..model.grouping import group_starts, offsets
 from ..model.trace import STEPPED, WARP, Trace
-from .request_cost import ADDRESS, PERIOD, UNIT, costs_of_rows, rules_of
+from .request_cost import ADDRESS, PERIOD, UNIT, costs_of, rules_of
 
 PART = 1 << 17  # accesses handled at once: few enough to stay in a processor's cache
+QUEUES = 1 << 14  # of threads in a phase that are handled at once, for the same reason
 WORDS = (np.uint64, np.uint32, np.uint16, np.uint8)
 Shape = tuple[int, int, int]  # how many matrices, of how many lanes, of how many accesses each
 
@@ -33,23 +35,54 @@ class AccessMatrices(Struct, frozen=True, eq=False):
     lanes: Ints  # those that made accesses
     length: Ints  # accesses of each of these lanes
 
-    def requests(self) -> tuple[Ints, Ints]:
-        """Return per request its matrix and its column there."""
-        matrix = np.repeat(np.arange(len(self.begin)), self.length)
-        return matrix, np.arange(len(matrix)) - offsets(self.length)[matrix]
+    def some(self, some: Ints) -> AccessMatrices:
+        """Return some of the matrices, in this order."""
+        return AccessMatrices(*(getattr(self, name)[some] for name in self.__struct_fields__))
 
-    def costs(self, trace: Trace) -> tuple[Ints, Ints]:
-        """Return (sectors, wavefronts) of each request.
+    def costs(self, trace: Trace) -> tuple[NDArray[np.int32], Ints, Ints]:
+        """Return where the costs of each request stand among these sectors and wavefronts.
 
         One whose lanes lie to each other as in the matrix before costs the same again where it lies as far behind a
         multiple of PERIOD bytes.
         """
-        count, rules = offsets(self.length), rules_of(trace.buffers)
-        sectors, wavefronts = np.zeros((2, count[-1]), np.int64)
+        start, rules, table = offsets(self.length), rules_of(trace.buffers), _CostTable(trace)
+        place = np.empty(start[-1], np.int32)
         for number, shape in _of_a_size(self):
-            place = count[number][:, None] + np.arange(shape[2])
-            sectors[place], wavefronts[place] = _costs(trace, self.begin[number], shape, rules)
+            begin = self.begin[number]
+            alike, first = _costing_alike(trace, begin, shape, rules)
+            place[start[number][:, None] + np.arange(shape[2])] = alike + table.size
+            matrix, column = np.divmod(first, shape[2])
+            table.add((begin[matrix] + column)[:, None] + np.arange(shape[1]) * shape[2])
+        return place, *table.costs()
+
+
+class _CostTable:
+    """What some requests cost, which is found out for many of them at once."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace, self.size = trace, 0
+        self._waiting: list[Ints] = []
+        self._found: list[tuple[Ints, Ints]] = []
+
+    def add(self, rows: Ints) -> None:
+        """Add requests, by the rows of the trace that their accesses are: shape (requests, lanes)."""
+        self.size += len(rows)
+        self._waiting.append(rows)
+        if sum(some.size for some in self._waiting) > PART:
+            self._find_out()
+
+    def costs(self) -> tuple[Ints, Ints]:
+        """Return (sectors, wavefronts) of all that were added."""
+        self._find_out()
+        sectors, wavefronts = (np.concatenate(costs) for costs in zip(*self._found, strict=True))
         return sectors, wavefronts
+
+    def _find_out(self) -> None:
+        lanes = [np.full(len(some), some.shape[1]) for some in self._waiting]
+        if lanes:
+            rows = np.concatenate([some.ravel() for some in self._waiting])
+            self._found.append(costs_of(self._trace, rows, offsets(np.concatenate(lanes))))
+            self._waiting = []
 
 
 def access_matrices(trace: Trace) -> tuple[AccessMatrices, Ints] | None:
@@ -57,35 +90,18 @@ def access_matrices(trace: Trace) -> tuple[AccessMatrices, Ints] | None:
 
     None where threads did not run one after the other, or no warp's lanes did alike.
     """
-    if trace.schedule.startswith(STEPPED):
+    found = None if trace.schedule.startswith(STEPPED) else _groups(trace)
+    if found is None:
         return None
-    starts = _queues(trace)
-    thread, phase, block = (c[starts].astype(np.int64) for c in (trace.thread, trace.phase, trace.block))
-    block_position = trace.block_positions(block)
-    key = (block_position * (int(phase.max()) + 1) + phase) * trace.threads + thread
-    if not (key[1:] > key[:-1]).all():
-        return None
-    length = np.diff(starts, append=len(trace))
-    groups = group_starts(block_position, phase, thread // WARP)
-    lanes = np.diff(groups, append=len(starts))
-    columns = (
-        block_position[groups],
-        thread[groups] // WARP,
-        phase[groups],
-        starts[groups],
-        lanes,
-        length[groups],
-    )
-    as_long = np.logical_and.reduceat(length == np.repeat(length[groups], lanes), groups)
+    groups, as_long = found
     regular = np.flatnonzero(as_long)
     if len(regular):
-        regular = regular[_alike(trace, AccessMatrices(*(column[regular] for column in columns)))]
+        regular = regular[_alike(trace, groups.some(regular))]
     if not len(regular):
         return None
-    block_position, warp, phase = (column[regular] for column in columns[:3])
-    in_order = regular[np.lexsort((phase, warp, block_position))]
-    made = AccessMatrices(*(column[in_order] for column in columns))
-    return made, _others(starts[groups], len(trace), regular)
+    made = groups.some(regular)
+    in_order = np.lexsort((made.phase, made.warp, made.block_position))
+    return made.some(in_order), _others(groups.begin, len(trace), regular)
 
 
 def _others(begin: Ints, count: int, regular: Ints) -> Ints:
@@ -97,16 +113,59 @@ def _others(begin: Ints, count: int, regular: Ints) -> Ints:
     return np.arange(before[-1]) + np.repeat(begin[other] - before[:-1], size)
 
 
-def _queues(trace: Trace) -> Ints:
-    """Return where the rows of another thread, phase or block begin."""
-    found = [np.zeros(1, np.int64)]
+def _groups(trace: Trace) -> tuple[AccessMatrices, Mask] | None:
+    """Return what each warp did in each phase, by its first row, and whether all of its lanes have as many rows.
+
+    `length` is that of the first lane. None where threads did not run one after the other.
+    """
+    starts, phases = _queues(trace), int(trace.phase.max()) + 1
+    heads, uneven = [], []
+    for low in range(0, len(starts) - 1, QUEUES):
+        found = _groups_from(trace, starts, low, phases)
+        if found is None:
+            return None
+        heads.append(found[0])
+        uneven.append(found[1])
+    head = np.concatenate(heads)
+    begin, end = (starts[some].astype(np.int64) for some in (head, head + 1))
+    block, thread, phase = (c[begin].astype(np.int64) for c in (trace.block, trace.thread, trace.phase))
+    as_long = np.ones(len(head), bool)
+    as_long[np.searchsorted(head, np.concatenate(uneven), side="right") - 1] = False
+    lanes = np.diff(head, append=len(starts) - 1)
+    where = trace.block_positions(block), thread // WARP, phase
+    return AccessMatrices(*where, begin, lanes, end - begin), as_long
+
+
+def _groups_from(trace: Trace, starts: AnyInts, low: int, phases: int) -> tuple[Ints, Ints] | None:
+    """Return which queues begin what a warp did in a phase, and which others are not as long as the one before.
+
+    They are QUEUES from `low` on. starts: of all queues, and the end of the last one. None where they are not in order.
+    """
+    first = max(0, low - 1)  # which the one at `low` is held against
+    bounds = starts[first : low + QUEUES + 1]
+    block, thread, phase = (c[bounds[:-1]].astype(np.int64) for c in (trace.block, trace.thread, trace.phase))
+    turn = trace.block_positions(block) * phases + phase
+    order = turn * trace.threads + thread
+    if not (order[1:] > order[:-1]).all():
+        return None
+    length, new = np.diff(bounds), np.ones(len(turn), bool)
+    new[1:] = (turn[1:] != turn[:-1]) | (thread[1:] // WARP != thread[:-1] // WARP)
+    uneven = ~new
+    uneven[1:] &= length[1:] != length[:-1]
+    return np.flatnonzero(new[low - first :]) + low, np.flatnonzero(uneven[low - first :]) + low
+
+
+def _queues(trace: Trace) -> AnyInts:
+    """Return where the rows of another thread, phase or block begin, and where the last of these end."""
+    dtype = index_dtype(len(trace))
+    found = [np.zeros(1, dtype)]
     for low in range(0, len(trace) - 1, PART):
         part = slice(low, low + PART + 1)
         changes = np.zeros(min(PART, len(trace) - 1 - low), bool)
         for column in (trace.thread[part], trace.phase[part], trace.block[part]):
             changes |= column[1:] != column[:-1]
-        found.append(np.flatnonzero(changes) + low + 1)
-    return np.concatenate(found)
+        found.append((np.flatnonzero(changes) + (low + 1)).astype(dtype))
+    return np.concatenate([*found, np.full(1, len(trace), dtype)])
 
 
 def _of_a_size(matrices: AccessMatrices) -> Iterator[tuple[Ints, Shape]]:
@@ -125,13 +184,13 @@ def _of_a_size(matrices: AccessMatrices) -> Iterator[tuple[Ints, Shape]]:
 
 
 def _taken(column: NDArray[Any], begin: Ints, shape: Shape) -> NDArray[Any]:
-    """Return a column's entries of matrices that begin at these rows, ascending, in their shape."""
+    """Return a column's entries of matrices that begin at these rows, in their shape."""
     size = shape[1] * shape[2]
-    apart = np.flatnonzero(begin[1:] - begin[:-1] != size)  # the others are one behind the other
-    lows = [int(begin[0]), *begin[apart + 1].tolist()]
-    highs = [*(begin[apart] + size).tolist(), int(begin[-1]) + size]
-    rows = [column[low:high] for low, high in zip(lows, highs, strict=True)]
-    return (rows[0] if len(rows) == 1 else np.concatenate(rows)).reshape(shape)
+    from_each_row = as_strided(
+        column, (len(column) - size + 1, size), column.strides * 2, subok=False, writeable=False
+    )
+    found: NDArray[Any] = from_each_row[begin].reshape(shape)
+    return found
 
 
 def _in_words(entries: NDArray[Any]) -> NDArray[Any]:
@@ -140,38 +199,48 @@ def _in_words(entries: NDArray[Any]) -> NDArray[Any]:
     return entries.view(next(word for word in WORDS if size % np.dtype(word).itemsize == 0))
 
 
-def _alike(trace: Trace, matrices: AccessMatrices) -> NDArray[np.bool_]:
+def _alike(trace: Trace, matrices: AccessMatrices) -> Mask:
     """Return of each matrix whether every lane did what the first one of its warp did."""
     alike = np.ones(len(matrices.begin), bool)
     for number, shape in _of_a_size(matrices):
         for column in (trace.site, trace.buffer, trace.op):
             made = _in_words(_taken(column, matrices.begin[number], shape))
-            same = made == made[:, :1]
-            if not same.all():
-                alike[number] &= same.all(axis=(1, 2))
+            if not np.array_equal(made[:, 1:], made[:, :-1]):
+                alike[number] &= (made[:, 1:] == made[:, :-1]).all(axis=(1, 2))
     return alike
 
 
-def _costs(trace: Trace, begin: Ints, shape: Shape, rules: Ints) -> tuple[Ints, Ints]:
-    """Return (sectors, wavefronts) of the requests of matrices that begin at these rows, shape (matrices, length)."""
-    lead_rows = begin[:, None] + np.arange(shape[2])
-    buffer, op = trace.buffer[lead_rows].astype(np.int64), trace.op[lead_rows]
+def _costing_alike(trace: Trace, begin: Ints, shape: Shape, rules: Ints) -> tuple[Ints, Ints]:
+    """Return which requests of matrices that begin at these rows cost alike, and the first of each kind.
+
+    Of each request the number of its kind, shape (matrices, length); of each kind the number of its first request.
+    """
+    first_lane = (shape[0], 1, shape[2])
+    buffer, op = (_taken(column, begin, first_lane)[:, 0] for column in (trace.buffer, trace.op))
     index = _taken(trace.index, begin, shape)
-    lead = index[:, 0].astype(np.int64)
+    lies = rules[:, ADDRESS][buffer] + index[:, 0] * rules[:, UNIT][buffer]
+    new = _laid_anew(index)
+    new[1:] |= (buffer[1:] != buffer[:-1]) | (op[1:] != op[:-1])
+    kind = np.cumsum(new, axis=0, dtype=np.int64) * shape[2] + np.arange(shape[2])
+    key = kind * PERIOD + (lies & (PERIOD - 1))
+    first = np.full(int(key.max()) + 1, -1)
+    first[key.ravel()[::-1]] = np.arange(key.size)[::-1]  # of several the last one stays
+    known = np.flatnonzero(first >= 0)
+    number = np.empty_like(first)
+    number[known] = np.arange(len(known))
+    return number[key], first[known]
+
+
+def _laid_anew(index: NDArray[Any]) -> Mask:
+    """Return of each request of matrices whether its lanes lie to each other otherwise than in the matrix before."""
     # How far each lane is from the first one. No buffer has 2^31 elements: of 32 bits two that differ stay different.
     apart = np.subtract(index, index[:, :1], dtype=index.dtype if index.itemsize >= 4 else np.int32)
-    other = np.bitwise_or.reduce(_in_words(apart[1:] != apart[:-1]), axis=1).view(bool)
-    new = np.ones((shape[0], shape[2]), np.int64)
-    new[1:] = other | (buffer[1:] != buffer[:-1]) | (op[1:] != op[:-1])
-    kind = np.cumsum(new, axis=0) * shape[2] + np.arange(shape[2])
-    residue = (rules[buffer, ADDRESS] + lead * rules[buffer, UNIT]) % PERIOD
-    _, first, which = np.unique(kind * PERIOD + residue, return_index=True, return_inverse=True)
-    matrix, column = np.divmod(first, shape[2])
-    rows = begin[matrix] + column
-    lanes = rows[:, None] + np.arange(shape[1]) * shape[2]
-    sectors, wavefronts = costs_of_rows(trace, lanes.ravel(), np.arange(len(first) + 1) * shape[1], rules)
-    which = which.reshape(new.shape)
-    return sectors[which], wavefronts[which]
+    other = apart[1:] != apart[:-1]
+    new = np.ones((index.shape[0], index.shape[2]), bool)
+    new[1:] = False
+    some = np.flatnonzero(_in_words(other.reshape(len(other), index[0].size)).any(axis=1))
+    new[some + 1] = other[some].any(axis=1)
+    return new
 
 
 def index_dtype(count: int) -> type[np.signedinteger[Any]]:

@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 
 from ..model.array_types import AnyInts, Ints
 from ..model.grouping import offsets, stable_order
-from ..model.trace import WARP, Op, Trace
+from ..model.trace import Op, Trace
 from .display_clock import phase_counts
 from .request_accesses import MANY, RequestAccesses
 from .request_cost import costs_of
-from .request_order import OrderedRequests, ordered_requests
+from .request_order import OrderedRequests, Runs, ordered_requests
 from .warp_exchanges import WarpExchanges, no_exchanges, timed
+
+NEVER = np.iinfo(np.int64).max  # a moment
 
 # What a request is, as drawn and counted everywhere: `Requests.kind` is an index of this tuple.
 REQUEST_KINDS = (
@@ -101,72 +103,66 @@ def requests_of(trace: Trace) -> Requests:
         return _nothing(trace)
     ordered = ordered_requests(trace)
     moment, exchanges = timed(trace, ordered)
+    spans = _spans(trace, *_together(trace, ordered.runs, moment, exchanges))
     by_moment = stable_order(moment)
-    accesses = _accesses(ordered, by_moment)
+    run, place = (each[by_moment] for each in ordered.each())
+    accesses = _accesses(ordered, run, place)
+    del place  # of millions of requests these take as much memory as what is made of them
+    columns = _columns(trace, ordered.runs, run, accesses.heads())
+    del run
     costs = _costs(trace, ordered, by_moment)
     moment = moment[by_moment]
-    del ordered, by_moment  # of millions of requests these take as much memory as what is made of them
-    return _filled(trace, moment, accesses, costs, exchanges)
+    end = max(int(moment[-1]), int(exchanges.moment[-1]) if len(exchanges) else 0)
+    return Requests(*columns, moment, accesses.lanes, *costs, accesses, *spans, end, exchanges)
 
 
-def _accesses(ordered: OrderedRequests, by_moment: Ints) -> RequestAccesses:
-    """Return the accesses of requests in another order."""
+def _accesses(ordered: OrderedRequests, run: AnyInts, place: AnyInts) -> RequestAccesses:
+    """Return the accesses of requests, given the run of each and its place there."""
     dtype = ordered.rows.dtype
-    first, apart = np.zeros(len(by_moment), dtype), np.ones(len(by_moment), dtype)
-    listed = np.ones(len(by_moment), bool) if ordered.regular is None else ~ordered.regular
-    if ordered.matrices is not None:
-        matrix, column = ordered.matrices.requests()
-        first[~listed], apart[~listed] = (
-            ordered.matrices.begin[matrix] + column,
-            ordered.matrices.length[matrix],
-        )
-    first[listed] = offsets(ordered.lanes[listed])[:-1]
-    return RequestAccesses(
-        first[by_moment], apart[by_moment], ordered.lanes[by_moment], listed[by_moment], ordered.rows
-    )
+    first, apart = ordered.first.astype(dtype)[run], ordered.runs.length.astype(dtype)[run]
+    first += place
+    return RequestAccesses(first, apart, ordered.lanes[run], ordered.listed[run], ordered.rows)
 
 
 def _costs(trace: Trace, ordered: OrderedRequests, by_moment: Ints) -> tuple[Ints, Ints]:
     """Return (sectors, wavefronts) of requests in another order."""
-    if ordered.matrices is None or ordered.regular is None:
-        found = costs_of(trace, ordered.rows, offsets(ordered.lanes))
-    elif ordered.regular.all():
-        found = ordered.matrices.costs(trace)
-    else:
-        irregular = ~ordered.regular
-        both = np.empty((2, len(by_moment)), np.int64)
-        both[:, ordered.regular] = ordered.matrices.costs(trace)
-        both[:, irregular] = costs_of(trace, ordered.rows, offsets(ordered.lanes[irregular]))
-        found = both[0], both[1]
-    return found[0][by_moment], found[1][by_moment]
+    listed = costs_of(trace, ordered.rows, offsets(ordered.lanes[ordered.listed]))
+    if ordered.matrices is None:
+        return listed[0][by_moment], listed[1][by_moment]
+    place, *costs = ordered.matrices.costs(trace)
+    if ordered.listed.any():
+        is_listed = np.repeat(ordered.listed, ordered.runs.length)
+        found = np.empty(len(by_moment), np.int32)
+        found[~is_listed], found[is_listed] = place, np.arange(len(listed[0])) + len(costs[0])
+        place, costs = found, [np.concatenate(pair) for pair in zip(costs, listed, strict=True)]
+    place = place[by_moment]
+    return costs[0][place], costs[1][place]
 
 
-def _filled(
-    trace: Trace, moment: Ints, accesses: RequestAccesses, costs: tuple[Ints, Ints], exchanges: WarpExchanges
-) -> Requests:  # fmt: skip
-    """Return the requests with every column, from their moments and accesses."""
-    head = accesses.heads()
-    columns = (trace.block, trace.thread, trace.phase, trace.site, trace.buffer)
-    block, thread, phase, site, buffer = (c[head].astype(np.int64) for c in columns)
+def _columns(
+    trace: Trace, runs: Runs, run: AnyInts, head: AnyInts
+) -> tuple[Ints, Ints, Ints, Ints, Ints, NDArray[np.uint8], NDArray[np.uint8]]:
+    """Return what requests are, block to kind, from the run of each and its first access."""
+    block, warp, phase = trace.blocks[runs.block_position][run], runs.warp[run], runs.phase[run]
+    site, buffer = (column[head].astype(np.int64) for column in (trace.site, trace.buffer))
     op = trace.op[head]
-    kind = _kinds(trace)[buffer, op]
-    spans = _spans(trace, *_together(exchanges, block, phase, moment))
-    end = max(int(moment[-1]), int(exchanges.moment[-1]) if len(exchanges) else 0)
-    return Requests(
-        block, thread // WARP, phase, site, buffer, op, kind, moment, accesses.lanes, *costs, accesses, *spans,
-        end, exchanges,
-    )  # fmt: skip
+    return block, warp, phase, site, buffer, op, _kinds(trace)[buffer, op]
 
 
-def _together(exchanges: WarpExchanges, block: Ints, phase: Ints, moment: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return block, phase and moment of requests and exchanges, ascending by moment."""
+def _together(
+    trace: Trace, runs: Runs, moment: Ints, exchanges: WarpExchanges
+) -> tuple[Ints, Ints, Ints, Ints]:
+    """Return block (its position), phase, first and last moment of runs and exchanges.
+
+    moment: of the requests, run after run.
+    """
+    end = offsets(runs.length)
+    of_runs = runs.block_position, runs.phase, moment[end[:-1]], moment[end[1:] - 1]
     if not len(exchanges):
-        return block, phase, moment
-    moments = np.concatenate([moment, exchanges.moment])
-    order = stable_order(moments)
-    pairs = ((block, exchanges.block), (phase, exchanges.phase))
-    blocks, phases = (np.concatenate(pair)[order] for pair in pairs)
-    return blocks, phases, moments[order]
+        return of_runs
+    of_exchanges = trace.block_positions(exchanges.block), exchanges.phase, exchanges.moment, exchanges.moment
+    position, phase, first, last = map(np.concatenate, zip(of_runs, of_exchanges, strict=True))
+    return position, phase, first, last
 
 
 def kinds_of(trace: Trace, rows: AnyInts) -> NDArray[np.uint8]:
@@ -193,16 +189,14 @@ def _kind(space: str, op: Op) -> int:
     return REQUEST_KINDS.index("constant load" if space == "constant" else f"{space} {op.name.lower()}")
 
 
-def _spans(trace: Trace, block: Ints, phase: Ints, moment: Ints) -> tuple[Ints, Ints]:
+def _spans(trace: Trace, block_position: Ints, phase: Ints, first: Ints, last: Ints) -> tuple[Ints, Ints]:
     """Return (span_start, span_end); a block that made no access gets the start of the block before."""
-    block_position = trace.block_positions(block)
     shape = (len(trace.blocks), int(phase_counts(trace, block_position, phase).max(initial=1)))
-    end = np.zeros(shape, np.int64)
-    begin = np.full(shape[0], -1)
-    np.maximum.at(end, (block_position, phase), moment)
-    begin[block_position[::-1]] = moment[::-1] - 1
-    filled = np.maximum.accumulate(np.where(begin >= 0, np.arange(len(begin)), 0))
-    begin = np.maximum(begin[filled], 0)
+    end, begin = np.zeros(shape, np.int64), np.full(shape[0], NEVER)
+    np.maximum.at(end, (block_position, phase), last)
+    np.minimum.at(begin, block_position, first - 1)
+    filled = np.maximum.accumulate(np.where(begin < NEVER, np.arange(len(begin)), 0))
+    begin = np.where(begin[filled] < NEVER, begin[filled], 0)
     end = np.maximum.accumulate(np.maximum(end, begin[:, None]), axis=1)
     return np.column_stack([begin, end[:, :-1]]), end
 
@@ -213,5 +207,5 @@ def _nothing(trace: Trace) -> Requests:
     kind, accesses = none.astype(np.uint8), RequestAccesses(none, none, none, none.astype(bool), none)
     return Requests(
         none, none, none, none, none, kind, kind, none, none, none, none, accesses,
-        *_spans(trace, none, none, none), 0, no_exchanges(),
+        *_spans(trace, none, none, none, none), 0, no_exchanges(),
     )  # fmt: skip

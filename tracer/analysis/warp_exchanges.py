@@ -11,7 +11,7 @@ from ..model.array_types import Ints
 from ..model.grouping import group_starts, offsets, positions_in_group, stable_order
 from ..model.trace import COMPARED, VOTED_NO, VOTED_YES, WARP, Trace
 from .display_clock import highest_so_far, moments_of
-from .request_order import OrderedRequests
+from .request_order import OrderedRequests, Runs
 
 
 class WarpExchanges(Struct, frozen=True, eq=False):
@@ -88,12 +88,13 @@ def timed(trace: Trace, ordered: OrderedRequests) -> tuple[Ints, WarpExchanges]:
     """
     found, came = _exchanges(trace)
     if not len(found):
-        return moments_of(trace, ordered), found
+        return moments_of(trace, ordered.runs), found
     position = np.searchsorted(trace.blocks, found.block)
-    merged, order = _merged(trace, ordered, found, position, came)
+    runs = ordered.singly(trace)
+    merged, order = _merged(trace, runs, found, position, came)
     moment = np.empty(len(order), np.int64)
     moment[order] = moments_of(trace, merged)
-    of_requests, when = np.split(moment, [len(ordered.step)])
+    of_requests, when = np.split(moment, [len(runs.step)])
     return of_requests, _sorted(found, when)
 
 
@@ -143,34 +144,30 @@ def _gathered(starts: Ints, sizes: Ints) -> Ints:
     return np.repeat(starts - first[:-1], sizes) + np.arange(first[-1])
 
 
-def _merged(
-    trace: Trace, ordered: OrderedRequests, found: WarpExchanges, position: Ints, came: Ints
-) -> tuple[OrderedRequests, Ints]:
+def _merged(trace: Trace, runs: Runs, found: WarpExchanges, position: Ints, came: Ints) -> tuple[Runs, Ints]:
     """Return requests and exchanges together in the order of each warp, and which of (requests, exchanges) each is."""
-    phases = int(max(ordered.phase.max(), found.phase.max())) + 1
-    code = (ordered.block_position * trace.warps + ordered.warp) * phases + ordered.phase
+    phases = int(max(runs.phase.max(), found.phase.max())) + 1
+    code = (runs.block_position * trace.warps + runs.warp) * phases + runs.phase
     mine = (position * trace.warps + found.warp) * phases + found.phase
-    span = int(max(ordered.step.max(), came.max())) + 2
+    span = int(max(runs.step.max(), came.max())) + 2
     # The steps of a warp's requests, made to rise along it: an exchange stands behind all that are before its step.
-    risen = np.maximum.accumulate(code * span + ordered.step)
+    risen = np.maximum.accumulate(code * span + runs.step)
     place = np.searchsorted(risen, mine * span + came)
     place = np.clip(place, np.searchsorted(code, mine), np.searchsorted(code, mine, "right"))
     key = np.concatenate([np.arange(len(code)) * 2 + 1, place * 2])
     order = stable_order(key)
-    of_requests = ordered.block_position, ordered.warp, ordered.phase, ordered.step
+    of_requests = runs.block_position, runs.warp, runs.phase, runs.step
     of_exchanges = position, found.warp, found.phase, came - 1
     both = [np.concatenate(pair)[order] for pair in zip(of_requests, of_exchanges, strict=True)]
     is_exchange = order >= len(code)
-    highest = highest_so_far(ordered)
+    highest = highest_so_far(runs)
     before = np.where(place > np.searchsorted(code, mine), highest[np.maximum(place - 1, 0)] + 1, 0)
     earlier: Ints = np.cumsum(is_exchange) - is_exchange
     segment = group_starts(*both[:3])
     earlier = earlier - np.repeat(earlier[segment], np.diff(np.append(segment, len(order))))
     at = np.concatenate([highest, before])[order] + earlier
-    lanes = np.concatenate([ordered.lanes, np.diff(found.start)])[order]
     block_position, warp, phase, step = both
-    rows = ordered.rows[:0]
-    return OrderedRequests(block_position, warp, phase, lanes, at, step, rows), order
+    return Runs(block_position, warp, phase, np.ones_like(at), at, step), order
 
 
 def _sorted(found: WarpExchanges, moment: Ints) -> WarpExchanges:

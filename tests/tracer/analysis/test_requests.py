@@ -96,6 +96,7 @@ def test_requests_worked_out_in_small_pieces_are_the_same(programs: Programs, ki
         patch.setattr(request_order, "BATCH", 3)
         patch.setattr(request_cost, "CHUNK", 2)
         patch.setattr(request_order_fast, "PART", 4)
+        patch.setattr(request_order_fast, "QUEUES", 2)
         for where in ("requests", "request_accesses"):
             patch.setattr(f"tilescope.tracer.analysis.{where}.MANY", 2)
         in_pieces = requests_of(trace)
