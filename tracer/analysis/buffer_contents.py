@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from ..dataflow.load_destinations import LoadDestinations
 from ..model.array_types import Ints, Mask
-from ..model.grouping import group_numbers, group_starts, offsets
+from ..model.grouping import ascends, group_numbers, group_starts, offsets
 from ..model.trace import Op, Trace, is_poison, poison
 from .access_history import AccessHistory, BufferCells, TimedAccesses
+from .beside import begun
 from .requests import Requests
 
 NOWHERE, INTO_SHARED, INTO_RESULT = 0, 1, 2  # where a loaded element goes
 ANY = -1  # thread
 CHUNK = 1 << 13  # requests handled at once: few enough for their accesses to stay in a processor's cache
-MANY = 1 << 20  # accesses of a trace that is worth two threads
 SPARSE = 16  # elements for each access, from which on it takes longer to look at all than at those accessed
 Destinations = tuple[NDArray[np.uint8], Ints, Ints]  # kind, buffer, access index; see `destinations`
 
@@ -171,8 +171,7 @@ class BufferContents:
 
     @cached_property
     def _block_by_block(self) -> bool:
-        block = self._trace.block
-        return bool((block[1:] >= block[:-1]).all())
+        return ascends(self._trace.block)
 
     def request_rows(self, moment: int) -> range:
         """Return the requests of this moment."""
@@ -347,14 +346,7 @@ def _by_phase(elements: Ints, phases: NDArray[np.unsignedinteger]) -> TouchedEle
 
 def destinations_beside(trace: Trace) -> Callable[[], LoadDestinations]:
     """Return what finds the destinations of a trace's loads: of a large one a thread does, from now on."""
-    if len(trace) <= MANY:
-        return partial(LoadDestinations, trace)
-    from concurrent.futures import ThreadPoolExecutor  # which takes a while, and most traces do without
-
-    beside = ThreadPoolExecutor(1)  # NumPy works on large columns without the lock of Python's threads
-    found = beside.submit(LoadDestinations, trace)
-    beside.shutdown(wait=False)
-    return found.result
+    return begun(partial(LoadDestinations, trace), len(trace))
 
 
 def contents_of(

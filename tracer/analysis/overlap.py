@@ -14,7 +14,7 @@ import numpy as np
 from msgspec import Struct
 
 from ..model.array_types import AnyInts, Ints, Mask
-from ..model.grouping import group_starts
+from ..model.grouping import ascends, group_starts
 from ..model.trace import Trace
 
 RANGE = 1 << 18  # accesses looked at at once: few enough to stay in a processor's cache
@@ -63,7 +63,7 @@ def _end(trace: Trace, number: int) -> int:
 def block_ranges(trace: Trace) -> list[slice]:
     """Return the rows of whole blocks, about RANGE in each slice; one slice where blocks take turns."""
     block = trace.block
-    if len(trace) <= RANGE or not (block[1:] >= block[:-1]).all():
+    if len(trace) <= RANGE or not ascends(block):
         return [slice(0, len(trace))]
     starts = group_starts(block)
     cuts = starts[group_starts(starts // RANGE)].tolist()

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from ..model.array_types import Ints, Mask
-from ..model.grouping import group_numbers, group_starts, offsets, positions_in_group, stable_order
+from ..model.grouping import ascends, group_numbers, group_starts, offsets, positions_in_group, stable_order
 from ..model.trace import STEPPED, WARP, Trace
 from .request_order_fast import AccessMatrices, access_matrices, index_dtype
 
@@ -112,7 +112,7 @@ def _together(trace: Trace, regular: OrderedRequests, others: OrderedRequests) -
 def _batches(trace: Trace, some: Ints) -> list[Ints]:
     """Return some rows, ascending, of whole blocks, about BATCH in each part."""
     block = trace.block if len(some) == len(trace) else trace.block[some]
-    ordered = bool((block[1:] >= block[:-1]).all())  # as where blocks run one after the other
+    ordered = ascends(block)  # as where blocks run one after the other
     order = np.arange(len(some)) if ordered else stable_order(block)
     rows = some[order]
     blocks = group_starts(block if ordered else block[order])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..model.array_types import AnyInts, Ints
 from ..model.grouping import offsets, stable_order
 from ..model.trace import Op, Trace
+from .beside import begun
 from .display_clock import phase_counts
 from .request_accesses import MANY, RequestAccesses
 from .request_cost import costs_of
@@ -19,6 +20,7 @@ from .request_order import OrderedRequests, Runs, ordered_requests
 from .warp_exchanges import WarpExchanges, no_exchanges, timed
 
 NEVER = np.iinfo(np.int64).max  # a moment
+Kinds = NDArray[np.uint8]
 
 # What a request is, as drawn and counted everywhere: `Requests.kind` is an index of this tuple.
 REQUEST_KINDS = (
@@ -102,51 +104,50 @@ def requests_of(trace: Trace) -> Requests:
     if not len(trace):
         return _nothing(trace)
     ordered = ordered_requests(trace)
+    costs = begun(partial(_costs, trace, ordered), len(trace))
     moment, exchanges = timed(trace, ordered)
     spans = _spans(trace, *_together(trace, ordered.runs, moment, exchanges))
     by_moment = stable_order(moment)
-    run, place = (each[by_moment] for each in ordered.each())
-    accesses = _accesses(ordered, run, place)
-    del place  # of millions of requests these take as much memory as what is made of them
-    columns = _columns(trace, ordered.runs, run, accesses.heads())
-    del run
-    costs = _costs(trace, ordered, by_moment)
-    moment = moment[by_moment]
-    end = max(int(moment[-1]), int(exchanges.moment[-1]) if len(exchanges) else 0)
-    return Requests(*columns, moment, accesses.lanes, *costs, accesses, *spans, end, exchanges)
+    accesses, columns = _placed(trace, ordered, by_moment)
+    number, sectors, wavefronts = costs()
+    number = number[by_moment]
+    end = max(int(moment.max()), int(exchanges.moment.max(initial=0)))
+    return Requests(
+        *columns, moment[by_moment], accesses.lanes, sectors[number], wavefronts[number], accesses, *spans, end,
+        exchanges,
+    )  # fmt: skip
 
 
-def _accesses(ordered: OrderedRequests, run: AnyInts, place: AnyInts) -> RequestAccesses:
-    """Return the accesses of requests, given the run of each and its place there."""
-    dtype = ordered.rows.dtype
-    first, apart = ordered.first.astype(dtype)[run], ordered.runs.length.astype(dtype)[run]
-    first += place
-    return RequestAccesses(first, apart, ordered.lanes[run], ordered.listed[run], ordered.rows)
-
-
-def _costs(trace: Trace, ordered: OrderedRequests, by_moment: Ints) -> tuple[Ints, Ints]:
-    """Return (sectors, wavefronts) of requests in another order."""
+def _costs(trace: Trace, ordered: OrderedRequests) -> tuple[NDArray[np.int32], Ints, Ints]:
+    """Return where the costs of each request stand among these sectors and wavefronts."""
     listed = costs_of(trace, ordered.rows, offsets(ordered.lanes[ordered.listed]))
+    count = len(listed[0])
     if ordered.matrices is None:
-        return listed[0][by_moment], listed[1][by_moment]
-    place, *costs = ordered.matrices.costs(trace)
-    if ordered.listed.any():
-        is_listed = np.repeat(ordered.listed, ordered.runs.length)
-        found = np.empty(len(by_moment), np.int32)
-        found[~is_listed], found[is_listed] = place, np.arange(len(listed[0])) + len(costs[0])
-        place, costs = found, [np.concatenate(pair) for pair in zip(costs, listed, strict=True)]
-    place = place[by_moment]
-    return costs[0][place], costs[1][place]
+        return np.arange(count, dtype=np.int32), *listed
+    place, sectors, wavefronts = ordered.matrices.costs(trace)
+    if not count:
+        return place, sectors, wavefronts
+    is_listed = np.repeat(ordered.listed, ordered.runs.length)
+    number = np.empty(len(is_listed), np.int32)
+    number[~is_listed], number[is_listed] = place, np.arange(count) + len(sectors)
+    return number, np.concatenate([sectors, listed[0]]), np.concatenate([wavefronts, listed[1]])
 
 
-def _columns(
-    trace: Trace, runs: Runs, run: AnyInts, head: AnyInts
-) -> tuple[Ints, Ints, Ints, Ints, Ints, NDArray[np.uint8], NDArray[np.uint8]]:
-    """Return what requests are, block to kind, from the run of each and its first access."""
+def _placed(
+    trace: Trace, ordered: OrderedRequests, order: Ints
+) -> tuple[RequestAccesses, tuple[Ints, Ints, Ints, Ints, Ints, Kinds, Kinds]]:
+    """Return the accesses of requests in another order, and of each what it is: the columns from block to kind."""
+    runs, dtype = ordered.runs, ordered.rows.dtype
+    run, place = (each[order] for each in ordered.each())
+    first, apart = ordered.first.astype(dtype)[run], runs.length.astype(dtype)[run]
+    first += place
+    del place  # of millions of requests it takes as much memory as a column of them
+    accesses = RequestAccesses(first, apart, ordered.lanes[run], ordered.listed[run], ordered.rows)
+    head = accesses.heads()
     block, warp, phase = trace.blocks[runs.block_position][run], runs.warp[run], runs.phase[run]
     site, buffer = (column[head].astype(np.int64) for column in (trace.site, trace.buffer))
     op = trace.op[head]
-    return block, warp, phase, site, buffer, op, _kinds(trace)[buffer, op]
+    return accesses, (block, warp, phase, site, buffer, op, _kinds(trace)[buffer, op])
 
 
 def _together(

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from .array_types import AnyInts, Ints
 
+_AT_ONCE = 1 << 17  # entries, few enough to stay in a processor's cache
+
 
 def stable_order(key: AnyInts) -> Ints:
     """Return the permutation that sorts non-negative whole numbers, equal ones in the order they come.
@@ -28,6 +30,12 @@ def stable_order(key: AnyInts) -> Ints:
 
 def _digit(key: AnyInts, shift: int) -> NDArray[np.uint16]:
     return (key >> shift).astype(np.uint16)
+
+
+def ascends(column: NDArray[Any]) -> bool:
+    """Return whether no entry is less than the one before it; of millions some are looked at at a time."""
+    pieces = (column[low : low + _AT_ONCE + 1] for low in range(0, len(column) - 1, _AT_ONCE))
+    return all(bool((piece[1:] >= piece[:-1]).all()) for piece in pieces)
 
 
 def group_starts(*keys: NDArray[Any]) -> Ints:
