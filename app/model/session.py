@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from ...kernels.scenarios.catalogue import CatalogueError, Scenario, find
+from ...tracer.analysis.beside import begun
 from ...tracer.analysis.buffer_contents import BufferContents, contents_of, destinations_beside
 from ...tracer.analysis.counters import Counters, counters_of
 from ...tracer.analysis.histogram_launch import HistogramLaunch, histogram_launch_of
@@ -124,9 +125,10 @@ class Session(Struct, frozen=True, eq=False, dict=True, weakref=True):
 
     def prepared(self) -> Session:
         """Return this session with what its pictures need computed: for a thread that nobody waits for."""
+        counted = begun(self.counters.prepare, len(self.trace))
         _ = self.only_counts
         self.memory.prepare()
-        self.counters.prepare()
+        counted()
         return self
 
     def examined(self) -> Session:

@@ -22,21 +22,25 @@ ALL = slice(None)
 
 
 class Counters:
-    """The counters of a trace at any moment.
-
-    total: of the whole launch, also where the trace lacks rows; equal to `at(end)` where it does not.
-    """
+    """The counters of a trace at any moment. Nothing is counted before it is asked for."""
 
     def __init__(self, trace: Trace, requests: Requests) -> None:
         self._trace, self._requests = trace, requests
-        self._before = _sums_before(trace, requests)
         self._parts: OrderedDict[int, Ints] = OrderedDict()  # those that were asked for last, and their sums
-        self.total = dict(trace.totals) or self.at(requests.end)
         self._loads: dict[int, tuple[Ints, Ints]] = {}
 
     def prepare(self) -> None:
         """Compute what the first picture of every launch needs and takes a while."""
-        _ = self.at(0), self._lines
+        _ = self.total, self.at(0), self._lines
+
+    @cached_property
+    def total(self) -> dict[str, int]:
+        """The counters of the whole launch, also where the trace lacks rows; those at its end where it does not."""
+        return dict(self._trace.totals) or self.at(self._requests.end)
+
+    @cached_property
+    def _before(self) -> Ints:
+        return _sums_before(self._trace, self._requests)
 
     def at(self, moment: int) -> dict[str, int]:
         """Return each counter of NAMES at this moment; one before the first or past the last is that one."""

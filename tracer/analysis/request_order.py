@@ -9,10 +9,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from ..model.array_types import Ints, Mask
+from ..model.array_types import Ints, Mask, index_dtype
 from ..model.grouping import ascends, group_numbers, group_starts, offsets, positions_in_group, stable_order
 from ..model.trace import STEPPED, WARP, Trace
-from .request_order_fast import AccessMatrices, access_matrices, index_dtype
+from .request_order_fast import AccessMatrices, access_matrices
 
 # Accesses handled at once: few enough to stay in a processor's cache.
 BATCH = 1 << 18
@@ -45,14 +45,14 @@ class OrderedRequests(Struct, frozen=True, eq=False):
     rows: NDArray[np.signedinteger[Any]]  # of the trace, by request, then lane
     matrices: AccessMatrices | None = None  # the runs that are not listed, in their order
 
-    def each(self) -> tuple[NDArray[np.int32], Ints]:
-        """Return of each request its run and its place there."""
-        run = np.repeat(np.arange(len(self.lanes), dtype=np.int32), self.runs.length)
-        return run, np.arange(len(run)) - offsets(self.runs.length)[run]
+    def each(self) -> NDArray[np.int32]:
+        """Return the run of each request."""
+        return np.repeat(np.arange(len(self.lanes), dtype=np.int32), self.runs.length)
 
     def singly(self, trace: Trace) -> Runs:
         """Return each request as a run of its own."""
-        run, place = self.each()
+        run = self.each()
+        place = np.arange(len(run)) - offsets(self.runs.length)[run]
         runs = Runs(*(getattr(self.runs, name)[run] for name in Runs.__struct_fields__))
         later = np.flatnonzero(place)
         last = (self.first + (self.lanes - 1) * self.runs.length)[run[later]] + place[later]

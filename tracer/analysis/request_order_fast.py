@@ -14,7 +14,7 @@ from msgspec import Struct
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
-from ..model.array_types import AnyInts, Ints, Mask
+from ..model.array_types import AnyInts, Ints, Mask, index_dtype
 from ..model.grouping import group_starts, offsets
 from ..model.trace import STEPPED, WARP, Trace
 from .request_cost import ADDRESS, PERIOD, UNIT, costs_of, rules_of
@@ -241,8 +241,3 @@ def _laid_anew(index: NDArray[Any]) -> Mask:
     some = np.flatnonzero(_in_words(other.reshape(len(other), index[0].size)).any(axis=1))
     new[some + 1] = other[some].any(axis=1)
     return new
-
-
-def index_dtype(count: int) -> type[np.signedinteger[Any]]:
-    """Return the type for numbers up to a count: columns with an entry for each access are the largest by far."""
-    return np.int32 if count < 2**31 else np.int64

@@ -109,11 +109,12 @@ def requests_of(trace: Trace) -> Requests:
     spans = _spans(trace, *_together(trace, ordered.runs, moment, exchanges))
     by_moment = stable_order(moment)
     accesses, columns = _placed(trace, ordered, by_moment)
+    moment = moment[by_moment]  # of millions of requests each column takes much memory
     number, sectors, wavefronts = costs()
     number = number[by_moment]
-    end = max(int(moment.max()), int(exchanges.moment.max(initial=0)))
+    end = max(int(moment[-1]), int(exchanges.moment.max(initial=0)))
     return Requests(
-        *columns, moment[by_moment], accesses.lanes, sectors[number], wavefronts[number], accesses, *spans, end,
+        *columns, moment, accesses.lanes, sectors[number], wavefronts[number], accesses, *spans, end,
         exchanges,
     )  # fmt: skip
 
@@ -138,10 +139,11 @@ def _placed(
 ) -> tuple[RequestAccesses, tuple[Ints, Ints, Ints, Ints, Ints, Kinds, Kinds]]:
     """Return the accesses of requests in another order, and of each what it is: the columns from block to kind."""
     runs, dtype = ordered.runs, ordered.rows.dtype
-    run, place = (each[order] for each in ordered.each())
-    first, apart = ordered.first.astype(dtype)[run], runs.length.astype(dtype)[run]
-    first += place
-    del place  # of millions of requests it takes as much memory as a column of them
+    run = ordered.each()[order]
+    before_first = (
+        ordered.first - offsets(runs.length)[:-1]
+    )  # where the first of all would be, were it of this run
+    first, apart = (before_first[run] + order).astype(dtype), runs.length.astype(dtype)[run]
     accesses = RequestAccesses(first, apart, ordered.lanes[run], ordered.listed[run], ordered.rows)
     head = accesses.heads()
     block, warp, phase = trace.blocks[runs.block_position][run], runs.warp[run], runs.phase[run]

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.array_types import AnyInts, Ints, Mask
-from ..model.grouping import group_starts, present, stable_order
+from ..model.array_types import AnyInts, Ints, Mask, index_dtype
+from ..model.grouping import present
 from ..model.trace import Op, Trace
 from .source_flow import Carried, Share, flow_of
+
+PART = 1 << 17  # accesses handled at once: few enough to stay in a processor's cache
 
 
 class LoadDestinations:
@@ -54,17 +56,15 @@ class _SourceFlow:
         self._flow = flow_of(next(iter(trace.sources.values()), ""), trace.kernel)
         self._file = next(iter(trace.sources), "")
         self._places = [(site.line, site.column) for site in trace.sites]
-        writes = np.flatnonzero(trace.op != Op.LOAD)
-        site = trace.site[writes]
-        order = stable_order(site)
-        starts = group_starts(site[order])
-        self._stores = {
-            int(site[group[0]]): self._keys(writes[group])
-            for group in np.split(order, starts[1:])
-            if len(group)
-        }
+        self._stores = self._keys_of_stores()
         self._loads: dict[int, Ints] = {}
         self._ways: dict[int, list[tuple[Carried, Ints]]] = {}  # by site of loads, as `_ways_of` returns them
+
+    def _keys_of_stores(self) -> dict[int, Ints]:
+        """Return the keys of the stores that each site makes, ascending."""
+        rows = _stores_in(self._trace)
+        site = self._trace.site[rows]
+        return {number: self._keys(rows[site == number]) for number in present(site)}
 
     def is_known(self, site: int) -> bool:
         """Whether the source says where the loads of a site go."""
@@ -129,13 +129,28 @@ class _SourceFlow:
 
     def _keys(self, rows: AnyInts) -> Ints:
         """Return a number for each access that sorts by thread, then row; ascending."""
-        keys = self._first(rows) + rows
-        return np.sort(keys, kind="stable")  # threads ran one after the other: long runs are in order
+        keys = np.empty(len(rows), np.int64)
+        for low in range(0, len(rows), PART):
+            some = rows[low : low + PART]
+            np.add(self._first(some), some, out=keys[low : low + PART])
+        keys.sort(kind="stable")  # threads ran one after the other: long runs are in order
+        return keys
 
     def _first(self, rows: AnyInts) -> Ints:
         """Return the key that the first row of the trace would have, were it of the thread of each access."""
         first: Ints = self._trace.thread_of(rows) * len(self._trace)
         return first
+
+
+def _stores_in(trace: Trace) -> AnyInts:
+    """Return the rows that are no loads, ascending."""
+    lows = range(0, len(trace), PART)
+    counts = [int(np.count_nonzero(trace.op[low : low + PART] != Op.LOAD)) for low in lows]
+    rows, done = np.empty(sum(counts), index_dtype(len(trace))), 0
+    for low, count in zip(lows, counts, strict=True):
+        rows[done : done + count] = np.flatnonzero(trace.op[low : low + PART] != Op.LOAD) + low
+        done += count
+    return rows
 
 
 def _next(ascending: Ints, wanted: Ints) -> Ints:

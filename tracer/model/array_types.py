@@ -43,6 +43,11 @@ def narrow(column: NDArray[Any]) -> NDArray[Any]:
     return column.astype(np.min_scalar_type(top), copy=False)
 
 
+def index_dtype(count: int) -> type[np.signedinteger[Any]]:
+    """Return the type for numbers up to a count: columns with an entry for each access are the largest by far."""
+    return np.int32 if count < 2**31 else np.int64
+
+
 def counts_of(numbers: AnyInts) -> Ints:
     """Return how often each whole number from 0 up occurs, to the largest: `np.bincount` with little memory besides."""
     made = np.zeros(int(numbers.max(initial=0)) + 1, np.int64)
