@@ -412,6 +412,16 @@ class CentralWidget(QWidget):
         self.side_share = parts or SIDE_SHARE
         self.arrange()
 
+    @property
+    def is_held(self) -> bool:
+        """Whether the pictures stay as they are painted (`hold`)."""
+        return not self.side.updatesEnabled()
+
+    def hold(self, holds: bool) -> None:
+        """Leave the pictures as they are painted, whatever is loaded, or have all that came since painted at once."""
+        for part in (*self.panes, *self.timelines, self.side, self.transport):
+            part.setUpdatesEnabled(not holds)
+
     def load(self, i: int, session: Session | None) -> None:
         """Show a pane's session, or again the one before where there is no new one; `show_setups` comes next."""
         pane = self.panes[i]

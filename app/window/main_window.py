@@ -122,7 +122,10 @@ class MainWindow(QMainWindow):
         self._frames = QTimer(self, interval=FRAME_INTERVAL, timerType=Qt.TimerType.PreciseTimer)
         self._frames.timeout.connect(lambda: self.playhead.advance(time.monotonic()))
         self._draw_soon = QTimer(self, interval=0, singleShot=True)
-        self._draw_soon.timeout.connect(self.draw)
+        self._draw_soon.timeout.connect(self._draw_in_turn)
+        self._has_new = False  # whether sessions were loaded that are not drawn yet
+        self._paint_soon = QTimer(self, interval=0, singleShot=True)
+        self._paint_soon.timeout.connect(lambda: self.central.hold(False))
         self._connect()
         self.central.transport.play.setFocus()
         if self.stored_settings.problem:
@@ -232,8 +235,7 @@ class MainWindow(QMainWindow):
         stage.changed.connect(self._refresh)
         stage.loaded.connect(self._load)
         stage.positioned.connect(self.central.show_setups)
-        stage.positioned.connect(self.draw)  # before Qt paints what was loaded, so that it is painted once
-        stage.positioned.connect(self.central.mark_changes)
+        stage.positioned.connect(self._refresh)
         stage.waiting.connect(self.central.show_progress)
         stage.problem.connect(self.notice.error)
         stage.focus_changed.connect(self.central.show_setups)
@@ -298,6 +300,9 @@ class MainWindow(QMainWindow):
         if is_new and session is not None and self.lectures.player.lecture is None:
             self.questions.offer_all(i, session.trace)
             self._note_opened(self.stage.setups[i].file)
+        if is_new:
+            self._has_new = True
+            self.central.hold(True)  # until it is drawn
         self.central.load(i, session)
         if not is_new:  # else all is shown once it is known where to look
             self.central.show_setups()
@@ -320,10 +325,24 @@ class MainWindow(QMainWindow):
         if not self._draw_soon.isActive():
             self._draw_soon.start()
 
+    def _draw_in_turn(self) -> None:
+        """Draw the moment, and have what was loaded painted in the next round of the event loop: each takes a while."""
+        self._draw()
+        if self.central.is_held:
+            self._paint_soon.start()
+
     def draw(self) -> None:
-        """Draw the moment; called once a frame, however often the time changed."""
+        """Draw the moment at once, however often the time changed since the last frame; it is painted next."""
+        self._draw()
+        if self.central.is_held:
+            self.central.hold(False)
+
+    def _draw(self) -> None:
         self._draw_soon.stop()
         self.central.draw()
+        if self._has_new:
+            self._has_new = False
+            self.central.mark_changes()
 
     def bookmark(self) -> Bookmark:
         """Return everything that makes the window look as it does."""

@@ -19,10 +19,9 @@ from typing import Any
 
 from window import main_window, wait_until
 
-BEAT, LOOK = (
-    3,
-    0.05,
-)  # milliseconds from one sign of life to the next; seconds from one look at the memory to the next
+BEAT = 3  # milliseconds from one sign of life to the next
+LOOK = 0.05  # seconds from one look at the memory to the next
+PAINTED = 2  # beats after which what may be painted is
 
 
 def megabytes(process: int) -> float:
@@ -65,10 +64,19 @@ def shown(spec: str, *, looks_at_memory: bool) -> dict[str, Any]:
     if looks_at_memory:
         peak.start()
     beats: list[tuple[float, float]] = []
+    ends: list[float] = []  # when it was settled, then the beats since what came may be painted
     beat, loop = QTimer(interval=BEAT, timerType=Qt.TimerType.PreciseTimer), QEventLoop()
-    beat.timeout.connect(lambda: beats.append((time.perf_counter(), time.thread_time())))
+
+    def look() -> None:
+        beats.append((time.perf_counter(), time.thread_time()))
+        if ends and not window.central.is_held:
+            ends.append(time.perf_counter())
+        if len(ends) > PAINTED:
+            loop.quit()
+
+    beat.timeout.connect(look)
     beat.start()
-    window.stage.settled.connect(lambda: QTimer.singleShot(0, loop.quit))
+    window.stage.settled.connect(lambda: ends.append(time.perf_counter()))
     begin = time.perf_counter()
     window.show_bookmark(first_bookmark((spec,), None))
     loop.exec()

@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtTest import QTest
 
 from tilescope.app.model.bookmark import Setup
@@ -21,6 +21,35 @@ def test_a_typed_size_is_run_after_the_typing_and_the_old_picture_stays():
         assert [session.trace.buffers[0].shape for session in fresh.stage.sessions] == [(24, 16), (24, 16)]
         assert fresh.central.panes[1].memory.session is fresh.stage.sessions[1]
         assert field(fresh, "m").hasFocus()
+
+
+class Paintings(QObject):
+    """Notes at each painting of a pane's memory how many rows A has, the moment, and whether it is held."""
+
+    def __init__(self, window):
+        super().__init__(window)
+        self.window, self.view, self.seen = window, window.central.panes[0].memory, []
+        self.view.installEventFilter(self)
+
+    def eventFilter(self, _, event):
+        if event.type() == QEvent.Type.Paint:
+            rows = self.view.session.trace.buffers[0].shape[0]
+            self.seen.append((rows, self.view.moment, self.window.central.is_held))
+        return False
+
+
+def test_a_session_is_painted_where_it_is_to_be_looked_at_and_at_no_moment_before():
+    with opened() as fresh:
+        fresh.stage.seek(0, 5)
+        settle(fresh)
+        paintings, held = Paintings(fresh), []
+        fresh.stage.settled.connect(lambda: held.append(fresh.central.is_held))
+        enter(fresh, "m", "24")
+        until(lambda: fresh.stage.setups[0].values["m"] == 24)
+        settle(fresh)
+        until(lambda: any(rows == 24 for rows, _, _ in paintings.seen))
+        assert held == [True]
+        assert {seen for seen in paintings.seen if seen[0] == 24} == {(24, fresh.stage.moments()[0], False)}
 
 
 @pytest.mark.parametrize("text", ["", "0", "-4", "x", "1.5", "99999"])
