@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.array_types import AnyInts, Ints, Mask, index_dtype
+from ..model.array_types import AnyInts, Ints, Mask, counts_of, index_dtype
 from ..model.grouping import present
 from ..model.trace import Op, Trace
 from .source_flow import Carried, Share, flow_of
@@ -64,7 +64,8 @@ class _SourceFlow:
         """Return the keys of the stores that each site makes, ascending."""
         rows = _stores_in(self._trace)
         site = self._trace.site[rows]
-        return {number: self._keys(rows[site == number]) for number in present(site)}
+        found = np.flatnonzero(counts_of(site)).tolist()
+        return {number: self._keys(rows[site == number]) for number in found}
 
     def is_known(self, site: int) -> bool:
         """Whether the source says where the loads of a site go."""

@@ -97,8 +97,7 @@ def test_requests_worked_out_in_small_pieces_are_the_same(programs: Programs, ki
         patch.setattr(request_cost, "CHUNK", 2)
         patch.setattr(request_order_fast, "PART", 4)
         patch.setattr(request_order_fast, "QUEUES", 2)
-        for where in ("requests", "request_accesses"):
-            patch.setattr(f"tilescope.tracer.analysis.{where}.MANY", 2)
+        patch.setattr("tilescope.tracer.analysis.requests.MANY", 2)
         in_pieces = requests_of(trace)
         in_pieces.order, in_pieces.request  # noqa: B018  # in pieces, too
     columns = set(Requests.__struct_fields__) - {"exchanges", "accesses"}  # they make no exchanges
