@@ -32,6 +32,8 @@ GRACE = 300  # milliseconds for which a pane waits for a trace made ahead, befor
 
 MOST_AHEAD = 16_000_000  # accesses of the sessions in memory, about 1 GB, beyond which no more are made ahead
 
+LARGE = 10_000_000  # accesses of a session whose making leaves a hundred megabytes that glibc would keep
+
 NO_MEMORY = "There is not enough memory to draw this trace; choose a smaller size or fewer blocks."
 Source = Launch | str  # what a session is made from: a launch, or the path of a trace file
 
@@ -306,7 +308,7 @@ class SessionJobs(QObject):
             "The trace could not be prepared for drawing; the terminal says why. Choose another size or kernel."
         )
         try:
-            self._session_made.emit(key, make().prepared())
+            self._session_made.emit(key, _prepared(make()))
             why = None
         except TakesLong as long:
             why = None
@@ -488,6 +490,13 @@ class SessionJobs(QObject):
                 self.progress.emit(pane, done, total)
         if key == self._preparing:
             self.preparing.emit(key, done, total)
+
+
+def _prepared(session: Session) -> Session:
+    """Return a session with what its pictures need, which takes memory: first what it took to make it is given back."""
+    if len(session.trace) > LARGE:
+        return_free_memory()
+    return session.prepared()
 
 
 def without_lockstep(session: Session, why: str) -> Session:
