@@ -325,6 +325,18 @@ class MemoryPicture(MemoryArrangement):
                 found.append(self._footprint(state, layout, number, now, strong=True))
         return [*found, *self._written_elements(state, layout)]
 
+    def prepare(self, state: ViewState, block: int) -> None:
+        """Find what the first picture of a block takes beyond that of another one."""
+        layout, selection = self.zoomed(state), Selection(block, state.selection.thread)
+        self.footprints(state, block)
+        self.written_edges(state, selection, layout)
+        for group in self.data.groups(state.colour_by, selection, state.tops):
+            for number in group.buffers:
+                if number in layout.places and self.data.copy(number, selection) != self.data.copy(
+                    number, state.selection
+                ):
+                    self.data.codes(number, layout.places[number].sheet, group, 0, selection)
+
     def footprints(self, state: ViewState, block: int) -> Footprints:
         """Return what a block touches, found once for each."""
         sheets = {n: place.sheet for n, place in self.zoomed(state).places.items()}

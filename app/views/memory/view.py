@@ -222,9 +222,9 @@ class MemoryView(View):
             self.update(area)
 
     def prepare(self, block: int) -> None:
-        """Find ahead what another block touches."""
+        """Find ahead what another block touches, and what its own memory holds."""
         if self._picture is not None:
-            self._picture.footprints(self._state(), block)
+            self._picture.prepare(self._state(), block)
 
     def _pieces(self, state: ViewState, ratio: float) -> Pieces | None:
         """Return what is drawn in a state, made once for a frame."""
