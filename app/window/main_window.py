@@ -327,15 +327,19 @@ class MainWindow(QMainWindow):
 
     def _draw_in_turn(self) -> None:
         """Draw the moment, and have what was loaded painted in the next round of the event loop: each takes a while."""
-        self._draw()
-        if self.central.is_held:
-            self._paint_soon.start()
+        try:
+            self._draw()
+        finally:  # else what was held would never be painted
+            if self.central.is_held:
+                self._paint_soon.start()
 
     def draw(self) -> None:
         """Draw the moment at once, however often the time changed since the last frame; it is painted next."""
-        self._draw()
-        if self.central.is_held:
-            self.central.hold(False)
+        try:
+            self._draw()
+        finally:
+            if self.central.is_held:
+                self.central.hold(False)
 
     def _draw(self) -> None:
         self._draw_soon.stop()

@@ -331,10 +331,8 @@ class MemoryPicture(MemoryArrangement):
         self.footprints(state, block)
         self.written_edges(state, selection, layout)
         for group in self.data.groups(state.colour_by, selection, state.tops):
-            for number in group.buffers:
-                if number in layout.places and self.data.copy(number, selection) != self.data.copy(
-                    number, state.selection
-                ):
+            for number in layout.places.keys() & group.buffers:
+                if self.data.copy(number, selection) != self.data.copy(number, state.selection):
                     self.data.codes(number, layout.places[number].sheet, group, 0, selection)
 
     def footprints(self, state: ViewState, block: int) -> Footprints:
