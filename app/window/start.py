@@ -61,18 +61,12 @@ def load_quickly() -> None:
 
 
 def load_qt() -> None:
-    """Load Qt as PySide has it, but for its import function, and without compiling PySide's own modules again.
+    """Load Qt as PySide has it, but for its import function.
 
-    That function reads the source of each module that is imported later, to see whether it wants another style of names
-    (`from __feature__ import snake_case`), which none of ours does. The modules lie in an archive inside of a library,
-    where Python keeps no code of them.
+    That reads the source of each module that is imported later, to see whether it wants another style of names
+    (`from __feature__ import snake_case`), which none of ours does.
     """
-    from ...tracer.storage.folders import cache_folder
-    from ...tracer.storage.kept_code import kept_code
-
-    code = cache_folder() / f"qt-{sys.implementation.cache_tag}.code"
-    with kept_code(code, "shibokensupport/", later=("shibokensupport/signature/lib/pyi_generator.py",)):
-        import PySide6.QtWidgets  # noqa: F401  # with its own import function, in place of Python's, which it keeps
+    import PySide6.QtWidgets  # noqa: F401  # with its own import function, in place of Python's, which it keeps
 
     plain = getattr(builtins, "__orig_import__", None)
     if plain is not None:

@@ -28,6 +28,7 @@ BEFORE: dict[str, Any] = json.loads((HERE / "before.json").read_text(encoding="u
 def output(name: str, *words: str, home: str) -> Any:
     """Return what one of the scripts beside this one prints, read as JSON."""
     environment = os.environ | {"TILESCOPE_HOME": home, "QT_LOGGING_RULES": "*.warning=false"}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # as for most users, modules are compiled once
     if "DISPLAY" not in environment:
         environment["QT_QPA_PLATFORM"] = "offscreen"
     command = [sys.executable, str(HERE / f"{name}.py"), *words]
