@@ -74,7 +74,7 @@ class BufferContents:
         assert self._trace.value is not None
         last = self._history(buffer, block, thread).last_writes(moment)
         cells = (last >= 0).nonzero()[0]
-        return cells, _cast(self._trace.value.take(last[cells]), self._dtype(buffer))
+        return cells, _cast(self._trace.value[last[cells]], self._dtype(buffer))
 
     def sparse_reads(
         self, buffer: int, moment: int, block: int = 0, thread: int = 0
