@@ -122,8 +122,8 @@ class Theme(Struct, frozen=True):
         return max(1, round(size * self.scale))
 
     def font(self, size: float = 13, *, bold: bool = False, mono: bool = False) -> QFont:
-        """Return a font whose pixel size follows the text scale."""
-        return QFont(_font(self.px(size), bold, mono))
+        """Return a font whose pixel size follows the text scale, which nobody may change."""
+        return _font(self.px(size), bold, mono)
 
     def colour(self, name: str) -> QColor:
         """Return the colour of a palette field or of a kind of request, which nobody may change."""

@@ -8,7 +8,16 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from PySide6.QtCore import QLineF, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPaintEngine, QPainter, QPainterPath, QPen
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetrics,
+    QFontMetricsF,
+    QPaintEngine,
+    QPainter,
+    QPainterPath,
+    QPen,
+)
 
 from ...widgets.patterns import mixed
 from ...widgets.theme import Theme
@@ -101,6 +110,12 @@ def on_panel(kind: str, theme: Theme) -> QColor:
 def width_of(text: str, font: QFont) -> float:
     """Return the width of a text."""
     return QFontMetricsF(font).horizontalAdvance(text)
+
+
+@lru_cache(maxsize=256)
+def pixels_of(text: str, font: QFont) -> int:
+    """Return the width of a text in whole pixels."""
+    return QFontMetrics(font).horizontalAdvance(text)
 
 
 def write(

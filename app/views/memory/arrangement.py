@@ -229,11 +229,12 @@ class MemoryArrangement:
 
     def tops(self, colour_by: str, selection: Selection) -> dict[tuple[str, str], int]:
         """Return where the scales that count would end without other panes, by measure and space."""
-        return self._once("tops", lambda: self.data.tops(colour_by, selection), (colour_by, selection))
+        key = colour_by, selection
+        return self._once(f"tops {selection.block}", lambda: self.data.tops(*key), key)
 
     def _groups(self, state: ViewState) -> list[ColourGroup]:
         key = (state.colour_by, state.selection, state.tops)
-        return self._once("groups", lambda: self.data.groups(*key), key)
+        return self._once(f"groups {state.selection.block}", lambda: self.data.groups(*key), key)
 
     def _legend(self, state: ViewState) -> legend.LegendRows:
         key = (state.width, state.legend, self.data.races, *self._groups(state))

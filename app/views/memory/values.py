@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QImage, QPainter
+from PySide6.QtGui import QColor, QFont, QImage, QPainter
 
 from ....tracer.model.array_types import Ints, Mask
 from ...widgets.patterns import mixed
@@ -156,7 +156,7 @@ class ValueLayer:
         theme: Theme,
     ) -> None:
         """Write into some cells; origin: where the part begins."""
-        font = theme.font()
+        font = QFont(theme.font())
         font.setPixelSize(how.size)
         painter.setFont(font)
         for ink in np.unique(now.inks[chosen]).tolist():

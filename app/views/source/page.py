@@ -13,7 +13,6 @@ from PySide6.QtCore import QElapsedTimer, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFont,
-    QFontMetrics,
     QFontMetricsF,
     QPainter,
     QPaintEvent,
@@ -30,6 +29,7 @@ from ...model.visible_text import visible_in_place
 from ...widgets.patterns import mixed
 from ...widgets.theme import Theme, sheet
 from ..common.dimming import FAINT, dimmed, draw_frame
+from ..common.drawing import pixels_of, width_of
 from ..common.wording import count_text
 from .highlight import LONGEST_LINE, Highlighter
 from .lines import CONTEXT, frames, hanging, normalised, top_line
@@ -450,14 +450,11 @@ class Page(QTextEdit):
 
         Where the text is left with few columns, it takes the place of the counts: the tip of a line says them too.
         """
-        metrics, gap = QFontMetrics(self.gutter_font()), self.theme.px(6)
-        numbers = (
-            self.handle()
-            + gap
-            + metrics.horizontalAdvance("9" * max(2, len(str(self.document().blockCount()))))
-        )
-        wide = 2 * gap + metrics.horizontalAdvance(count_text(max(self._most, 99))) if self._most else 0
-        text = FEW * QFontMetricsF(self.font()).horizontalAdvance(" ")
+        font, gap = self.gutter_font(), self.theme.px(6)
+        digits = max(2, len(str(self.document().blockCount())))
+        numbers = self.handle() + gap + pixels_of("9" * digits, font)
+        wide = 2 * gap + pixels_of(count_text(max(self._most, 99)), font) if self._most else 0
+        text = FEW * width_of(" ", self.font())
         wide = wide if self.width() - numbers - wide - gap >= text else 0
         return numbers, numbers + wide, numbers + wide + gap
 

@@ -160,6 +160,6 @@ class CaptionBar(QFrame):
 
 def sized(theme: Theme, pixels: int, *, bold: bool = False) -> QFont:
     """Return the theme's font with letters of so many pixels."""
-    font = theme.font(bold=bold)
+    font = QFont(theme.font(bold=bold))
     font.setPixelSize(max(1, pixels))
     return font

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from ...model import phase_steps
 from ...model.session import Session
+from ...views.common.drawing import pixels_of
 from ...views.common.wording import coordinates_text
 from ...widgets.theme import Theme
 
@@ -92,4 +93,4 @@ class PositionLabel(QWidget):
         return self._width(strong, bold=True) + self.theme.px(10)
 
     def _width(self, text: str, *, bold: bool) -> int:
-        return QFontMetrics(self.theme.font(15 if bold else 13, bold=bold)).horizontalAdvance(text) + 2
+        return pixels_of(text, self.theme.font(15 if bold else 13, bold=bold)) + 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
+from PySide6.QtGui import QFocusEvent, QFont, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from ...widgets.controls import mark
@@ -60,7 +60,7 @@ class WordsEdit(QPlainTextEdit):
 
     def set_theme(self, theme: Theme, pixels: int = 0, *, mono: bool = False) -> None:
         """Take colours and text size, or letters of so many pixels."""
-        font = theme.font(mono=mono)
+        font = QFont(theme.font(mono=mono))
         if pixels:
             font.setPixelSize(pixels)
         self.setFont(font)
