@@ -66,6 +66,7 @@ def settle(window: MainWindow) -> None:
     until(window.stage.is_settled)
     until(window.stage.jobs.is_idle)
     until(window.central.measured.is_idle)
+    until(lambda: not window.central.is_held)
     QApplication.processEvents()
 
 

@@ -37,7 +37,8 @@ def test_a_notebook_is_shown_and_its_kernel_run_with_another_schedule(window, tm
     before = path.read_text()
     window.files.run_program(str(path))
     title = "shift · lesson.ipynb [4] · launch 1"
-    until(lambda: shown(window) == [(title, "lockstep")] and window.stage.is_settled())
+    until(lambda: shown(window) == [(title, "lockstep")])
+    settle(window)
     source, (session,) = window.side.source.editor, window.stage.sessions
     assert (source.file, source.toPlainText()) == (f"{path} [3]", CELLS[2])  # where the warp is
     window.side.source.point_at(f"{path} [4]", 4)
