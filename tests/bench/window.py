@@ -65,6 +65,11 @@ def wait_until(holds: Any) -> None:
         time.sleep(0.001)
 
 
+def is_drawn(window: Any) -> bool:
+    """Return whether a window shows all that is to come."""
+    return all(window.stage.sessions) and window.stage.is_settled() and not window.central.is_held
+
+
 def start(begin: float) -> dict[str, float]:
     """Return the seconds from `begin` to the window's first painting, and to that of its first animated frame."""
     window = main_window()
@@ -98,7 +103,7 @@ def scrubbed(window: Any, step: float) -> list[float]:
 
     from tilescope.app.window.panels.blocks_ahead import BlocksAhead
 
-    wait_until(lambda: all(window.stage.sessions) and window.stage.is_settled())
+    wait_until(lambda: is_drawn(window))
     for _ in range(100):
         QApplication.processEvents()
         time.sleep(0.002)
@@ -194,7 +199,7 @@ def change(_: float) -> dict[str, Any]:
     """Return the seconds from another choice to its painting, the longest that the window stood still, and its work."""
     window = main_window()
     window.stage.jobs.cache = None
-    wait_until(lambda: all(window.stage.sessions) and window.stage.is_settled())
+    wait_until(lambda: is_drawn(window))
     sizes = [{"m": 64 - i, "k": 64, "n": 64} for i in range(9)]
     _changed(window, sizes[0])  # which may still paint the start
     process, gui = time.process_time(), time.thread_time()
@@ -343,7 +348,7 @@ def cells(_: float) -> dict[str, dict[str, float]]:
     )
     from PySide6.QtWidgets import QApplication
 
-    wait_until(lambda: all(window.stage.sessions) and window.stage.is_settled())
+    wait_until(lambda: is_drawn(window))
     window.resize(1920, 1080)
     window.central.caption.show_caption("A title", "One line,<br>and another.", "1 of 2")
     found = {}
@@ -369,7 +374,7 @@ def typing(lines: float) -> dict[str, float]:
     from PySide6.QtWidgets import QApplication
 
     window = main_window()
-    wait_until(lambda: all(window.stage.sessions) and window.stage.is_settled())
+    wait_until(lambda: is_drawn(window))
     source = window.side.source
     text = source.text()
     source.show_file(text * round(lines / text.count("\n")))
