@@ -46,7 +46,7 @@ from .places import MomentRange, TimelineLayout
 from .playhead import draw_playhead, grips, playhead_area
 from .spotlight import draw_lit
 
-KEPT = 32  # pictures: the blocks of the usual comparison, each about half a megabyte
+KEPT = 32  # pictures: the blocks of the usual comparison, each half a megabyte to one and a quarter
 KEPT_BYTES = 40 << 20  # that they may take together, which are fewer of them in a large window
 CLICK = 4  # pixels that a pointer may move between press and release of a click
 MINIMUM_RANGE = 4.0  # moments that are shown

@@ -89,8 +89,10 @@ class _Function:
             return self._is_decided(node.test) and not self._is_neutral(node)
         if isinstance(node, ast.IfExp):
             return self._is_decided(node.test)
-        is_test = isinstance(node, ast.Compare | ast.BoolOp) or _is_not(node)
-        return is_test and id(node) not in self._in_tests and self._is_decided(node)  # type: ignore[arg-type]  # an expression
+        if isinstance(node, ast.Compare | ast.BoolOp | ast.UnaryOp):
+            is_test = not isinstance(node, ast.UnaryOp) or isinstance(node.op, ast.Not)
+            return is_test and id(node) not in self._in_tests and self._is_decided(node)
+        return False
 
     def _is_decided(self, test: ast.expr) -> bool:
         """Return whether numbers that are told may decide a test, or a part of it, before types are known."""
@@ -200,13 +202,10 @@ def _pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, _Assigned]]
 def _parts(test: ast.expr) -> Iterator[ast.expr]:
     """Yield a test and the tests that it is made of."""
     yield test
-    inner = test.values if isinstance(test, ast.BoolOp) else [test.operand] if _is_not(test) else []  # type: ignore[attr-defined]  # `not` has one
-    for part in inner:
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        yield from _parts(test.operand)
+    for part in test.values if isinstance(test, ast.BoolOp) else ():
         yield from _parts(part)
-
-
-def _is_not(node: ast.AST) -> bool:
-    return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
 
 
 def _used(nodes: Iterable[ast.AST]) -> Counter[str]:
