@@ -72,6 +72,12 @@ def _check() -> Implementation:
     return Implementation(run_check.add_check_arguments, run_check.execute_check, run_check.parse)
 
 
+def _explain() -> Implementation:
+    from . import explain
+
+    return Implementation(explain.add_arguments, explain.execute)
+
+
 def _frames() -> Implementation:
     from . import frames
 
@@ -141,6 +147,7 @@ SUBCOMMANDS = (
     Subcommand("exercise", "a kernel to write, judged while one types, in the window", _exercise),
     Subcommand("run", "a program of yours, every launch recorded", _run),
     Subcommand("check", "what its kernels do wrong; for a course's CI", _check),
+    Subcommand("explain", "what a finding or a counter means, and how to fix it", _explain),
     Subcommand("frames", "telling moments as pictures, and the counters", _frames),
     Subcommand("measure", "their times on a GPU, beside programs on the CPU", _measure),
     Subcommand("devices", "the GPUs of this computer, and whether they can be used", _devices),

@@ -66,6 +66,7 @@ def _user_errors() -> tuple[type[Exception], ...]:
     from ...tracer.measure.measurement import MeasurementError
     from ...tracer.run.worker_client import WorkerError
     from ...tracer.storage.trace_file import TraceFileError
+    from ..explain.pages import UnknownPageError
     from ..widgets.widget_picture import PictureError
     from .programs.run_as_main import ProgramError
 
@@ -78,4 +79,5 @@ def _user_errors() -> tuple[type[Exception], ...]:
         TraceFileError,
         WorkerError,
         PictureError,
+        UnknownPageError,
     )

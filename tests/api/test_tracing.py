@@ -1,4 +1,4 @@
-"""`tilescope.trace` and `trace_launches` in a user's own process: with numba for a GPU that is not there, and its simulator."""
+"""`trace` and `trace_launches` in a user's own process: with numba for a GPU that is missing, and its simulator."""
 
 from __future__ import annotations
 
