@@ -23,7 +23,7 @@ TRACER = (
     "tracer/measure", "tracer/hardware", "tracer/hardware/profiling", "tracer/processes", "tracer/judging",
     "kernels/scenarios",
 )  # fmt: skip
-VIEW = (*TRACER, "app/model", "app/widgets", "app/views/common")
+VIEW = (*TRACER, "app/explain", "app/model", "app/widgets", "app/views/common")
 VIEWS = tuple(
     f"app/views/{name}"
     for name in (
@@ -85,6 +85,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "tracer/compiled/rewrite", "tracer/compiled/runtime", "tracer/hardware/marks",
     ),
     "app/model": TRACER,
+    "app/explain": ("tracer/model",),
     "app/gpu": (*TRACER, "app/model"),
     "app/widgets": ("kernels/scenarios", "tracer/model", "tracer/storage", "tracer/analysis", "app/model"),
     "app/charts": (*TRACER, "app/model"),
@@ -144,8 +145,8 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "app/cli": (
         *TRACER, "tracer/hardware/accesses", "tracer/hardware/marks", "tracer/exports", "app/cli/common",
         "app/cli/programs", "app/cli/pictures",
-        "app/model", "app/lecture", "app/exercise", "app/control", "app/charts", "app/widgets", *VIEWS, "app/timings",
-        "app/window",
+        "app/model", "app/explain", "app/lecture", "app/exercise", "app/control", "app/charts", "app/widgets", *VIEWS,
+        "app/timings", "app/window",
     ),
     "api": (*TRACER, "tracer/calls", "tracer/simulator/host", "app/cli/common", "app/cli/programs", "app/cli"),
 }  # fmt: skip
