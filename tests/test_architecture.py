@@ -47,10 +47,10 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "tracer/findings/source": ("tracer/model", "tracer/analysis"),
     "tracer/findings/waste": ("tracer/model", "tracer/analysis", "tracer/findings/source"),
     "tracer/findings": (
-        "tracer/model", "tracer/analysis", "tracer/races", "tracer/type_inference", "tracer/findings/source",
-        "tracer/findings/waste",
+        "tracer/model", "tracer/dataflow", "tracer/analysis", "tracer/races", "tracer/type_inference",
+        "tracer/findings/source", "tracer/findings/waste",
     ),
-    "tracer/recording": (*PLAIN, "kernels/scenarios"),
+    "tracer/recording": (*PLAIN, "tracer/dataflow", "kernels/scenarios"),
     "tracer/simulator/arithmetic": ("tracer/recording",),
     "tracer/simulator/host": ("tracer/model", "tracer/recording"),
     "tracer/simulator": (
@@ -63,7 +63,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "tracer/compiled/scheduler": ("tracer/model", "tracer/recording", "tracer/compiled", "tracer/compiled/rows"),
     "tracer/compiled/runtime": ("tracer/model", "tracer/recording", "tracer/compiled", "tracer/compiled/scheduler"),
     "tracer/compiled/driver": ("tracer/model", "tracer/storage", "tracer/recording", *COMPILED),
-    "tracer/judging": (*PLAIN, "tracer/findings", "tracer/recording"),
+    "tracer/judging": (*PLAIN, "tracer/dataflow", "tracer/findings", "tracer/recording"),
     "tracer/run": (
         *PLAIN, "tracer/judging", "tracer/processes", "tracer/races", "tracer/type_inference", "tracer/recording",
         "tracer/calls", "tracer/simulator", "tracer/simulator/host", *COMPILED, "tracer/compiled/driver",

@@ -291,6 +291,7 @@ def _verdicts(trace: Trace | None) -> tuple[str, str, str]:
         return where, error.type, ""
     assert trace.check is not None
     short = "equals NumPy" if trace.check.equal else "differs from NumPy"
+    short = "by chance" if trace.check.is_by_chance else short
     return compared_text(trace.check, brief=True), short, ""
 
 
