@@ -11,15 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis.request_cost import BANKS, LANE_BITS, LATEST, SECTOR_BITS, WIDE, WORD_BITS
-from ..compiled.cached import part
-from ..compiled.rows.request_cost import cached
 from ..analysis import request_cost
+from ..analysis.request_cost import WIDE
+from ..compiled.cached import cached, part
 from ..compiled.scheduler.blocks import take_stack
 from ..compiled.scheduler.switching import go_on
 from ..compiled.state import PLACE_WORDS, PlaceWord, StopReason, Word
+from ..compiled.rows import request_cost as _jitable  # noqa: F401  # registers the rules with Numba
 from ..compiled.words import peek, poke
 from ..model.trace import WARP, Op
+from . import instrument, stand_ins
 from .instrument import LOOP_END
 from .stand_ins import ACCESS_CODE, ADDRESS, CLAMP, EXTRA, MASK, MODE_SHIFT, PREDICATE, RESULT, VALUE, Reason
 
@@ -380,4 +381,4 @@ def _run_blocks(
     return np.int64(OVER), len(blocks)
 
 
-run_blocks = cached(_run_blocks)
+run_blocks = cached(_run_blocks, __file__, request_cost.__file__, instrument.__file__, stand_ins.__file__)
