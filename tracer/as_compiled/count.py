@@ -11,13 +11,13 @@ from ..calls.call import ArgumentTuple, ArrayPlace, memory_file
 from ..model.launch import Array, Launch
 from ..recording import nvidia_files
 from ..recording.kernel_loader import LoadError, filled
-from ..type_inference.question import Question, SourceQuestion, Value
+from ..type_inference.question import SourceQuestion, Value
 from ..type_inference.rebuilt_kernel import Maker, NotRebuilt, dtype_from
 from .arguments import Pointer, packed
 from .device_memory import DeviceMemory
 from .execute import LaunchSize, Machine, run
 from .instrument import HostCode, host_code
-from .job import CompiledCounters, Job, LaunchJob, LiveJob
+from .job import CompiledCounters, Job, LiveJob
 from .not_countable import NotCountableError
 from .numba_ir import KernelIR, kernel_ir
 from .optimised import compiler_name, optimised
@@ -47,17 +47,25 @@ def count(job: Job) -> CompiledCounters:
 
 def _counted(job: Job) -> CompiledCounters:
     ir = kernel_ir(job.question if isinstance(job, LiveJob) else SourceQuestion(job.launch))
+    if isinstance(job, LiveJob):
+        memory, table = _live_arguments(job, ir)
+        size = LaunchSize(job.grid, job.block, job.shared_bytes, job.blocks)
+    else:
+        launch = job.launch
+        memory, table = _launch_arguments(launch, ir)
+        size = LaunchSize(launch.grid, launch.block, launch.shared_bytes, launch.blocks)
+    return count_kernel(ir, memory, table, size, job.seconds)
+
+
+def count_kernel(
+    ir: KernelIR, memory: DeviceMemory, table: NDArray[np.uint8], size: LaunchSize, seconds: float
+) -> CompiledCounters:
+    """Compile a kernel and count a launch; table: see `arguments.packed`. Raises NotCountableError."""
     libdevice = nvidia_files.libdevice()
     module = optimised(ir, libdevice)
     machine = Machine()
-    dynamic = job.shared_bytes if isinstance(job, LiveJob) else job.launch.shared_bytes
-    code = host_code(module, ir.kernel, Table(machine.state.ctypes.data), dynamic)
-    memory, table = _live_arguments(job, ir) if isinstance(job, LiveJob) else _launch_arguments(job.launch, ir)
-    size = (
-        LaunchSize(job.grid, job.block, dynamic, job.blocks) if isinstance(job, LiveJob)
-        else LaunchSize(job.launch.grid, job.launch.block, dynamic, job.launch.blocks)
-    )  # fmt: skip
-    sums = run(code, machine, table, memory.bounds, size, job.seconds)
+    code = host_code(module, ir.kernel, Table(machine.state.ctypes.data), size.dynamic)
+    sums = run(code, machine, table, memory.bounds, size, seconds)
     sites = sites_of(code.accesses, ir.sites, sums)
     return CompiledCounters(compiler_name(), counters_of(sites), sites, tuple(_notes(str(module), code, libdevice is None)))
 

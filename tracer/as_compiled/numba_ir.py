@@ -49,10 +49,11 @@ def kernel_ir(question: Question | SourceQuestion) -> KernelIR:
     kernel, arguments, _ = rebuilt_kernel(question, _device)
     options = question.functions[0].options
     fastmath = str(options.get("fastmath", "")).lower() == "true"
-    return _compiled(kernel, arguments, fastmath)
+    return compiled_ir(kernel, arguments, fastmath)
 
 
-def _compiled(kernel: Any, arguments: tuple[Any, ...], fastmath: bool) -> KernelIR:
+def compiled_ir(kernel: Any, arguments: tuple[Any, ...], fastmath: bool) -> KernelIR:
+    """Compile a function for arguments, of which the types count."""
     from numba import typeof, types
     from numba.core.types import Type
     from numba.cuda import compiler
