@@ -57,7 +57,7 @@ DEEPEST = 20  # values in values
 MOST_KERNELS = 1000  # whose questions are kept
 GLOBAL_OPS = ("LOAD_GLOBAL", "LOAD_NAME")
 ATTRIBUTE_OPS = ("LOAD_ATTR", "LOAD_METHOD")
-JIT_OPTIONS = ("inline", "fastmath", "forceinline")  # of a decorator, which matter to the compiler
+JIT_OPTIONS = ("inline", "fastmath", "forceinline", "debug")  # of a decorator, which matter to the compiler
 
 
 def question_of_call(kernel: Any, arguments: Iterable[Any]) -> Question:

@@ -40,7 +40,7 @@ DATA_LAYOUT = (
     "v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64"
 )
 IR_VERSION = (2, 0, 3, 2)  # of NVVM's IR and of its debug information, major and minor
-DEVICE_OPTIONS = ("inline", "fastmath", "forceinline")
+DEVICE_OPTIONS = ("inline", "fastmath", "forceinline", "debug")
 
 
 def main() -> None:

@@ -24,11 +24,12 @@ class NotDescribed(Exception):
 def note_columns() -> None:
     """Let Numba's IR keep the position of each instruction; a Numba without this hook gives lines only."""
     try:
-        from numba.cuda.core import ir
+        from numba.cuda.core import bytecode, ir
         from numba.cuda.core.interpreter import Interpreter
     except ImportError:  # Numba without numba-cuda
-        from numba.core import ir
+        from numba.core import bytecode, ir
         from numba.core.interpreter import Interpreter
+    added = getattr(bytecode, "_FIXED_OFFSET", 0)  # bytes by which Numba's offsets are larger than Python's
     dispatch = getattr(Interpreter, "_dispatch", None)
     if dispatch is None or hasattr(dispatch, "notes_columns"):
         return
@@ -37,8 +38,8 @@ def note_columns() -> None:
         code, loc = self.bytecode.func_id.code, self.loc
         if code not in _positions:
             _positions[code] = list(code.co_positions())
-        number = inst.offset // 2
-        if number < len(_positions[code]) and None not in _positions[code][number]:
+        number = (inst.offset - added) // 2
+        if 0 <= number < len(_positions[code]) and None not in _positions[code][number]:
             line, end, column, end_column = _positions[code][number]
             self.loc = ir.Loc(loc.filename, inst.lineno or loc.line, (line, column, end, end_column))
         return dispatch(self, inst, kws)
