@@ -113,26 +113,33 @@ class _BlockManager:
         )
 
 
-def _program_of(kernel: Any, arguments: tuple[Any, ...]) -> KernelProgram:
-    """Return a kernel for these arguments, as Numba compiles it; raises what a GPU's launch raises."""
+def _described(kernel: Any, arguments: tuple[Any, ...]) -> Described:
     key, question, functions = shared_kernels().described(kernel, arguments)
     missing = question.missing()
-    asked = Described(
-        key,
-        functions,
+    return Described(
+        key, functions,
         lambda: Answer(unknown=missing) if missing else shared_inference().answer_to(question),
-    )
+    )  # fmt: skip
+
+
+def refusal_of_launch(kernel: Any, arguments: tuple[Any, ...]) -> Refusal | None:
+    """Return why Numba does not compile a kernel for these arguments, None where it does or can't be asked."""
+    return _described(kernel, arguments).answer().refusal
+
+
+def _program_of(kernel: Any, arguments: tuple[Any, ...]) -> KernelProgram:
+    """Return a kernel for these arguments, as Numba compiles it; raises what a GPU's launch raises."""
     try:
-        found = _functions.of(kernel.fn, asked, debug=kernel._debug)
+        found = _functions.of(kernel.fn, _described(kernel, arguments), debug=kernel._debug)
     except Refused as refused:
-        raise _refusal_error(kernel.fn.__name__, refused.refusal) from None
+        raise refusal_error(kernel.fn.__name__, refused.refusal) from None
     if found.untyped and not found.noted:
         found.noted = True
         print_note(f"note: {kernel.fn.__name__} runs untyped, with Python's arithmetic: {found.untyped}.")
     return found
 
 
-def _refusal_error(kernel: str, refusal: Refusal) -> Exception:
+def refusal_error(kernel: str, refusal: Refusal) -> Exception:
     """Return the exception that Numba raises where it does not compile a kernel."""
     from numba.core import errors
 

@@ -260,6 +260,15 @@ class FindingCollector:
         self._add([f for f in self._last if self._cause_of(f, number) not in known], number)
         self._also, self._last = [], []
 
+    def refuse(self, kernel: Any, refusal: Refusal) -> None:
+        """Take in a launch that Numba refuses, unless its kernel is a library's."""
+        from ....tracer.model.user_code import user_code_for
+
+        file, number = kernel.fn.__code__.co_filename, len(self._kernels)
+        self._kernels.append((kernel.fn.__name__, file))
+        if user_code_for(file).owns(file):
+            self._add(_refusal_data(refusal, kernel.fn.__name__), number)
+
     def take_last(self, trace: Trace) -> None:
         """Take in the last block of a launch that is too large to be kept; the launch itself is taken in next."""
         from ....tracer.analysis.requests import requests_of

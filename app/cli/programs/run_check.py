@@ -32,6 +32,7 @@ from .findings_output import (
 from .program_to_run import ProgramToRun
 
 if TYPE_CHECKING:
+    from ....tracer.type_inference.question import Refusal
     from collections.abc import Iterator
 
     from ....tracer.model.trace import Trace
@@ -313,12 +314,18 @@ def execute_check(chosen: Namespace) -> int:
         collector.take(trace)
         known.note(collector)
 
+    def refuse(kernel: Any, refusal: Refusal) -> None:
+        if os.getpid() == own:
+            collector.refuse(kernel, refusal)
+            known.note(collector)
+
     # A GPU goes on after an access outside an array, so later launches are checked too.
     options_of_check = _options(chosen)._replace(
         raise_outside=False,
         take_last=collector.take_last,
         begins=known.begin_launch,
         launched=collector.compiler.ask,
+        refused=refuse,
     )
     forked = _record(options_of_check, take)
     with _output_to_stderr() as output:
