@@ -33,6 +33,7 @@ from .findings_output import (
 from .program_to_run import ProgramToRun
 
 if TYPE_CHECKING:
+    from ....tracer.type_inference.question import Refusal
     from collections.abc import Iterator
 
     from ....tracer.model.trace import Trace
@@ -327,11 +328,17 @@ def execute_check(chosen: Namespace) -> int:
         collector.take(trace)
         known.note(collector)
 
+    def refuse(kernel: Any, refusal: Refusal) -> None:
+        if os.getpid() == own:
+            collector.refuse(kernel, refusal)
+            known.note(collector)
+
     options_of_check = _options(chosen)._replace(
         refuse_too_large=False,  # it is a finding
         take_last=collector.take_last,
         begins=known.begin_launch,
         launched=collector.compiler.ask,
+        refused=refuse,
     )
     forked = _record(options_of_check, take)
     with _output_to_stderr() as output:

@@ -5,23 +5,16 @@ Numba takes numbers, tuples and the content of arrays into the code that it comp
 
 from __future__ import annotations
 
-import ast
-import linecache
 from collections.abc import Iterator
-from functools import lru_cache
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .conversions import as_computed
+from ..arithmetic.conversions import as_computed
 
 LIBRARIES = ("numba", "numpy", "math", "cmath", "operator")  # modules in which nobody changes a number
-
-
-class NoSource(Exception):
-    """A function whose source is not known, or is not what it was made from."""
 
 
 class GlobalArray:
@@ -84,33 +77,3 @@ def frozen(value: Any) -> Any:
 def in_kernel(value: Any) -> Any:
     """Return a frozen value as a kernel computes with it."""
     return GlobalArray(value) if isinstance(value, np.ndarray) else as_computed(value)
-
-
-def tree_of(function: FunctionType) -> ast.FunctionDef:
-    """Return the tree of a function's source, which nobody may change; raises NoSource."""
-    code = function.__code__
-    lines = linecache.getlines(code.co_filename)
-    tree = _functions("".join(lines)).get((code.co_name, code.co_firstlineno)) if lines else None
-    if tree is None or not _is_source_of(tree, code):
-        raise NoSource(code.co_name)
-    return tree
-
-
-@lru_cache(maxsize=16)
-def _functions(text: str) -> dict[tuple[str, int], ast.FunctionDef]:
-    """Return the functions of a file, by name and first line."""
-    try:
-        nodes = list(ast.walk(ast.parse(text)))
-    except (SyntaxError, ValueError, RecursionError):
-        return {}
-    functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
-    return {(f.name, min([f.lineno, *(d.lineno for d in f.decorator_list)])): f for f in functions}
-
-
-def _is_source_of(tree: ast.FunctionDef, code: CodeType) -> bool:
-    """Return whether code was made from a tree: the file may have changed since."""
-    bare = ast.FunctionDef(tree.name, tree.args, tree.body, [], None, None, lineno=1, col_offset=0)
-    module = ast.fix_missing_locations(ast.Module([bare], []))
-    made = compile(module, code.co_filename, "exec", dont_inherit=True)
-    found = next(constant for constant in made.co_consts if isinstance(constant, CodeType))
-    return names_of(found) == names_of(code) and found.co_varnames == code.co_varnames
