@@ -61,10 +61,12 @@ ATTRIBUTE_OPS = ("LOAD_ATTR", "LOAD_METHOD")
 JIT_OPTIONS = ("inline", "fastmath", "forceinline")  # of a decorator, which matter to the compiler
 
 
-def question_of_call(kernel: Any, arguments: Iterable[Any]) -> Question:
+def question_of_call(
+    kernel: Any, arguments: Iterable[Any], describer: Describer | None = None
+) -> Question:
     """Return the question about a call of a kernel of the simulator's; some of it may be `Missing`."""
     try:
-        describer = Describer()
+        describer = describer or Describer()
         passed = tuple(map(describer.argument, arguments))
         number = describer.function(kernel.fn, "kernel", kernel)
         why = _not_described(kernel, len(passed))
