@@ -93,7 +93,9 @@ _compiled = partial(
     group="The compiler",
     tolerance=_rounding,
     roles={"a": "left", "out": "result"},
-    phases=(PhaseText("one phase: no barrier", "Every thread loads its own elements and stores the result."),),
+    phases=(
+        PhaseText("one phase: no barrier", "Every thread loads its own elements and stores the result."),
+    ),
 )
 _vector = partial(_compiled, parameters=(count_parameter(1000), threads_parameter(256)))
 _rows = partial(_compiled, parameters=(ROWS, COLUMNS, threads_parameter(128)))

@@ -124,7 +124,8 @@ COUNTS = (
         plan=_histogram_plan,
         phases=(
             PhaseText(
-                "one phase: no barrier", "Every thread bins the samples in range, each with an atomic addition."
+                "one phase: no barrier",
+                "Every thread bins the samples in range, each with an atomic addition.",
             ),
         ),
         timed=({},),

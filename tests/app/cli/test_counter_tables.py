@@ -96,7 +96,11 @@ def test_the_readings_of_an_h100_are_those_of_the_tests_and_each_difference_has_
 @pytest.mark.parametrize(
     "read",
     # Rungs of eight results make too many accesses for the simulator: see `tests/kernels/test_matmul_ladder.py`.
-    [read for read in recorded_launches() if read.device == ON_H200.device and read.values.get("side", 0) < 8],
+    [
+        read
+        for read in recorded_launches()
+        if read.device == ON_H200.device and read.values.get("side", 0) < 8
+    ],
     ids=lambda r: f"{r.scenario} {sorted(r.values.items())}",
 )
 def test_what_differs_is_shown_beside_what_was_measured_with_the_reason(read):
