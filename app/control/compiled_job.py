@@ -7,10 +7,11 @@ from functools import partial
 
 from PySide6.QtCore import QEventLoop, QObject, QThreadPool, QTimer, Signal
 
-from ...tracer.as_compiled.client import CompiledCounting
+from ...tracer.as_compiled.client import CompiledCounting, is_final
 from ...tracer.as_compiled.job import CompiledCounters
 from ...tracer.as_compiled.of_launch import job_of
 from ...tracer.storage.folders import cache_folder
+from ..model.fates import fates_of
 from ..model.session import Session
 from .runnable import CLOSING_TIMEOUT, FunctionRunnable
 
@@ -36,6 +37,7 @@ class CompiledJob(QObject):
         self._counting = CompiledCounting(cache_folder() / ANSWERS)
         self._wanted: list[Session] = []
         self._running: Session | None = None
+        self._ended: Session | None = None  # whose count was ended; it may be wanted again by now
         self._soon = QTimer(self, singleShot=True, interval=DELAY)
         self._soon.timeout.connect(self._start)
         self._grace = QTimer(self, singleShot=True, interval=GRACE)
@@ -86,6 +88,7 @@ class CompiledJob(QObject):
     def _cancel(self) -> None:
         """End a count that nobody waits for."""
         if self._running is not None and not any(one is self._running for one in self._wanted):
+            self._ended = self._running
             self._counting.cancel()
 
     def _count(self, session: Session) -> None:
@@ -93,6 +96,9 @@ class CompiledJob(QObject):
         answer = CompiledCounters(reason="It could not be counted; the terminal says why.")
         try:
             answer = self._answer(session)
+            if is_final(answer):
+                session.add_compiled(answer)
+            fates_of(session)  # which takes a while of a long launch
         finally:
             self._counted.emit(session, answer)
 
@@ -106,10 +112,11 @@ class CompiledJob(QObject):
     def _take(self, session: Session, answer: CompiledCounters) -> None:
         self._running = None
         self._grace.stop()
-        if any(one is session for one in self._wanted):
+        if any(one is session for one in self._wanted) and (is_final(answer) or session is not self._ended):
             self._wanted = [one for one in self._wanted if one is not session]
             session.add_compiled(answer)
             self.found.emit(session)
+        self._ended = None
         if self._wanted:
             self._start()
         else:

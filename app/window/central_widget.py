@@ -375,6 +375,7 @@ class CentralWidget(QWidget):
         self.compiled = choice
         for pane in self.panes:
             pane.show_compiled(self._compiled_here())
+        self.side.source.show_compiled(self._compiled_here() != "hidden")
         self._want_compiled()
 
     def shows_compiled(self) -> bool:
@@ -397,6 +398,8 @@ class CentralWidget(QWidget):
         for pane in self.panes:
             if pane.session is session:
                 pane.depths.show_compiled()
+        if self.side.source.session is session:
+            self.side.source.show_compiled(True)
 
     def _add_pane(self, i: int) -> None:
         pane, timeline, stage = Pane(PANE_NAMES[i], self.theme), TimelineView(self.theme), self.stage

@@ -53,7 +53,7 @@ class CompiledCounting:
             return known
         with self._lock:
             answer = self._asked(job)
-        if answer.counters or not answer.reason.startswith(_PASSING):
+        if is_final(answer):
             self._keep(job, answer)
         return answer
 
@@ -132,6 +132,11 @@ class CompiledCounting:
 
 
 _PASSING = "Its compiled code was not counted"  # with why it might be another time
+
+
+def is_final(answer: CompiledCounters) -> bool:
+    """Return whether the same question would have the same answer again."""
+    return not answer.reason.startswith(_PASSING)
 
 
 @cache
