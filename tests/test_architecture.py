@@ -53,9 +53,9 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "tracer/recording": (*PLAIN, "tracer/dataflow", "kernels/scenarios"),
     "tracer/nvidia_math": ("tracer/storage", "tracer/recording"),
     "tracer/simulator/arithmetic": ("tracer/recording", "tracer/nvidia_math"),
-    "tracer/simulator/host": ("tracer/model", "tracer/recording"),
+    "tracer/simulator/host": ("tracer/model", "tracer/recording", "tracer/nvidia_math"),
     "tracer/simulator": (
-        "tracer/model", "tracer/recording", "tracer/simulator/arithmetic", "tracer/simulator/host",
+        "tracer/model", "tracer/recording", "tracer/nvidia_math", "tracer/simulator/arithmetic", "tracer/simulator/host",
     ),
     "tracer/calls": ("tracer/model", "tracer/type_inference", "tracer/simulator/host"),
     "tracer/compiled": ("tracer/nvidia_math",),
