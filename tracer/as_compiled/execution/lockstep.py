@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis import request_cost
-from ..compiled.cached import cached, part
-from ..compiled.scheduler.blocks import take_stack
-from ..compiled.scheduler.switching import go_on
-from ..compiled.state import PLACE_WORDS, PlaceWord, StopReason, Word
-from ..compiled.rows import request_cost as _jitable  # noqa: F401  # registers the rules with Numba
-from ..compiled.words import peek, poke
-from ..model.trace import WARP, Op
+from ...analysis import request_cost
+from ...compiled.cached import cached, part
+from ...compiled.scheduler.blocks import take_stack
+from ...compiled.scheduler.switching import go_on
+from ...compiled.state import PLACE_WORDS, PlaceWord, StopReason, Word
+from ...compiled.rows import request_cost as _jitable  # noqa: F401  # registers the rules with Numba
+from ...compiled.words import peek, poke
+from ...model.trace import WARP, Op
 from . import instrument, stand_ins
 from .instrument import LOOP_END, MARK
 from .stand_ins import ACCESS_CODE, ADDRESS, CLAMP, EXTRA, MASK, MODE_SHIFT, PREDICATE, RESULT, VALUE, Reason

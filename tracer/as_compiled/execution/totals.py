@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model.array_types import Ints
-from ..model.counter_names import GROUPS, MEASURES, NAMES
+from ...model.array_types import Ints
+from ...model.counter_names import GROUPS, MEASURES, NAMES
 from .instrument import LOOP_END, Access
-from .job import CompiledSite
+from ..job import CompiledSite
 from .lockstep import GLOBAL, REQUESTS, SHARED
-from .numba_ir import CodeSite
+from ..compiler.numba_ir import CodeSite
 
 SPACES = ((GLOBAL, "global"), (SHARED, "shared"))
 

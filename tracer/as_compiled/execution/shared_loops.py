@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from .generated import GeneratedCode
-from .text import split_list, type_of_operand
+from ..compiler.generated import GeneratedCode
+from ..compiler.text import split_list, type_of_operand
 
 PREFIX = "ts.loop."
 _ATOMIC = re.compile(r'^(\s*(?:%(?:"[^"]*"|[\w.$-]+) = )?)atomicrmw (?:volatile )?(\w+) (.*)$')

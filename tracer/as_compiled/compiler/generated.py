@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from ..recording import nvidia_files
+from ...recording import nvidia_files
 from .numbered import FIRST
 
 ARCHITECTURE = "sm_90"

@@ -8,22 +8,22 @@ import numpy as np
 from llvmlite import binding
 from numpy.typing import NDArray
 
-from ..calls.call import ArgumentTuple, ArrayPlace, memory_file
-from ..model.launch import Array, Launch
-from ..recording import nvidia_files
-from ..recording.kernel_loader import LoadError, filled
-from ..type_inference.question import SourceQuestion, Value
-from ..type_inference.rebuilt_kernel import Maker, NotRebuilt, dtype_from
+from ...calls.call import ArgumentTuple, ArrayPlace, memory_file
+from ...model.launch import Array, Launch
+from ...recording import nvidia_files
+from ...recording.kernel_loader import LoadError, filled
+from ...type_inference.question import SourceQuestion, Value
+from ...type_inference.rebuilt_kernel import Maker, NotRebuilt, dtype_from
 from .arguments import Pointer, packed
 from .device_memory import DeviceMemory
 from .execute import LaunchSize, Machine, run
-from .generated import of_ptx, of_sass
+from ..compiler.generated import of_ptx, of_sass
 from .instrument import HostCode, host_code
-from .job import CompiledCounters, Job, LiveJob
-from .not_countable import NotCountableError
-from .numba_ir import KernelIR, kernel_ir
-from .numbered import numbered
-from .optimised import compiler_name, optimised, target_machine
+from ..job import CompiledCounters, Job, LiveJob
+from ..not_countable import NotCountableError
+from ..compiler.numba_ir import KernelIR, kernel_ir
+from ..compiler.numbered import numbered
+from ..compiler.optimised import compiler_name, optimised, target_machine
 from .stand_ins import Table
 from .totals import counters_of, sites_of
 

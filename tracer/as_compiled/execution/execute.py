@@ -10,16 +10,16 @@ import numpy as np
 from llvmlite import binding
 from numpy.typing import NDArray
 
-from ..analysis.request_cost import new_scratch
-from ..compiled.driver.stack_memory import StackMemory
-from ..compiled.scheduler import stacks
-from ..compiled.state import PLACE_WORDS, Word
-from ..model.array_types import Ints
-from ..model.launch import Dim3
-from ..model.trace import WARP
+from ...analysis.request_cost import new_scratch
+from ...compiled.driver.stack_memory import StackMemory
+from ...compiled.scheduler import stacks
+from ...compiled.state import PLACE_WORDS, Word
+from ...model.array_types import Ints
+from ...model.launch import Dim3
+from ...model.trace import WARP
 from .instrument import LOOP_END, HostCode, host_machine
 from .lockstep import GLOBAL, OVER, SHARED, STUCK, SUMS, TRAPPED, run_blocks
-from .not_countable import NotCountableError
+from ..not_countable import NotCountableError
 
 STACK_BYTES = 33 << 12
 SPINS = 64  # quanta that a warp may make while others wait
