@@ -21,9 +21,9 @@ COMPILED = (
 TRACER = (
     *PLAIN, "tracer/races", "tracer/type_inference", "tracer/findings", "tracer/findings/waste", "tracer/run",
     "tracer/measure", "tracer/hardware", "tracer/hardware/profiling", "tracer/processes", "tracer/judging",
-    "kernels/scenarios",
+    "tracer/as_compiled", "kernels/scenarios",
 )  # fmt: skip
-VIEW = (*TRACER, "app/model", "app/widgets", "app/views/common")
+VIEW = (*TRACER, "app/explain", "app/model", "app/widgets", "app/views/common")
 VIEWS = tuple(
     f"app/views/{name}"
     for name in (
@@ -51,18 +51,21 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "tracer/findings/source", "tracer/findings/waste",
     ),
     "tracer/recording": (*PLAIN, "tracer/dataflow", "kernels/scenarios"),
-    "tracer/simulator/arithmetic": ("tracer/recording",),
-    "tracer/simulator/host": ("tracer/model", "tracer/recording"),
+    "tracer/nvidia_math": ("tracer/storage", "tracer/recording"),
+    "tracer/simulator/arithmetic": ("tracer/recording", "tracer/nvidia_math"),
+    "tracer/simulator/host": ("tracer/model", "tracer/recording", "tracer/nvidia_math"),
     "tracer/simulator": (
-        "tracer/model", "tracer/recording", "tracer/simulator/arithmetic", "tracer/simulator/host",
+        "tracer/model", "tracer/recording", "tracer/nvidia_math", "tracer/simulator/arithmetic", "tracer/simulator/host",
     ),
     "tracer/calls": ("tracer/model", "tracer/type_inference", "tracer/simulator/host"),
-    "tracer/compiled": (),
+    "tracer/compiled": ("tracer/nvidia_math",),
     "tracer/compiled/rewrite": ("tracer/model", "tracer/recording", "tracer/compiled"),
     "tracer/compiled/rows": ("tracer/model", "tracer/analysis", "tracer/recording", "tracer/compiled"),
     "tracer/compiled/scheduler": ("tracer/model", "tracer/recording", "tracer/compiled", "tracer/compiled/rows"),
-    "tracer/compiled/runtime": ("tracer/model", "tracer/recording", "tracer/compiled", "tracer/compiled/scheduler"),
-    "tracer/compiled/driver": ("tracer/model", "tracer/storage", "tracer/recording", *COMPILED),
+    "tracer/compiled/runtime": (
+        "tracer/model", "tracer/recording", "tracer/nvidia_math", "tracer/compiled", "tracer/compiled/scheduler",
+    ),
+    "tracer/compiled/driver": ("tracer/model", "tracer/storage", "tracer/recording", "tracer/nvidia_math", *COMPILED),
     "tracer/judging": (*PLAIN, "tracer/dataflow", "tracer/findings", "tracer/recording"),
     "tracer/run": (
         *PLAIN, "tracer/judging", "tracer/processes", "tracer/races", "tracer/type_inference", "tracer/recording",
@@ -84,7 +87,16 @@ LAYERS: dict[str, tuple[str, ...]] = {
         *PLAIN, "tracer/processes", "tracer/races", "tracer/recording", "tracer/measure", "tracer/compiled",
         "tracer/compiled/rewrite", "tracer/compiled/runtime", "tracer/hardware/marks",
     ),
+    "tracer/as_compiled": (*PLAIN, "tracer/processes", "tracer/calls", "tracer/type_inference", "tracer/recording"),
+    "tracer/as_compiled/compiler": (
+        "tracer/model", "tracer/calls", "tracer/type_inference", "tracer/recording", "tracer/as_compiled",
+    ),
+    "tracer/as_compiled/execution": (
+        *PLAIN, "tracer/processes", "tracer/calls", "tracer/type_inference", "tracer/recording", *COMPILED,
+        "tracer/compiled/driver", "tracer/as_compiled", "tracer/as_compiled/compiler",
+    ),
     "app/model": TRACER,
+    "app/explain": ("tracer/model",),
     "app/gpu": (*TRACER, "app/model"),
     "app/widgets": ("kernels/scenarios", "tracer/model", "tracer/storage", "tracer/analysis", "app/model"),
     "app/charts": (*TRACER, "app/model"),
@@ -135,7 +147,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "app/window/editing",
         "app/window/exercise", "app/window/recording",
     ),
-    "app/cli/common": (*TRACER, "app/model"),
+    "app/cli/common": (*TRACER, "app/model", "app/views/common"),
     "app/cli/programs": (*TRACER, "app/model", "app/cli/common"),
     "app/cli/pictures": (
         *TRACER, "app/cli/common", "app/model", "app/lecture", "app/control", "app/charts", "app/widgets", *VIEWS,
@@ -144,8 +156,8 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "app/cli": (
         *TRACER, "tracer/hardware/accesses", "tracer/hardware/marks", "tracer/exports", "app/cli/common",
         "app/cli/programs", "app/cli/pictures",
-        "app/model", "app/lecture", "app/exercise", "app/control", "app/charts", "app/widgets", *VIEWS, "app/timings",
-        "app/window",
+        "app/model", "app/explain", "app/lecture", "app/exercise", "app/control", "app/charts", "app/widgets", *VIEWS,
+        "app/timings", "app/window",
     ),
     "api": (*TRACER, "tracer/calls", "tracer/simulator/host", "app/cli/common", "app/cli/programs", "app/cli"),
 }  # fmt: skip

@@ -25,6 +25,7 @@ from .own_builtins import own_builtins
 
 if TYPE_CHECKING:  # NumPy and numba are imported where the program needs them, not before it starts
     from ..model.trace import Dim3, KernelError, Trace
+    from ..type_inference.question import Refusal
 
 
 class RecordingOptions(NamedTuple):
@@ -49,6 +50,9 @@ class RecordingOptions(NamedTuple):
     )
     launched: Callable[[Any, tuple[Any, ...]], None] | None = (
         None  # gets each kernel and its arguments before
+    )
+    refused: Callable[[Any, Refusal], None] | None = (
+        None  # gets each kernel that Numba does not compile, before its launch raises that
     )
 
 
@@ -100,6 +104,11 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
         options.begins(made)
         if options.launched:
             options.launched(kernel, arguments)
+        refusal = numba_patch.refusal_of_launch(kernel, arguments)
+        if refusal is not None:
+            if options.refused:
+                options.refused(kernel, refusal)
+            raise numba_patch.refusal_error(kernel.fn.__name__, refusal)
         start = time.perf_counter()
         names = _names(kernel.fn)
         attempt = ProgramLaunch()

@@ -113,7 +113,7 @@ class Rewriter(ExpressionRewriter):
         """A function in a kernel, which Numba writes out where it is called."""
         if node.decorator_list:
             self.refuse(node, f"a function in a kernel with @{ast.unparse(node.decorator_list[0])}")
-        with self.inside(node, node.name):
+        with self.inside(node):
             made: Any = ast.FunctionDef(node.name, node.args, self.block(node.body), [], None, None)
         return located(made, node)
 
