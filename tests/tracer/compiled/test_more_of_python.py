@@ -687,3 +687,19 @@ def test_arrays_are_unpacked(tmp_path):
         out[t + 24] = i + j + g[types.uint32(0)] + g[np.uint8(1)]
     """
     same(launch(tmp_path, "from numba import types\n" + textwrap.dedent(source), LONGS, block=(8, 1, 1)))
+
+
+def test_axes_that_an_ellipsis_leaves_out(tmp_path):
+    source = """
+    @cuda.jit
+    def kernel(a, out):
+        s, t = cuda.shared.array((4, 2, 3), int64), cuda.threadIdx.x
+        if t == 0:
+            s[...] = 7
+            s[1, ..., 2] = 5
+        cuda.syncthreads()
+        one = a[t, ...]
+        out[t, ...] = s[..., t % 3][t % 4, 1] + s[t % 4, ..., 2][1]
+        out[t + 8] = s[1, 0, 2, ...] + a[t]
+    """
+    same(launch(tmp_path, source, LONGS, block=(8, 1, 1)))
