@@ -28,7 +28,7 @@ def element_name(buffer: Buffer, parts: Sequence[int], index: int) -> str:
 
 def _coordinates(shape: Sequence[int], index: int) -> list[int]:
     """Return the coordinates of an index in C order, the first of them without a limit."""
-    coordinates = []
+    coordinates: list[int] = []
     for length in reversed(shape[1:]):
         index, inner = divmod(index, max(1, length))
         coordinates.insert(0, inner)
