@@ -17,12 +17,13 @@ from ...type_inference.rebuilt_kernel import Maker, NotRebuilt, dtype_from
 from .arguments import Pointer, packed
 from .device_memory import DeviceMemory
 from .execute import LaunchSize, Machine, run
-from ..compiler.generated import of_ptx, of_sass
+from ..compiler.generated import of_ptx
 from .instrument import HostCode, host_code
 from ..job import CompiledCounters, Job, LiveJob
 from ..not_countable import NotCountableError
 from ..compiler.numba_ir import KernelIR, kernel_ir
 from ..compiler.numbered import numbered
+from ..compiler.nvidia import nvidia_code
 from ..compiler.optimised import compiler_name, optimised, target_machine
 from .stand_ins import Table
 from .totals import counters_of, sites_of
@@ -68,15 +69,17 @@ def count_kernel(
     text = str(optimised(ir, libdevice))
     located = numbered(text)
     ptx = target_machine().emit_assembly(binding.parse_assembly(located.text))
-    generated = of_sass(ptx) or of_ptx(ptx)
+    generated, native = of_ptx(ptx), nvidia_code(ir)
     machine = Machine()
     code = host_code(located, ir.kernel, Table(machine.state.ctypes.data), size.dynamic, generated)
-    sums = run(code, machine, table, memory.bounds, size, seconds)
-    sites = sites_of(code.accesses, ir.sites, sums)
-    compiler = ", ".join(filter(None, (compiler_name(), generated.compiler)))
+    wide = native is not None and bool(native.joined)
+    sums = run(code, machine, table, memory.bounds, size, seconds, wide=wide)
+    sites = sites_of(code.accesses, ir.sites, sums, native)
+    compiler = f"{compiler_name()} and {native.compiler}" if native else compiler_name()
     notes = tuple(_notes(code, without_tables=libdevice is None and "@__nv_" in text))
     return CompiledCounters(
-        compiler, counters_of(sites), sites, notes, "", generated.registers, generated.spills
+        compiler, counters_of(sites), sites, notes, "",
+        native.registers if native else None, native.spills if native else None,
     )
 
 

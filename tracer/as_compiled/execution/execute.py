@@ -57,11 +57,11 @@ class Machine:
 
 def run(
     code: HostCode, machine: Machine, arguments: NDArray[np.uint8], memory: tuple[int, int], size: LaunchSize,
-    seconds: float,
+    seconds: float, *, wide: bool = False,
 ) -> Ints:  # fmt: skip
     """Run a launch and return the sums of each access, shape (accesses, 3, SUMS); see `lockstep`.
 
-    memory: the bounds of global memory. Raises NotCountableError where it does not come to its end.
+    memory: the bounds of global memory. wide: whether costs of wider accesses are wanted too. Raises NotCountableError where it does not come to its end.
     """
     engine = machine.load(code)
     state = machine.state
@@ -85,7 +85,7 @@ def run(
             address = engine.get_global_value_address(name)
             if address:
                 ranges.append((address, address + nbytes, space))
-    accesses = np.array([[a.op, a.size, a.parts] for a in code.accesses] or [[LOOP_END, 0, 1]], np.int64)
+    accesses = np.array([[a.op, a.size, a.parts, wide] for a in code.accesses] or [[LOOP_END, 0, 1, 0]], np.int64)
     sums: Ints = np.zeros((len(accesses), 3, SUMS), np.int64)
     work: Ints = np.zeros((5, 2 * WARP), np.int64)
     work[4, 0] = SPINS
