@@ -189,11 +189,21 @@ class PaneNames(Names):
             return self._checked(name)
         if name == "now":
             return self._counted(self.session.counters.at(self.moment))
+        if name == "compiled":
+            return self._compiled()
         if name == "request":
             return self._request()
         if name == "measured":
             return self._measured()
         return self._parameter_or_buffer(name)
+
+    def _compiled(self) -> Counted:
+        from ..model.compiled_counters import compiled_counters_of
+
+        found = compiled_counters_of(self.session)
+        if found.reason:
+            raise ExpressionError(f"What {self.what} shows has no compiled counters: {found.reason}")
+        return Counted(found.counters, "compiled")
 
     def _counted(self, counters: Mapping[str, int]) -> Counted:
         return Counted(counters, self.mark)
@@ -260,7 +270,7 @@ class PaneNames(Names):
         if found is not None:
             return found
         names = [buffer_text(buffer) for buffer in self.session.trace.buffers]
-        told = ["findings", "races", "correct", "now", "request", "measured"]
+        told = ["findings", "races", "correct", "now", "compiled", "request", "measured"]
         known = dict.fromkeys([*SUMS, *self._shape, *told, *self.values, *names])
         raise ExpressionError(f"{self.what} has no {name}; there are {', '.join(known)}.")
 

@@ -61,7 +61,7 @@ def _counted(job: Job) -> CompiledCounters:
     else:
         launch = job.launch
         size = LaunchSize(launch.grid, launch.block, launch.shared_bytes, launch.blocks)
-        kernel = _kernel(source_question(launch), size.dynamic)
+        kernel = _kernel(job.question or source_question(launch), size.dynamic)
         memory, table = _launch_arguments(launch, kernel.ir)
     return count_launch(kernel, memory, table, size, job.seconds)
 
