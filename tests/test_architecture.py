@@ -23,7 +23,7 @@ TRACER = (
     "tracer/measure", "tracer/hardware", "tracer/hardware/profiling", "tracer/processes", "tracer/judging",
     "tracer/as_compiled", "kernels/scenarios",
 )  # fmt: skip
-VIEW = (*TRACER, "app/model", "app/widgets", "app/views/common")
+VIEW = (*TRACER, "app/explain", "app/model", "app/widgets", "app/views/common")
 VIEWS = tuple(
     f"app/views/{name}"
     for name in (
@@ -47,23 +47,26 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "tracer/findings/source": ("tracer/model", "tracer/analysis"),
     "tracer/findings/waste": ("tracer/model", "tracer/analysis", "tracer/findings/source"),
     "tracer/findings": (
-        "tracer/model", "tracer/analysis", "tracer/races", "tracer/type_inference", "tracer/findings/source",
-        "tracer/findings/waste",
+        "tracer/model", "tracer/dataflow", "tracer/analysis", "tracer/races", "tracer/type_inference",
+        "tracer/findings/source", "tracer/findings/waste",
     ),
-    "tracer/recording": (*PLAIN, "kernels/scenarios"),
-    "tracer/simulator/arithmetic": ("tracer/recording",),
-    "tracer/simulator/host": ("tracer/model", "tracer/recording"),
+    "tracer/recording": (*PLAIN, "tracer/dataflow", "kernels/scenarios"),
+    "tracer/nvidia_math": ("tracer/storage", "tracer/recording"),
+    "tracer/simulator/arithmetic": ("tracer/recording", "tracer/nvidia_math"),
+    "tracer/simulator/host": ("tracer/model", "tracer/recording", "tracer/nvidia_math"),
     "tracer/simulator": (
-        "tracer/model", "tracer/recording", "tracer/simulator/arithmetic", "tracer/simulator/host",
+        "tracer/model", "tracer/recording", "tracer/nvidia_math", "tracer/simulator/arithmetic", "tracer/simulator/host",
     ),
     "tracer/calls": ("tracer/model", "tracer/type_inference", "tracer/simulator/host"),
-    "tracer/compiled": (),
+    "tracer/compiled": ("tracer/nvidia_math",),
     "tracer/compiled/rewrite": ("tracer/model", "tracer/recording", "tracer/compiled"),
     "tracer/compiled/rows": ("tracer/model", "tracer/analysis", "tracer/recording", "tracer/compiled"),
     "tracer/compiled/scheduler": ("tracer/model", "tracer/recording", "tracer/compiled", "tracer/compiled/rows"),
-    "tracer/compiled/runtime": ("tracer/model", "tracer/recording", "tracer/compiled", "tracer/compiled/scheduler"),
-    "tracer/compiled/driver": ("tracer/model", "tracer/storage", "tracer/recording", *COMPILED),
-    "tracer/judging": (*PLAIN, "tracer/findings", "tracer/recording"),
+    "tracer/compiled/runtime": (
+        "tracer/model", "tracer/recording", "tracer/nvidia_math", "tracer/compiled", "tracer/compiled/scheduler",
+    ),
+    "tracer/compiled/driver": ("tracer/model", "tracer/storage", "tracer/recording", "tracer/nvidia_math", *COMPILED),
+    "tracer/judging": (*PLAIN, "tracer/dataflow", "tracer/findings", "tracer/recording"),
     "tracer/run": (
         *PLAIN, "tracer/judging", "tracer/processes", "tracer/races", "tracer/type_inference", "tracer/recording",
         "tracer/calls", "tracer/simulator", "tracer/simulator/host", *COMPILED, "tracer/compiled/driver",
@@ -93,6 +96,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "tracer/compiled/driver", "tracer/as_compiled", "tracer/as_compiled/compiler",
     ),
     "app/model": TRACER,
+    "app/explain": ("tracer/model",),
     "app/gpu": (*TRACER, "app/model"),
     "app/widgets": ("kernels/scenarios", "tracer/model", "tracer/storage", "tracer/analysis", "app/model"),
     "app/charts": (*TRACER, "app/model"),
@@ -152,8 +156,8 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "app/cli": (
         *TRACER, "tracer/hardware/accesses", "tracer/hardware/marks", "tracer/exports", "app/cli/common",
         "app/cli/programs", "app/cli/pictures",
-        "app/model", "app/lecture", "app/exercise", "app/control", "app/charts", "app/widgets", *VIEWS, "app/timings",
-        "app/window",
+        "app/model", "app/explain", "app/lecture", "app/exercise", "app/control", "app/charts", "app/widgets", *VIEWS,
+        "app/timings", "app/window",
     ),
     "api": (*TRACER, "tracer/calls", "tracer/simulator/host", "app/cli/common", "app/cli/programs", "app/cli"),
 }  # fmt: skip

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
-from weakref import WeakKeyDictionary
 
-from ...tracer.as_compiled.client import CompiledCounting
+from ...tracer.as_compiled.client import CompiledCounting, is_final
 from ...tracer.as_compiled.job import CompiledCounters
 from ...tracer.as_compiled.of_launch import job_of
 from ...tracer.storage.folders import cache_folder
 from .session import Session
-
-_known: WeakKeyDictionary[Session, CompiledCounters] = WeakKeyDictionary()
-
 
 @cache
 def counting() -> CompiledCounting:
@@ -22,9 +18,12 @@ def counting() -> CompiledCounting:
 
 def compiled_counters_of(session: Session) -> CompiledCounters:
     """Return a session's counters as compiled, or the reason why there are none; waits for them, in any thread."""
-    if session not in _known:
-        _known[session] = _counted(session)
-    return _known[session]
+    known = session.compiled
+    if known is None:
+        known = _counted(session)
+        if is_final(known):
+            session.add_compiled(known)
+    return known
 
 
 def _counted(session: Session) -> CompiledCounters:

@@ -72,7 +72,7 @@ class ProgramLaunch:
     def choose(self, call: KernelCall) -> None:
         """Run a call by the simulator, unless it makes many accesses and can be compiled."""
         code = call.kernel.__code__
-        if was_compiled(code, call.arguments):
+        if call.untyped or was_compiled(code, call.arguments):
             self.compile(call)
             return
         execution = restart(self._watch(call, _made.get(code, 0)))

@@ -108,6 +108,8 @@ class Execution:
         if memory.buffer not in self._allocations:
             self._allocations[memory.buffer] = Allocation(memory.cells, memory.buffer, self.scheduler)
         allocation = self._allocations[memory.buffer]
+        # A part of a host's array is copied to an address of its own.
+        allocation.is_aligned &= ary.__array_interface__["data"][0] == memory.start
         return (recording if memory.cells.dtype == ary.dtype else alias)(ary, allocation)
 
     def declared(self, space: str, shape: Any, dtype: np.dtype[Any], owner: dict[Any, Any]) -> RecordingArray:
@@ -158,14 +160,15 @@ class Execution:
 
     def execute(
         self, kernel: FunctionType, grid: Dim3, dim: Dim3, arguments: tuple[Any, ...], debug: bool,
-        typed: FunctionType | None = None,
+        typed: FunctionType | None = None, untyped: str = "",
     ) -> None:  # fmt: skip
         """Run the chosen blocks; what went wrong ends up in the record's `error` or `notice`.
 
         With `debug`, a division by zero raises, as @cuda.jit(debug=True) promises. `typed` is the kernel with Numba's
-        arithmetic, which runs in its stead.
+        arithmetic, which runs in its stead; `untyped`, why it has Python's.
         """
         record = self.record
+        record.untyped = untyped
         record.grid, record.dim = grid, dim
         self.recorder.to_the_end = record.to_the_end
         self.scheduler.user_code = user_code_for(kernel.__code__.co_filename)

@@ -15,7 +15,7 @@ from ... import __version__
 from ..storage.atomic_write import write_atomically
 from .question import ANSWER, Answer
 
-FORMAT = 2  # of questions and answers: another one finds no old answers
+FORMAT = 3  # of questions and answers: another one finds no old answers
 PACKAGES = ("numba", "numba-cuda", "llvmlite", "numpy")
 MOST = 2000  # answers that are kept, of a few hundred bytes
 ENDING = ".types"

@@ -21,7 +21,6 @@ from typing import Any, Literal
 import numpy as np
 
 from ..model.registered_functions import is_registered
-from .plain_kernels import is_plain
 from .question import (
     ArrayLike,
     ArrayType,
@@ -58,23 +57,31 @@ DEEPEST = 20  # values in values
 MOST_KERNELS = 1000  # whose questions are kept
 GLOBAL_OPS = ("LOAD_GLOBAL", "LOAD_NAME")
 ATTRIBUTE_OPS = ("LOAD_ATTR", "LOAD_METHOD")
-JIT_OPTIONS = ("inline", "fastmath", "forceinline")  # of a decorator, which matter to the compiler
+JIT_OPTIONS = ("inline", "fastmath", "forceinline", "debug")  # of a decorator, which matter to the compiler
 
 
 def question_of_call(
     kernel: Any, arguments: Iterable[Any], describer: Describer | None = None
 ) -> Question:
     """Return the question about a call of a kernel of the simulator's; some of it may be `Missing`."""
+    return described_call(kernel, arguments, describer)[0]
+
+
+def described_call(
+    kernel: Any, arguments: Iterable[Any], describer: Describer | None = None
+) -> tuple[Question, list[FunctionType]]:
+    """Return the same question, and its functions in the order of their numbers."""
     try:
         describer = describer or Describer()
         passed = tuple(map(describer.argument, arguments))
         number = describer.function(kernel.fn, "kernel", kernel)
         why = _not_described(kernel, len(passed))
         if why or not isinstance(number, FunctionNumber):
-            return _unknown(why or "a kernel that is no function")
-        return Question(tuple(describer.functions), passed)
+            return _unknown(why or "a kernel that is no function"), []
+        given = () if describer.functions[0].signature else passed
+        return Question(tuple(describer.functions), given), describer.live
     except Exception as error:  # noqa: BLE001  # objects of the program's may answer as they like
-        return _unknown(f"{type(error).__name__}: {error}")
+        return _unknown(f"{type(error).__name__}: {error}"), []
 
 
 def _unknown(why: str) -> Question:
@@ -118,36 +125,25 @@ class LaunchedKernels:
     """
 
     def __init__(self) -> None:
-        self._known: dict[tuple[Any, ...], Question] = {}
-        self._plain: set[tuple[Any, ...]] = set()
+        self._known: dict[tuple[Any, ...], tuple[Question, list[FunctionType]]] = {}
 
     def question(self, kernel: Any, arguments: Iterable[Any]) -> Question:
         """Return the question about a call of a kernel of the simulator's; some of it may be `Missing`."""
-        try:
-            return self._known[self._described(kernel, arguments)]
-        except Exception as error:  # noqa: BLE001  # a kernel or an argument of a kind of its own
-            return _unknown(f"{type(error).__name__}: {error}")
+        return self.described(kernel, arguments)[1]
 
-    def to_ask(self, kernel: Any, arguments: Iterable[Any]) -> Question | None:
-        """Return the same, None where it is plain that Numba has nothing to say (see `plain_kernels`)."""
+    def described(
+        self, kernel: Any, arguments: Iterable[Any]
+    ) -> tuple[tuple[Any, ...], Question, list[FunctionType]]:
+        """Return what tells the types of a call's arguments apart, its question, and the question's functions."""
         try:
-            key = self._described(kernel, arguments)
+            key = kernel.fn, str(getattr(kernel, SIGNATURE, "")), *map(Describer().argument, arguments)
+            if key not in self._known:
+                if len(self._known) >= MOST_KERNELS:  # a program that makes new ones for each launch
+                    self._known.clear()
+                self._known[key] = described_call(kernel, arguments)
+            return key[1:], *self._known[key]
         except Exception as error:  # noqa: BLE001  # a kernel or an argument of a kind of its own
-            return _unknown(f"{type(error).__name__}: {error}")
-        return None if key in self._plain else self._known[key]
-
-    def _described(self, kernel: Any, arguments: Iterable[Any]) -> tuple[Any, ...]:
-        """Describe a call, unless one like it was before; return the key by which its question is known."""
-        given = str(getattr(kernel, SIGNATURE, ""))
-        key = kernel.fn, given, *map(Describer().argument, arguments)
-        if key not in self._known:
-            if len(self._known) >= MOST_KERNELS:  # a program that makes new ones for each launch
-                self._known.clear()
-                self._plain.clear()
-            self._known[key] = question_of_call(kernel, arguments)
-            if is_plain(kernel.fn, self._known[key]):
-                self._plain.add(key)
-        return key
+            return (), _unknown(f"{type(error).__name__}: {error}"), []
 
 
 class Describer:
@@ -158,6 +154,7 @@ class Describer:
     def __init__(self) -> None:
         self._numbers: dict[int, FunctionNumber] = {}
         self._made: list[Function | None] = []
+        self.live: list[FunctionType] = []
         self._depth = 0
         self._arguments = False  # whether arguments are described
 
@@ -180,6 +177,7 @@ class Describer:
         signature = _signature(decorated, role) if role != "plain" else ()
         number = self._numbers[id(function)] = FunctionNumber(len(self._made))
         self._made.append(None)
+        self.live.append(function)
         code = function.__code__
         self._made[number.number] = Function(
             role, function.__name__, _marshalled(code),

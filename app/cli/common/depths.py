@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from ....tracer.as_compiled.job import CompiledCounters
-from ....tracer.measure.recorded_counters import recorded_counters, recorded_counters_of
+from ....tracer.measure.recorded_counters import recorded_counters_of
 from ....tracer.model.counter_names import GROUPS, MEASURES, NAMES
 from ...model.compiled_counters import compiled_counters_of
 from ...model.session import Session
@@ -65,7 +65,7 @@ def _measured_column(session: Session) -> Column:
     if read is None:
         return Column(session.title, MEASURED, {}, ("nobody has measured this launch.",))
     known = {name: amount for name, amount in read.counters.items() if name in NAMES}
-    return Column(session.title, MEASURED, known, (f"measured on an {recorded_counters().device}.",))
+    return Column(session.title, MEASURED, known, (f"measured on an {read.device}.",))
 
 
 def compiled_by_line(session: Session) -> str:

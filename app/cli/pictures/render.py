@@ -1,0 +1,243 @@
+"""`tilescope render`: what the window shows as a film, drawn without a screen at exact times."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ....tracer.model.whole_numbers import whole_number_of
+from ....tracer.run.worker_client import Worker
+from ...lecture.document import Lecture, read_lecture
+from ...lecture.library import lecture_file, name_of, shipped
+from ...lecture.problems import LectureError
+from ...model.bookmark import Bookmark
+from ...widgets.widget_picture import prepare_qt
+from ..common.arguments import Parser, UsageError, add_look, check_panes, number_between, positive_number
+from ..common.interrupts import interrupts_noted, interrupts_obeyed
+from ..common.text_output import complain, is_read_by_someone, say, show_progress
+from .handout import drawing
+from .lecture_work import has_problems, lent_sessions
+from .picture_options import STEP_OPTIONS, add_picture_options, bookmark_of, room_of
+
+if TYPE_CHECKING:
+    from ...window.recording.kinds import Kind
+    from ...window.recording.recording import Outlook, Recording, Source
+    from ...window.recording.wanted import Wanted
+
+OF_PICTURES = ("playhead", "step", "ranges")  # options of one picture alone
+
+
+def add_arguments(parser: Parser) -> None:
+    parser.description = (
+        "Render scenarios, a trace file or a lecture as a film, drawn without a screen at exact times."
+    )
+    parser.add_argument(
+        "what", nargs="+", metavar="SCENARIO [SCENARIO] | FILE.npz | LECTURE",
+        help="as for tilescope snapshot, or tilescope lecture",
+    )  # fmt: skip
+    parser.add_argument(
+        "-o", "--output", required=True, metavar="FILE",
+        help="FILE.mp4, .webm, .gif or .webp, a folder for PNG files, or replay.html",
+    )  # fmt: skip
+    place = 'a place in time of the last scenario: 24, "phase 2", "end of phase 2", "first load"; of a lecture a step'
+    parser.add_argument("--from", dest="begin", metavar="PLACE", help=f"{place} (start)")
+    parser.add_argument("--to", dest="end", metavar="PLACE", help="likewise (end)")
+    parser.add_argument(
+        "--fps", type=positive_number, metavar="N", help="frames a second (30; 20 in a GIF or WebP)"
+    )
+    parser.add_argument(
+        "--hold", type=number_between(0, 600), metavar="SECONDS",
+        help="that the end is to be seen (1); in a lecture each step (as long as one reads)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--part", choices=("window", "memory"), default="window", help="the memory pictures alone"
+    )
+    parser.add_argument("--captions", action="store_true", help="of a lecture's steps, above the pictures")
+    parser.add_argument("--long", action="store_true", help="go on where it takes over 10 minutes or 500 MB")
+    add_look(parser)
+    add_picture_options(parser)
+
+
+def execute(chosen: Namespace) -> int:
+    """Write the film and print its name; a sentence before says how long and how large it will be."""
+    if chosen.output.lower().endswith(".html"):
+        from .replay_file import write_replay_file
+
+        _refuse_of_films(chosen)
+        write_replay_file(chosen)
+        say(chosen.output)
+        return 0
+    lecture = _lecture(chosen.what)
+    _check_options(chosen, is_lecture=lecture is not None)
+    if lecture is None:
+        check_panes(chosen.what)
+    from ...window.recording.files import check_output
+    from ...window.recording.kinds import check_size, kind_of
+    from ...window.recording.recording import Recording
+
+    kind, path = kind_of(chosen.output), Path(chosen.output)
+    check_output(kind, path)
+    check_size(kind, chosen.size, chosen.scale)
+    rate = _rate(kind, chosen.fps)
+    with ExitStack() as stack:
+        with interrupts_obeyed():
+            made = _scenarios(chosen, rate) if lecture is None else _steps(lecture, chosen, rate)
+            source = stack.enter_context(made)
+            if source is None:
+                return 1
+            recording = Recording(source, kind, rate, chosen.theme)
+            _announce(recording.outlook, chosen)
+        _write(recording, path)
+    say(chosen.output)
+    return 0
+
+
+OF_FILMS = ("fps", "hold", "captions", "long", "select", "edit", "columns", "rows", "ranges", "bar")
+
+
+def _refuse_of_films(chosen: Namespace) -> None:
+    """Raise UsageError for what a replay does not take: it holds all there is to see, and its reader chooses."""
+    names = (*OF_FILMS, *OF_PICTURES, *(name for name in STEP_OPTIONS if name != "speed"))
+    given = [name for name in names if getattr(chosen, name)] + ["part"] * (chosen.part != "window")
+    if given:
+        raise UsageError(
+            f"--{given[0]} is for films; a replay holds all there is to see, and its reader chooses."
+        )
+
+
+def _check_options(chosen: Namespace, *, is_lecture: bool) -> None:
+    """Raise UsageError for options of pictures that this film has not."""
+    own = [name for name in STEP_OPTIONS if name != "speed" or chosen.speed == "auto"]
+    for name in (*OF_PICTURES, *(("select", "edit", *own) if is_lecture else ())):
+        if getattr(chosen, name):
+            why = "it is of one picture" if name in OF_PICTURES else "a lecture's steps say what is shown"
+            raise UsageError(f"--{name} can't be taken here: {why}.")
+
+
+def _lecture(words: list[str]) -> Path | None:
+    """Return the file of a lecture that is named; raises UsageError where there is none."""
+    if len(words) > 1 or not (words[0].endswith(".md") or words[0] in map(name_of, shipped())):
+        return None
+    try:
+        return lecture_file(words[0])
+    except LectureError as error:
+        raise UsageError(str(error)) from None
+
+
+def _rate(kind: Kind, wanted: int | None) -> Fraction:
+    """Return the frames a second, and say where a GIF has others than are wanted."""
+    from ...window.recording.kinds import FASTEST, rate_for
+
+    if wanted is not None and wanted > FASTEST:
+        raise UsageError(f"--fps must be {FASTEST} at most, not {wanted}.")
+    rate = rate_for(kind, wanted)
+    if wanted not in (None, rate):
+        complain(
+            f"a GIF counts in hundredths of a second: {float(rate):.4g} frames a second in place of {wanted}."
+        )
+    return rate
+
+
+@contextmanager
+def _scenarios(chosen: Namespace, rate: Fraction) -> Iterator[Source]:
+    """Lend what draws scenarios or a trace file."""
+    worker = Worker()
+    worker.start()
+    prepare_qt(chosen.scale)
+    from ...control.start_moment import at_first_load
+    from ...window.recording.frames import WindowFrames, film_of
+    from ...window.room import take_room
+    from ...window.unseen import unseen_window
+
+    chosen.scenario = chosen.what
+    mark, wanted = bookmark_of(chosen), _wanted(chosen)
+    try:
+        window = unseen_window(worker, mark, at_first_load, wanted.size)
+        film = film_of(window.stage, wanted, rate)
+        yield WindowFrames(window, film, wanted, partial(take_room, window.central, room_of(chosen)))
+        window.close()
+    finally:
+        worker.close()
+
+
+def _wanted(chosen: Namespace) -> Wanted:
+    from ...window.recording.wanted import HOLD, Wanted
+
+    return Wanted(
+        begin=chosen.begin or "start", end=chosen.end or "end", hold=HOLD if chosen.hold is None else chosen.hold,
+        rate=chosen.fps, size=chosen.size, scale=chosen.scale, theme=chosen.theme, text_size=chosen.text_size,
+        part=chosen.part,
+    )  # fmt: skip
+
+
+@contextmanager
+def _steps(path: Path, chosen: Namespace, rate: Fraction) -> Iterator[Source | None]:
+    """Lend what draws a lecture, None for one with mistakes, which are printed."""
+    lecture = read_lecture(path)
+    numbers = _numbers(lecture, chosen)
+    with lent_sessions() as sessions:
+        if has_problems(lecture, path, sessions):
+            yield None
+            return
+        prepare_qt(chosen.scale)
+        from ...window.recording.film import Film
+        from ...window.recording.lecture_frames import LectureFrames, shots_of
+
+        with drawing(lecture, sessions, lambda: None) as (stand, pictures):
+            if chosen.part == "memory":
+                pictures.show_pictures_alone()
+            shots = shots_of(stand, numbers, rate, chosen.speed, chosen.hold, chosen.captions)
+            look = Bookmark((), theme=chosen.theme, text_scale=chosen.text_size)
+            size = chosen.size, chosen.scale
+            yield LectureFrames(stand, pictures, Film(list(shots), rate), look, *size, chosen.captions)
+
+
+def _numbers(lecture: Lecture, chosen: Namespace) -> range:
+    """Return the steps that are recorded, counted from 0; raises UsageError for one that is not there."""
+    count = len(lecture.steps)
+    first, last = (_number(text, usual, count) for text, usual in ((chosen.begin, 1), (chosen.end, count)))
+    if first > last:
+        raise UsageError(f"step {last} comes before step {first}; exchange --from and --to.")
+    return range(first - 1, last)
+
+
+def _number(text: str | None, usual: int, count: int) -> int:
+    number = usual if text is None else whole_number_of(text.removeprefix("step "))
+    if number is None or not 1 <= number <= count:
+        raise UsageError(
+            f"a lecture is recorded from a step to a step, 1 to {count} of this one, not {text!r}."
+        )
+    return number
+
+
+def _announce(outlook: Outlook, chosen: Namespace) -> None:
+    """Say how long and how large it will be; raises UsageError where it is long or large and nobody said so."""
+    if outlook.is_long and not chosen.long:
+        raise UsageError(
+            f"{chosen.output} would be {outlook.text()}; render less or faster, or say --long to go on."
+        )
+    complain(outlook.text())
+    if outlook.size != outlook.drawn:
+        width, height = outlook.drawn
+        complain(
+            f"a video has even sides, so the last column or row of {width} x {height} pixels is there twice."
+        )
+
+
+def _write(recording: Recording, path: Path) -> None:
+    """Write the file, and tell how far it is to who reads it; after Ctrl+C there is none."""
+    count, told = recording.source.film.frames, is_read_by_someone()
+    with interrupts_noted() as check_interrupts, closing(recording.write(path)) as written:
+        try:
+            for done in written:
+                check_interrupts()
+                if told:
+                    show_progress(f"frame {done:,} of {count:,}")
+        finally:
+            if told:
+                show_progress("")

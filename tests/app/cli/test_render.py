@@ -1,0 +1,282 @@
+"""Films of the window, drawn without a screen: frames of `snapshot`, for as long as was asked, whole or not at all."""
+
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from PIL import Image
+from PySide6.QtGui import QImage
+
+from tilescope.app.cli.main import main
+from tilescope.app.cli.pictures.snapshot import snapshot
+from tilescope.app.widgets.widget_picture import PictureError
+from tilescope.app.window.recording import video_file
+from tilescope.tracer.storage.atomic_write import TEMPORARY
+from windows import PAIR
+
+TINY = "matmul-tiled:m=4,k=4,n=4,tile=2"
+SIZE = "640x400"
+TEN_SECONDS = ("--speed", "1", "--fps", "10", "--hold", "0")
+probe = pytest.mark.skipif(shutil.which("ffprobe") is None, reason="ffprobe says what is in a video")
+
+
+def render(*words):
+    """Render in this process, and return the exit status."""
+    return main(["render", *map(str, words)])
+
+
+def looked_into(path):
+    """Return what ffprobe says of the only stream of a file, whose frames it counts."""
+    command = [
+        "ffprobe",
+        "-v",
+        "error",
+        "-count_frames",
+        "-show_streams",
+        "-show_format",
+        "-of",
+        "json",
+        str(path),
+    ]
+    told = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    (stream,) = told["streams"]
+    return {**stream, "seconds": float(told["format"]["duration"]), "format": told["format"]["format_name"]}
+
+
+def test_the_frames_are_those_of_snapshot_at_the_same_moments(tmp_path):
+    out, options = tmp_path / "film", ("--size", "800x600", "--theme", "dark")
+    assert render(*PAIR, "-o", out, "--from", "20", "--to", "24", "--fps", "16", *options) == 0
+    assert len(list(out.iterdir())) == 2 * 4 + 16
+    for moment in (20, 24):
+        snapshot(PAIR, tmp_path / "one.png", moment=moment, theme="dark", size=(800, 600))
+        ours = QImage(str(out / f"frame-{2 * (moment - 20) + 1:05}.png")).convertToFormat(
+            QImage.Format.Format_RGB32
+        )
+        assert ours == QImage(str(tmp_path / "one.png")).convertToFormat(QImage.Format.Format_RGB32)
+    between = [QImage(str(out / f"frame-{i:05}.png")) for i in (1, 2, 3)]
+    assert between[1] not in (between[0], between[2])  # what moves is drawn on its way
+
+
+def test_backwards_shows_the_same_frames(tmp_path):
+    look = ("--size", SIZE, "--speed", "4", "--fps", "8", "--hold", "0")
+    assert render(TINY, "-o", tmp_path / "there", "--from", "10", "--to", "13", *look) == 0
+    assert render(TINY, "-o", tmp_path / "back", "--from", "13", "--to", "10", *look) == 0
+    there, back = (sorted((tmp_path / name).iterdir()) for name in ("there", "back"))
+    assert [a.read_bytes() for a in there] == [b.read_bytes() for b in reversed(back)]
+    assert len({a.read_bytes() for a in there}) > 3
+
+
+def test_the_same_command_makes_the_same_file(tmp_path):
+    for name in ("a.gif", "b.gif"):
+        assert render(TINY, "-o", tmp_path / name, "--to", "3", "--size", SIZE, "--fps", "10") == 0
+    assert (tmp_path / "a.gif").read_bytes() == (tmp_path / "b.gif").read_bytes()
+
+
+@probe
+@pytest.mark.parametrize(("suffix", "form"), [(".mp4", "mp4"), (".webm", "webm")])
+def test_size_length_and_frames_of_a_video(tmp_path, suffix, form):
+    pytest.importorskip("av")
+    path = tmp_path / f"a{suffix}"
+    assert render(TINY, "-o", path, "--from", "2", "--to", "4", "--size", "641x399", *TEN_SECONDS) == 0
+    found = looked_into(path)
+    assert form in found["format"]
+    assert (found["width"], found["height"], int(found["nb_read_frames"])) == (642, 400, 21)
+    assert found["seconds"] == pytest.approx(2.1) and found["pix_fmt"] == "yuv420p"
+    assert found["r_frame_rate"] == "10/1"
+
+
+@probe
+def test_size_and_length_of_a_gif_whose_delays_are_hundredths(tmp_path, capsys):
+    path = tmp_path / "a.gif"
+    assert (
+        render(TINY, "-o", path, "--from", "2", "--to", "4", "--size", SIZE, "--speed", "1", "--fps", "30")
+        == 0
+    )
+    assert "33.33 frames a second in place of 30" in capsys.readouterr().err
+    found = looked_into(path)
+    assert (found["width"], found["height"]) == (640, 400)
+    assert found["seconds"] == pytest.approx(3.0, abs=0.04)  # two moments, and a second at the end
+
+
+def test_what_comes_is_said_before_and_the_name_after(tmp_path, capsys):
+    assert render(TINY, "-o", tmp_path / "a.gif", "--to", "2", "--size", SIZE, "--speed", "2") == 0
+    told = capsys.readouterr()
+    assert told.out == f"{tmp_path / 'a.gif'}\n"
+    assert "2.0 s, 40 frames of 640 x 400 pixels, about" in told.err
+
+
+def test_the_memory_pictures_alone_and_phases(tmp_path):
+    look = ("--size", SIZE, "--fps", "2", "--hold", "0")
+    places = ("--from", "phase 1", "--to", "end of phase 1")
+    assert render(TINY, "-o", tmp_path / "whole", *places, *look) == 0
+    assert render(TINY, "-o", tmp_path / "part", *places, *look, "--part", "memory") == 0
+    whole, part = (QImage(str(tmp_path / name / "frame-00001.png")) for name in ("whole", "part"))
+    assert whole.size() == part.size() and whole != part
+    snapshot([TINY], tmp_path / "at.png", moment=first_moment_of_phase(1), size=(640, 400))
+    assert QImage(str(tmp_path / "at.png")).convertToFormat(whole.format()) == whole
+
+
+def first_moment_of_phase(phase):
+    from tilescope.app.cli.counters import sessions
+    from tilescope.app.model.phase_steps import phase_span
+
+    (session,) = sessions([TINY])
+    return phase_span(session, 0, phase)[0] + 1
+
+
+def test_steps_of_a_lecture_stay_as_long_as_one_reads(tmp_path, capsys):
+    folder = tmp_path / "steps"
+    words = (
+        "tiling",
+        "-o",
+        folder,
+        "--from",
+        "3",
+        "--to",
+        "4",
+        "--captions",
+        "--size",
+        "800x450",
+        "--fps",
+        "1",
+    )
+    assert render(*words) == 0
+    frames = sorted(folder.iterdir())
+    assert f"{len(frames)} frames" in capsys.readouterr().err
+    different = [path.read_bytes() for path in frames]
+    assert len(set(different)) > 8  # a question, its answer, and ten seconds of a kernel at work
+    assert different[0] == different[1] != different[-1] == different[-2]
+
+
+def test_a_step_without_its_caption_asks_nothing(tmp_path):
+    look = ("--size", "640x360", "--fps", "1", "--hold", "1", "--from", "3", "--to", "3")
+    assert render("tiling", "-o", tmp_path / "plain", *look) == 0
+    assert [path.name for path in (tmp_path / "plain").iterdir()] == ["frame-00001.png"]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ((TINY, "-o", "a.avi"), "must end with .mp4"),
+        ((TINY, "-o", "gone/a.gif"), "there is no folder"),
+        ((TINY, "-o", "."), "name a new or an empty one"),
+        ((TINY, "-o", "a.gif", "--from", "soon"), "is no place in time"),
+        ((TINY, "-o", "a.gif", "--to", "phase 99"), "There is no phase 99"),
+        ((TINY, "-o", "a.gif", "--fps", "0"), "whole number from 1 on"),
+        ((TINY, "-o", "a.mp4", "--fps", "999"), "--fps must be 120 at most"),
+        ((TINY, "-o", "a.gif", "--speed", "0"), "is no speed; write moments a second"),
+        ((TINY, "-o", "a.gif", "--playhead", "3"), "--playhead can't be taken here: it is of one picture"),
+        (
+            ("tiling", "-o", "a.gif", "--colour", "reads"),
+            "--colour can't be taken here: a lecture's steps say",
+        ),
+        ((TINY, "-o", "a.gif", "--hold", "-1"), "must be a number from 0 to 600"),
+        (
+            (TINY, "-o", "a.mp4", "--size", "8192x400", "--scale", "2"),
+            "at most 8,192 pixels a side, not 16,384",
+        ),
+        (
+            (TINY, "-o", "frames", "--size", "8192x8192", "--scale", "4"),
+            "A frame has at most 67,108,864 pixels",
+        ),
+        (("matmul-tild", "-o", "a.gif"), "did you mean matmul-tiled"),
+        (("none.npz", "-o", "a.gif"), "there is no file none.npz"),
+        (("none.md", "-o", "a.gif"), "There is no file none.md"),
+        (("tiling", "-o", "a.gif", "--from", "77"), "from a step to a step, 1 to 16"),
+        (("tiling", "-o", "a.gif", "--from", "3", "--to", "2"), "exchange --from and --to"),
+    ],
+)
+def test_what_cannot_be_recorded_is_a_sentence(tmp_path, monkeypatch, capsys, words, sentence):
+    (tmp_path / "mine.txt").write_text("mine")
+    monkeypatch.chdir(tmp_path)
+    assert render(*words) == 2
+    told = capsys.readouterr().err.strip().splitlines()[-1]
+    assert sentence in told and "Traceback" not in told
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_an_hour_by_mistake_is_said_and_not_begun(tmp_path, capsys):
+    path = tmp_path / "a.gif"
+    assert render(TINY, "-o", path, "--speed", "0.1", "--hold", "600", "--fps", "2", "--size", SIZE) == 2
+    told = capsys.readouterr().err
+    assert " min " in told and "about" in told and "--long" in told
+    assert not path.exists()
+
+
+def test_a_folder_that_may_not_be_written_is_a_sentence(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert render(TINY, "-o", tmp_path / "a.gif") == 2
+    assert f"the folder {tmp_path} is read-only" in capsys.readouterr().err
+
+
+def test_without_pyav_a_sentence_says_what_to_install(tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "av", None)
+    assert render(TINY, "-o", tmp_path / "a.mp4") == 2
+    assert "install the extra video (pip install av)" in capsys.readouterr().err
+    with pytest.raises(PictureError):
+        video_file.check_video(".webm")
+
+
+def started(*words, **options):
+    """Start the command in a process of its own."""
+    command = [sys.executable, "-m", "tilescope", "record", *map(str, words)]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, **options)
+
+
+def test_a_full_disk_keeps_the_old_file(tmp_path):
+    path = tmp_path / "a.gif"
+    path.write_bytes(b"old")
+    limit = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000))}
+    environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}  # Python 3.11 would leave half a file of it
+    process = started(TINY, "-o", path, "--size", "1280x800", env=environment, **limit)
+    told = process.communicate()[1]
+    assert process.returncode == 2, told
+    assert told.splitlines()[-1] == f"tilescope: {path} could not be written: File too large."
+    assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]
+
+
+def test_ctrl_c_in_the_midst_leaves_the_old_file_and_no_half_one(tmp_path):
+    path = tmp_path / "a.gif"
+    path.write_bytes(b"old")
+    slow = ("--speed", "0.2", "--fps", "20", "--size", "1280x800")
+    process = started(TINY, "-o", path, *slow, start_new_session=True)
+    until(lambda: list(tmp_path.glob(TEMPORARY)) or process.poll() is not None)
+    process.send_signal(signal.SIGINT)
+    told = process.communicate(timeout=60)[1]
+    assert process.returncode == 130, told
+    assert told.count("\n") == 1, told  # what was to come, and no traceback
+    assert list(tmp_path.iterdir()) == [path] and path.read_bytes() == b"old"
+
+
+def until(condition):
+    last = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < last, "it never happened"
+        time.sleep(0.01)
+
+
+def test_a_trace_file_is_recorded(tmp_path):
+    from tilescope.app.cli.counters import sessions
+    from tilescope.tracer.storage.trace_file import save
+
+    (session,) = sessions([TINY])
+    save(session.trace, tmp_path / "mine.npz")
+    assert render(tmp_path / "mine.npz", "-o", tmp_path / "a.webp", "--to", "2", "--size", SIZE) == 0
+    with Image.open(tmp_path / "a.webp") as file:
+        assert file.size == (640, 400) and file.n_frames > 3
+
+
+@pytest.mark.parametrize(
+    "option",
+    [("--fps", "30"), ("--captions",), ("--part", "memory"), ("--colour", "reads"), ("--edit", "left:1=x")],
+)
+def test_what_only_films_have_is_refused_for_a_replay(tmp_path, capsys, option):
+    assert render(TINY, "-o", tmp_path / "a.html", *option) == 2
+    assert f"{option[0]} is for films" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
