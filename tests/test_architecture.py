@@ -53,8 +53,10 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "tracer/recording": (*PLAIN, "kernels/scenarios"),
     "tracer/simulator/arithmetic": ("tracer/recording",),
     "tracer/simulator/host": ("tracer/model", "tracer/recording"),
+    "tracer/simulator/typed_ir": ("tracer/recording", "tracer/type_inference", "tracer/simulator/arithmetic"),
     "tracer/simulator": (
-        "tracer/model", "tracer/recording", "tracer/simulator/arithmetic", "tracer/simulator/host",
+        "tracer/model", "tracer/recording", "tracer/type_inference", "tracer/simulator/arithmetic",
+        "tracer/simulator/typed_ir", "tracer/simulator/host",
     ),
     "tracer/calls": ("tracer/model", "tracer/type_inference", "tracer/simulator/host"),
     "tracer/compiled": (),

@@ -75,12 +75,9 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
     """Stand around the simulator's launch call."""
     from ..simulator import numba_patch
     from ..simulator.host.launch_checks import check_limits
-    from ..type_inference.live_kernel import remember_signatures
     from .program_launch import ProgramLaunch
 
     numba_patch.install()
-    cuda = sys.modules["numba.cuda"]
-    cuda.jit = remember_signatures(cuda.jit)  # type: ignore[attr-defined]  # a module
     # The modules of numba hold a hundred thousand objects that never become garbage: to look through them again and
     # again, the last time at exit, takes a third of the time of a short program.
     gc.freeze()

@@ -113,6 +113,14 @@ class _BlockManager:
         )
 
 
+def _freeze(kernel: Any) -> None:
+    """Freeze the names of a kernel with signatures, and ask about it, once it is decorated."""
+    for described, question in shared_kernels().declared(kernel):
+        _functions.names(kernel.fn, described)
+        if not question.missing():
+            shared_inference().ask(question)
+
+
 def _described(kernel: Any, arguments: tuple[Any, ...]) -> Described:
     key, question, functions = shared_kernels().described(kernel, arguments)
     missing = question.missing()
@@ -318,7 +326,7 @@ def install() -> None:
     vectors.SimulatedVectorType.__init__ = _begin_vector
     kernel.FakeCUDAKernel.__call__ = _positional(kernel.FakeCUDAKernel.__call__)
     install_host(
-        Simulator(kernel, devicearray, is_running, is_cuda_thread, _call_in_kernel, module_of_kernel)
+        Simulator(kernel, devicearray, is_running, is_cuda_thread, _call_in_kernel, module_of_kernel, _freeze)
     )
     sys.modules["numba.cuda"].__getattr__ = _in_kernel  # type: ignore[method-assign]  # PEP 562
     _installed = True

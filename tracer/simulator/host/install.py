@@ -45,6 +45,7 @@ class Simulator(NamedTuple):
         [Any, tuple[Any, ...], dict[str, Any]], Any
     ]  # calls a function as a device function
     module: Callable[[], Any]  # what `cuda` is in the kernel that runs, None where none does
+    declared: Callable[[Any], None]  # gets each kernel with a signature, once it is decorated
 
 
 def install(simulator: Simulator) -> None:
@@ -78,7 +79,9 @@ def _names(simulator: Simulator) -> dict[str, Any]:
         "profiling": nullcontext, "KernelRuntimeError": errors.KernelRuntimeError,
         "gpus": devices.GPUS, "Event": streams.Event, "MemoryInfo": devices.MemoryInfo,
         "CudaSupportError": sys.modules["numba.cuda.cudadrv.error"].CudaSupportError,
-        "jit": kernels.jit_decorator(kernel, lambda: bool(getattr(_config(), "CUDA_DEBUGINFO_DEFAULT", False))),
+        "jit": kernels.jit_decorator(
+            kernel, lambda: bool(getattr(_config(), "CUDA_DEBUGINFO_DEFAULT", False)), simulator.declared
+        ),
         "_auto_device": lambda *given, **names: array_makers.auto_device(*given, **names),
     }  # fmt: skip
 

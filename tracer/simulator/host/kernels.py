@@ -14,7 +14,7 @@ from .array_makers import as_cuda_array
 from .arrays import is_cuda_ndarray
 from .devices import resident_blocks
 from .lacking import OF_KERNELS, lacking, say_once
-from .signatures import NoMatch, Signature, cast_arguments, normalized, type_of, types_of
+from .signatures import NoMatch, Signature, cast_arguments, chosen_signature, normalized, type_of, types_of
 
 # What the driver chooses for most kernels, as the block with which most threads fit.
 LARGEST_BLOCK = 1024
@@ -107,6 +107,13 @@ def kernel_class(base: Any, is_running: Callable[[], bool]) -> type:
             self._launched.setdefault(tuple(map(type_of, given)), given)
             return given
 
+        def declared_for(self, arguments: tuple[Any, ...]) -> Signature | None:
+            """Return the declared signature that a launch with these arguments takes, None where none is declared."""
+            if len(self._declared) < 2:
+                return self._declared[0] if self._declared else None
+            given = tuple(map(_ours, arguments))
+            return chosen_signature(self.fn.__name__, self._declared, given, specialized=self.specialized)
+
         def _copy(self) -> Any:
             other = object.__new__(type(self))
             other.__dict__.update(self.__dict__)
@@ -184,8 +191,13 @@ def python_function(function: Any) -> FunctionType:
     return found
 
 
-def jit_decorator(kernel: Any, debug_by_default: Callable[[], bool]) -> Callable[..., Any]:
-    """Return `cuda.jit`, which makes kernels of this class."""
+def jit_decorator(
+    kernel: Any, debug_by_default: Callable[[], bool], declared: Callable[[Any], None]
+) -> Callable[..., Any]:
+    """Return `cuda.jit`, which makes kernels of this class.
+
+    declared: gets each kernel with a signature, which a GPU's program compiles where it is decorated.
+    """
 
     def jit(
         func_or_sig: Any = None, device: bool = False, inline: Any = "never", link: Any = (), debug: bool | None = None,
@@ -198,12 +210,15 @@ def jit_decorator(kernel: Any, debug_by_default: Callable[[], bool]) -> Callable
         given = () if is_function or func_or_sig is None else _signatures(func_or_sig, device)
 
         def make(function: Any) -> Any:
-            return kernel(
+            made = kernel(
                 python_function(function), bool(device), others.get("fastmath", False), others.get("extensions") or (),
                 debug_by_default() if debug is None else debug, given,
                 {**others, "device": device, "debug": debug, "opt": opt, "lineinfo": lineinfo},
                 bool(given) and not isinstance(func_or_sig, list),
             )  # fmt: skip
+            if given and not device:
+                declared(made)
+            return made
 
         return make(func_or_sig) if is_function else make
 

@@ -62,12 +62,19 @@ def cast_arguments(
     A kernel of one signature alone (`specialized`) takes arrays of other types on a GPU, and reads their bytes as
     what they are not. Here it does so of whole numbers with and without a sign, and refuses the others.
     """
+    chosen = chosen_signature(name, declared, given, specialized=specialized)
+    return tuple(map(_cast, chosen.args, given))
+
+
+def chosen_signature(
+    name: str, declared: Sequence[Signature], given: tuple[Any, ...], *, specialized: bool
+) -> Signature:
+    """Return the signature that a launch with these arguments takes; raises NoMatch where none fits."""
     reasons = [_mismatch(one, given, other_signs=specialized) for one in declared]
     fitting = [one for one, reason in zip(declared, reasons, strict=True) if not reason]
     if not fitting:
         raise NoMatch(f"{name} is declared for {' and '.join(map(_text, declared))}, but {reasons[0]}.")
-    chosen = fitting[0] if len(fitting) == 1 else _best(name, fitting, given)
-    return tuple(map(_cast, chosen.args, given))
+    return fitting[0] if len(fitting) == 1 else _best(name, fitting, given)
 
 
 def _best(name: str, fitting: Sequence[Signature], given: Sequence[Any]) -> Signature:
