@@ -204,7 +204,18 @@ class RecordingArray:
                 return self.load(cell, frame)
             cells = self._memory.cells[cell : cell + 1].reshape(())
             return recording(cells, self._memory)
-        return recording(self._ary[index], self._memory)
+        return self._view(index)
+
+    def _view(self, index: Any) -> RecordingArray:
+        """Return a part of the array; one past its end is a view too, whose elements are outside."""
+        from .outside_view import OutsideView, view_outside
+
+        if isinstance(self, OutsideView):
+            return view_outside(self, index)
+        try:
+            return recording(self._ary[index], self._memory)
+        except IndexError:
+            return view_outside(self, index)
 
     def _set(self, index: Any, value: Any, frame: FrameType) -> None:
         if isinstance(index, str):

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from . import array_makers, arrays, devices, kernels, lacking, memory_copies, streams
 from .after_import import after_import
 from .kernel_names import cooperative_groups
+from .target_registries import install_registries
 
 ARRAYS = (
     "DeviceNDArray", "DeviceNDArrayBase", "DeviceRecord", "ManagedNDArray", "MappedNDArray", "array_core",
@@ -58,6 +59,7 @@ def install(simulator: Simulator) -> None:
     _complete_arrays(simulator)
     _complete_driver()
     _complete_kernels(simulator, cuda)
+    install_registries()
     sys.modules["numba.cuda.cg"] = cooperative_groups(simulator.module)
     _once_imported("numba.cuda.random", _complete_random)
     _once_imported("numba.cuda.libdevice", _complete_libdevice)
