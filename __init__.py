@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from .api.errors import PartialLaunchWarning, TilescopeError
     from .api.findings import Finding
     from .api.launches import Accesses, KernelRaised, TracedLaunch
-    from .api.tracing import record, trace
+    from .api.tracing import trace, trace_launches
 
 __version__ = "0.1.0"
 __all__ = [
@@ -23,8 +23,8 @@ __all__ = [
     "TracedLaunch",
     "__version__",
     "check",
-    "record",
     "trace",
+    "trace_launches",
 ]
 ROOT = Path(__file__).resolve().parent  # the folder of the package
 _PUBLIC = {
@@ -32,8 +32,9 @@ _PUBLIC = {
     "api.errors": ("PartialLaunchWarning", "TilescopeError"),
     "api.findings": ("Finding",),
     "api.launches": ("Accesses", "KernelRaised", "TracedLaunch"),
-    "api.tracing": ("record", "trace"),
+    "api.tracing": ("trace", "trace_launches"),
 }  # by module, which is imported when one of its names is first asked for
+_DEPRECATED = {"api.tracing": ("record",)}  # dropped by the next release
 
 
 if not TYPE_CHECKING:  # for type checkers, what is not public is not there
@@ -41,7 +42,7 @@ if not TYPE_CHECKING:  # for type checkers, what is not public is not there
     def __getattr__(name: str) -> Any:
         from importlib import import_module
 
-        for module, names in _PUBLIC.items():
+        for module, names in (*_PUBLIC.items(), *_DEPRECATED.items()):
             if name in names:
                 found = globals()[name] = getattr(import_module(f".{module}", __name__), name)
                 return found

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeVar
 from .errors import TilescopeError
 from .findings import Finding, findings_of
 from .launches import TracedLaunch
-from .tracing import Order, record
+from .tracing import Order, trace_launches
 
 Result = TypeVar("Result")
 
@@ -30,7 +30,7 @@ def check(
     A test calls it: `def test_reverse(): tilescope.check(run_reverse)`. It is no decorator.
     """
     __tracebackhide__ = True  # pytest shows the line of the test instead
-    with record(schedule=schedule, seed=seed) as launches:
+    with trace_launches(schedule=schedule, seed=seed) as launches:
         try:
             result = function(*arguments)
         except Exception as error:

@@ -6,7 +6,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Literal
 
 from ..tracer.calls.call import CallError
@@ -45,7 +45,7 @@ def trace(kernel: Any, *arguments: Any, schedule: Order = "lockstep", seed: int 
 
 
 @contextmanager
-def record(*, schedule: Order = "lockstep", seed: int = 0) -> Iterator[list[TracedLaunch]]:
+def trace_launches(*, schedule: Order = "lockstep", seed: int = 0) -> Iterator[list[TracedLaunch]]:
     """Trace every launch of this process while the context lasts, in place of the GPU; the list gets each as it ends.
 
     `kernel[blocks, threads](...)` returns when the results are in its arguments. All threads' launches are meant, one
@@ -65,6 +65,13 @@ def record(*, schedule: Order = "lockstep", seed: int = 0) -> Iterator[list[Trac
         raise
     finally:
         _end(mine)
+
+
+def record(*, schedule: Order = "lockstep", seed: int = 0) -> AbstractContextManager[list[TracedLaunch]]:
+    """Trace launches as `trace_launches` does, under the name of earlier releases."""
+    message = "tilescope.record is now tilescope.trace_launches; the next release drops the old name."
+    warnings.warn(message, DeprecationWarning, stacklevel=2)
+    return trace_launches(schedule=schedule, seed=seed)
 
 
 class _Recording:

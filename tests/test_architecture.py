@@ -23,7 +23,7 @@ TRACER = (
     "tracer/measure", "tracer/hardware", "tracer/hardware/profiling", "tracer/processes", "tracer/judging",
     "kernels/scenarios",
 )  # fmt: skip
-VIEW = (*TRACER, "app/model", "app/widgets", "app/views/common")
+VIEW = (*TRACER, "app/explain", "app/model", "app/widgets", "app/views/common")
 VIEWS = tuple(
     f"app/views/{name}"
     for name in (
@@ -47,10 +47,10 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "tracer/findings/source": ("tracer/model", "tracer/analysis"),
     "tracer/findings/waste": ("tracer/model", "tracer/analysis", "tracer/findings/source"),
     "tracer/findings": (
-        "tracer/model", "tracer/analysis", "tracer/races", "tracer/type_inference", "tracer/findings/source",
-        "tracer/findings/waste",
+        "tracer/model", "tracer/dataflow", "tracer/analysis", "tracer/races", "tracer/type_inference",
+        "tracer/findings/source", "tracer/findings/waste",
     ),
-    "tracer/recording": (*PLAIN, "kernels/scenarios"),
+    "tracer/recording": (*PLAIN, "tracer/dataflow", "kernels/scenarios"),
     "tracer/simulator/arithmetic": ("tracer/recording",),
     "tracer/simulator/host": ("tracer/model", "tracer/recording"),
     "tracer/simulator/typed_ir": ("tracer/recording", "tracer/type_inference", "tracer/simulator/arithmetic"),
@@ -65,7 +65,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "tracer/compiled/scheduler": ("tracer/model", "tracer/recording", "tracer/compiled", "tracer/compiled/rows"),
     "tracer/compiled/runtime": ("tracer/model", "tracer/recording", "tracer/compiled", "tracer/compiled/scheduler"),
     "tracer/compiled/driver": ("tracer/model", "tracer/storage", "tracer/recording", *COMPILED),
-    "tracer/judging": (*PLAIN, "tracer/findings", "tracer/recording"),
+    "tracer/judging": (*PLAIN, "tracer/dataflow", "tracer/findings", "tracer/recording"),
     "tracer/run": (
         *PLAIN, "tracer/judging", "tracer/processes", "tracer/races", "tracer/type_inference", "tracer/recording",
         "tracer/calls", "tracer/simulator", "tracer/simulator/host", *COMPILED, "tracer/compiled/driver",
@@ -87,6 +87,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "tracer/compiled/rewrite", "tracer/compiled/runtime", "tracer/hardware/marks",
     ),
     "app/model": TRACER,
+    "app/explain": ("tracer/model",),
     "app/gpu": (*TRACER, "app/model"),
     "app/widgets": ("kernels/scenarios", "tracer/model", "tracer/storage", "tracer/analysis", "app/model"),
     "app/charts": (*TRACER, "app/model"),
@@ -146,8 +147,8 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "app/cli": (
         *TRACER, "tracer/hardware/accesses", "tracer/hardware/marks", "tracer/exports", "app/cli/common",
         "app/cli/programs", "app/cli/pictures",
-        "app/model", "app/lecture", "app/exercise", "app/control", "app/charts", "app/widgets", *VIEWS, "app/timings",
-        "app/window",
+        "app/model", "app/explain", "app/lecture", "app/exercise", "app/control", "app/charts", "app/widgets", *VIEWS,
+        "app/timings", "app/window",
     ),
     "api": (*TRACER, "tracer/calls", "tracer/simulator/host", "app/cli/common", "app/cli/programs", "app/cli"),
 }  # fmt: skip

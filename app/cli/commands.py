@@ -48,10 +48,10 @@ def _snapshot() -> Implementation:
     return Implementation(snapshot.add_arguments, snapshot.execute)
 
 
-def _record() -> Implementation:
-    from .pictures import record
+def _render() -> Implementation:
+    from .pictures import render
 
-    return Implementation(record.add_arguments, record.execute)
+    return Implementation(render.add_arguments, render.execute)
 
 
 def _open() -> Implementation:
@@ -70,6 +70,12 @@ def _check() -> Implementation:
     from .programs import run_check
 
     return Implementation(run_check.add_check_arguments, run_check.execute_check, run_check.parse)
+
+
+def _explain() -> Implementation:
+    from . import explain
+
+    return Implementation(explain.add_arguments, explain.execute)
 
 
 def _frames() -> Implementation:
@@ -135,12 +141,13 @@ SUBCOMMANDS = (
     Subcommand("list", "the scenarios, one a line", _list),
     Subcommand("counters", "what they ask of memory, as a table", _counters),
     Subcommand("snapshot", "the window as a picture, without a screen", _snapshot),
-    Subcommand("record", "a film of them, or of a lecture: .mp4, .gif, ...", _record),
+    Subcommand("render", "a film of them, or of a lecture: .mp4, .gif, ...", _render),
     Subcommand("open", "the launches of a program of yours, in the window", _open),
     Subcommand("lecture", "a lecture, step by step, in the window", _lecture),
     Subcommand("exercise", "a kernel to write, judged while one types, in the window", _exercise),
     Subcommand("run", "a program of yours, every launch recorded", _run),
     Subcommand("check", "what its kernels do wrong; for a course's CI", _check),
+    Subcommand("explain", "what a finding or a counter means, and how to fix it", _explain),
     Subcommand("frames", "telling moments as pictures, and the counters", _frames),
     Subcommand("measure", "their times on a GPU, beside programs on the CPU", _measure),
     Subcommand("devices", "the GPUs of this computer, and whether they can be used", _devices),
@@ -149,12 +156,18 @@ SUBCOMMANDS = (
     Subcommand("completion", "a script with which a shell completes all this", _completion),
 )
 WINDOW = Subcommand("", "", _window)
+RENAMED = {"record": "render"}  # old names of commands, which work until the next release
 
 USAGE = "tilescope [-h] [--version] [FILE | SCENARIO ...]\n       tilescope COMMAND [ARGUMENT ...]"
 DESCRIPTION = """See what a CUDA kernel does to memory. Without an argument the window shows what it showed last,
 at first a naive beside a tiled matrix multiplication."""
 EPILOG = """SCENARIO is a name with parameters, options or neither: matmul-tiled:m=100,tile=32,dtype=float64,a=my.npy
 or matmul-tiled:schedule=random,seed=3,resident=4,blocks=0+5. tilescope COMMAND --help says more."""
+
+
+def with_new_name(arguments: list[str]) -> list[str]:
+    """Replace the old name of a command by its new one."""
+    return [RENAMED.get(arguments[0], arguments[0]), *arguments[1:]] if arguments else []
 
 
 def subcommand_of(arguments: list[str]) -> tuple[Subcommand, list[str]]:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
 
-from .commands import parser_of, subcommand_of
+from .commands import RENAMED, parser_of, subcommand_of, with_new_name
 from .common.arguments import UsageError
 from .common.text_output import complain
 
@@ -41,7 +41,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    command, words = subcommand_of(arguments)
+    command, words = subcommand_of(with_new_name(arguments))
+    if arguments[:1] and arguments[0] in RENAMED:
+        complain(f"`{arguments[0]}` is now `{command.name}`; the next release drops the old name.")
     if command.name not in OF_PROGRAMS and isinstance(sys.stdout, TextIOWrapper):
         codecs.register_error(LEGIBLE, _legible)
         sys.stdout.reconfigure(errors=LEGIBLE)
@@ -64,6 +66,7 @@ def _user_errors() -> tuple[type[Exception], ...]:
     from ...tracer.measure.measurement import MeasurementError
     from ...tracer.run.worker_client import WorkerError
     from ...tracer.storage.trace_file import TraceFileError
+    from ..explain.pages import UnknownPageError
     from ..widgets.widget_picture import PictureError
     from .programs.run_as_main import ProgramError
 
@@ -76,4 +79,5 @@ def _user_errors() -> tuple[type[Exception], ...]:
         TraceFileError,
         WorkerError,
         PictureError,
+        UnknownPageError,
     )

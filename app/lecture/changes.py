@@ -14,7 +14,7 @@ from ...kernels.scenarios.catalogue import CatalogueError
 from ...tracer.model.plan import PlanError
 from ...tracer.model.whole_numbers import whole_number_of
 from ..gpu.place import gpu_place_text, is_gpu, parse_gpu_place
-from ..model.bookmark import Bookmark, Link, PictureChoice, Setup, TimeChoice, WordChoice
+from ..model.bookmark import Bookmark, Link, NearestChoice, PictureChoice, Setup, TimeChoice, WordChoice
 from ..model.first_bookmark import setups_of
 from ..model.setup_launch import launch_of_setup
 from ..model.spotlight import parse_spotlight, split_names
@@ -84,6 +84,7 @@ class StepChange(Struct, frozen=True):
     spotlight: tuple[str, ...] | None = None  # in this step alone
     link: Link | None = None  # how panes go together
     time: TimeChoice | None = None  # what timelines show
+    nearest: NearestChoice | None = None  # whether a pane that was not measured names the nearest launch
     speed: float | Literal["auto"] | None = None  # moments a second, auto for what suits the launch
     words: WordChoice | None = None  # for threads and blocks
     question: Question | None = None  # asked in this step
@@ -287,6 +288,7 @@ READERS: Final[dict[str, Reader]] = {
     "spotlight": _spotlight,
     "link": _one_of(*get_args(Link)),
     "time": _one_of(*get_args(TimeChoice)),
+    "nearest": _one_of(*get_args(NearestChoice)),
     "speed": _speed,
     "words": _one_of(*get_args(WordChoice)),
 }
@@ -317,6 +319,8 @@ def look_said(shown: Bookmark, wanted: Bookmark) -> dict[str, str]:
         said["link"] = wanted.link
     if shown.time != wanted.time:
         said["time"] = wanted.time
+    if shown.nearest != wanted.nearest:
+        said["nearest"] = wanted.nearest
     if shown.speed != wanted.speed:
         said["speed"] = "auto" if wanted.speed is None else f"{wanted.speed:g}"
     if shown.words != wanted.words:
@@ -333,7 +337,8 @@ def changed_look(look: Bookmark, change: StepChange) -> Bookmark:
     """Return a look after a change of everything but what runs, where it stands, and what stands out."""
     said = {
         "focus": change.focus, "colour_by": change.colour, "picture": change.picture, "zoom": change.zoom,
-        "chart": change.chart, "link": change.link, "time": change.time, "words": change.words,
+        "chart": change.chart, "link": change.link, "time": change.time, "nearest": change.nearest,
+        "words": change.words,
     }  # fmt: skip
     look = replace(look, **{key: value for key, value in said.items() if value is not None})
     if change.speed is not None:

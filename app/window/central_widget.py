@@ -20,7 +20,7 @@ from ..control.seed_jobs import SeedJobs, key_of
 from ..control.stage import Stage
 from ..control.timeline_clocks import NOT_RECORDED, TimelineClocks, recorded_of
 from ..control.type_inference_job import TypeInferenceJob
-from ..model.bookmark import LayoutChoice, PictureChoice, SideChoice
+from ..model.bookmark import LayoutChoice, NearestChoice, PictureChoice, SideChoice
 from ..model.playhead import Playhead
 from ..model.session import Session, launch_name
 from ..model.setup_edits import differences
@@ -68,6 +68,7 @@ class CentralWidget(QWidget):
         self.picture: PictureChoice = "auto"
         self.layout_choice: LayoutChoice = "ordinary"
         self.zoom: tuple[str, ...] = ()
+        self.nearest: NearestChoice = "shown"
         self._alone = False  # whether only pictures and caption are there
         self._keeps_verdicts = False  # says in no pane how its launch ended, while a lecture asks
         self._side_theme: Theme | None = None
@@ -358,6 +359,12 @@ class CentralWidget(QWidget):
         for pane in self.panes:
             pane.heading.keep_verdict(keep)
 
+    def show_nearest(self, choice: NearestChoice) -> None:
+        """Let panes that were not measured name the nearest measured launch, or show nothing there."""
+        self.nearest = choice
+        for pane in self.panes:
+            pane.heading.show_nearest(choice == "shown")
+
     def _add_pane(self, i: int) -> None:
         pane, timeline, stage = Pane(PANE_NAMES[i], self.theme), TimelineView(self.theme), self.stage
         for view in (*pane.views, timeline):
@@ -373,6 +380,7 @@ class CentralWidget(QWidget):
         pane.show_picture(self.picture)
         pane.set_theme(self.theme)
         pane.heading.keep_verdict(self._keeps_verdicts)
+        pane.heading.show_nearest(self.nearest == "shown")
         pane.memory.colour_by, pane.memory.only = self.colour, self.zoom
         pane.show_picture_alone(self._alone)
         self.panes.append(pane)

@@ -358,6 +358,7 @@ class MainWindow(QMainWindow):
             focus=stage.focus,
             link=stage.link_mode,
             time=self.central.clocks.choice,
+            nearest=self.central.nearest,
             speed=playhead.speed if playhead.is_speed_chosen else None,
             loop=playhead.loop,
             shared=self.toolbar.shared,
@@ -423,6 +424,7 @@ class MainWindow(QMainWindow):
         self.central.show_layout(mark.layout)
         self.central.show_zoom(mark.zoom)
         self.central.clocks.choose(mark.time)
+        self.central.show_nearest(mark.nearest)
         self.central.charts.show(mark.chart)
 
     def change_setups(self, setups: tuple[Setup, ...]) -> None:

@@ -140,7 +140,7 @@ def test_importing_tilescope_loads_next_to_nothing():
 
 
 def test_its_functions_load_neither_numba_nor_qt():
-    loaded = loaded_after("from tilescope import *; trace, record, check")
+    loaded = loaded_after("from tilescope import *; trace, trace_launches, check")
     assert "numpy" in loaded and not loaded & {"numba", "numba_cuda", "PySide6", "greenlet"}
 
 
@@ -152,6 +152,14 @@ def test_every_public_name_is_documented():
     assert [name for name in names if not getattr(tilescope, name).__doc__] == []
     with pytest.raises(AttributeError, match="no attribute 'traces'"):
         _ = tilescope.traces
+
+
+def test_the_old_name_of_trace_launches_works_and_warns():
+    with pytest.warns(DeprecationWarning, match=r"tilescope\.trace_launches"):
+        context = tilescope.record()
+    with context as launches:
+        assert launches == []
+    assert "record" not in tilescope.__all__
 
 
 def examples():

@@ -49,7 +49,7 @@ def declared(a, factor):
 def both(name, run):
     '''Run something on the GPU, and traced; note what each leaves.'''
     on_gpu = run()
-    with tilescope.record() as launches:
+    with tilescope.trace_launches() as launches:
         traced = run()
     said[name] = [np.asarray(on_gpu).tolist(), np.asarray(traced).tolist(), [one.kernel for one in launches]]
 

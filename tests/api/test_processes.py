@@ -55,7 +55,7 @@ print([file.exists() for file in files].count(True))
 tilescope.trace(fill[1, 4], a, 6)
 print(a.tolist(), worker() == mine)
 arrays = [np.zeros(4) for _ in range(8)]
-with tilescope.record() as launches:
+with tilescope.trace_launches() as launches:
     threads = [threading.Thread(target=lambda n=n: fill[1, 4](arrays[n], n)) for n in range(8)]
     [thread.start() for thread in threads]
     [thread.join() for thread in threads]

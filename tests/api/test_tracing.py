@@ -1,4 +1,4 @@
-"""`tilescope.trace` and `record` in a user's own process: with numba for a GPU that is not there, and its simulator."""
+"""`trace` and `trace_launches` in a user's own process: with numba for a GPU that is missing, and its simulator."""
 
 from __future__ import annotations
 
@@ -161,9 +161,9 @@ said["why"] = {
 }
 said["left by raising"] = small.tolist()
 
-with tilescope.record() as launches:
+with tilescope.trace_launches() as launches:
     fill[1, 4](b)
-    with tilescope.record() as inner:
+    with tilescope.trace_launches() as inner:
         closed[2, 4](a)
     try:
         raising[1, 1](small)
@@ -171,7 +171,7 @@ with tilescope.record() as launches:
         said["raised"] = error.launch.kernel
 said["recorded"] = [[one.kernel for one in launches], [one.kernel for one in inner], b.tolist()]
 try:
-    with tilescope.record() as launches:
+    with tilescope.trace_launches() as launches:
         fill[1, 4](b)
         raise KeyError("mine")
 except KeyError as error:
@@ -182,7 +182,7 @@ try:
 except Exception as error:
     said["afterwards"] = type(error).__name__
 try:
-    with tilescope.record():
+    with tilescope.trace_launches():
         cuda.to_device(b)
     said["to_device"] = []
 except Exception as error:
@@ -195,7 +195,7 @@ def shift(a, out):
     out[i] = a[i] + 10
 
 
-with tilescope.record() as launches:
+with tilescope.trace_launches() as launches:
     d = np.arange(8, dtype=np.float32)
     d = cuda.to_device(d) if os.environ.get("NUMBA_ENABLE_CUDASIM") else d
     fill[1, 4](d[2:6])

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from llvmlite import binding
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.typed_passes import NativeLowering, NopythonRewrites
+
+from .contraction import as_nvidia_computes
 
 
 class _Library(JITCodeLibrary):  # type: ignore[misc]  # Numba is untyped to mypy
@@ -41,6 +44,11 @@ class _Entry(_Library):
             made if isinstance(made, tuple) else (made,)
         )  # older versions of Numba give no builder
         passes.run(self._final_module, *builder)
+        changed = as_nvidia_computes(str(self._final_module))
+        if changed is not None:
+            module = binding.parse_assembly(changed)
+            module.name = self._final_module.name
+            self._final_module = module
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)

@@ -32,7 +32,7 @@ class RecordingOptions(NamedTuple):
     """How the launches of a program are scheduled, which of their blocks run, and where recording stops.
 
     Without an engine, kernels that make many accesses are compiled, and the simulator runs those that are done before
-    they were compiled. An access outside its array may raise once the launch is over, where a GPU would go on.
+    they were compiled. A program goes on after an access outside its array, as on a GPU, unless it is to stop.
     """
 
     schedule: Schedule = Schedule()  # the order of turns of its threads
@@ -43,7 +43,8 @@ class RecordingOptions(NamedTuple):
     every_block: bool = False  # whether all run also of a launch that is too large (see `launch_size`)
     begins: Callable[[Launch], None] = lambda launch: None  # gets each launch before it runs
     tell: Callable[[str], None] = lambda sentence: None  # gets what is to be said of a launch at once
-    raise_outside: bool = True  # whether an access outside its array ends in the simulator's IndexError
+    stop_at_errors: bool = False  # whether an access outside its array raises once its launch is over
+    refuse_too_large: bool = True  # whether a launch that exceeds a GPU's limits raises; else it runs
     take_last: Callable[[Trace], None] | None = (
         None  # gets, before its launch, the trace of a last block not kept
     )
@@ -94,7 +95,7 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
             return launch(kernel, arguments)
 
     def launch(kernel: Any, arguments: tuple[Any, ...]) -> Any:
-        if options.raise_outside:  # else it is a finding
+        if options.refuse_too_large:
             check_limits(kernel.fn.__name__, kernel.grid_dim, kernel.block_dim, kernel.dynshared_size)
         made = sampled(launch_of_call(kernel, arguments, options))
         options.begins(made)
@@ -148,7 +149,7 @@ def _raise(trace: Trace, raised: BaseException | None, options: RecordingOptions
     """Raise in the program what its kernel raised, or did outside its arrays."""
     if raised is not None and trace.error is not None:
         raise _as_the_simulator_says(raised, trace.error)
-    if options.raise_outside and len(trace.outside.block):
+    if options.stop_at_errors and len(trace.outside.block):
         raise IndexError(_first_outside(trace))
 
 
@@ -162,10 +163,16 @@ DivisionByZero.__module__ = ZeroDivisionError.__module__
 
 def _as_the_simulator_says(raised: BaseException, error: KernelError) -> BaseException:
     """Return what a kernel raised as Numba's simulator reports it: with thread and block before the text."""
+    from ..recording.out_of_bounds import IllegalAddressError
+
     where = f"tid={list(error.thread)} ctaid={list(error.block)}"
     text = f"{where}: {error.message}" if error.message else where
     kind = DivisionByZero if type(raised) is ZeroDivisionError else type(raised)
+    if isinstance(raised, IllegalAddressError):  # what Numba's driver raises once it hears of one
+        kind = sys.modules["numba.cuda"].cudadrv.driver.CudaAPIError
     try:
+        if isinstance(raised, IllegalAddressError):  # made by ours, at a line that is said
+            return kind(f"{text} ({error.file}, line {error.line})")
         return kind(text).with_traceback(raised.__traceback__)
     except TypeError:  # an exception of the program's own that wants other arguments
         return raised

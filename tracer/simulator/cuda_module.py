@@ -15,6 +15,7 @@ from ..model.array_types import alignment_fault
 from ..model.trace import BLOCK_SCOPE, FENCE, FENCE_BLOCK, GRID_SCOPE, WARP
 from ..recording.bytecode_positions import assigned_name
 from ..recording.fixed_width_ints import BitFunctions
+from ..recording.fused import fma
 from ..recording.warp_operations import ALL, Converge, warp_operations
 from .arithmetic.conversions import kind_of
 from .arithmetic.functions import LIKE_FLOAT32
@@ -117,6 +118,7 @@ def module_class(base: type, numba: SimulatorInterface) -> type:
         def __init__(self, grid_dim: Any, block_dim: Any, dynshared_size: int) -> None:
             super().__init__(grid_dim, block_dim, dynshared_size)
             self._fp16.hfloor = lambda x: np.floor(x, dtype=np.float16)  # Numba's takes the ceiling
+            self._fp16.hfma = lambda a, b, c: fma("float16", a, b, c)  # Numba's rounds twice
             self.serve(numba.current())
 
         def serve(self, execution: Execution) -> None:
@@ -151,6 +153,10 @@ def module_class(base: type, numba: SimulatorInterface) -> type:
             if n not in (1, 2, 3):
                 raise ValueError(f"cuda.grid takes 1, 2 or 3, not {n}")
             return found[0] if n == 1 else found[:n]
+
+        def fma(self, a: Any, b: Any, c: Any) -> Any:
+            single = all(kind_of(value) in LIKE_FLOAT32 for value in (a, b, c))
+            return fma("float32" if single else "float64", a, b, c)
 
         def cbrt(self, value: Any) -> Any:
             single = kind_of(value) in LIKE_FLOAT32

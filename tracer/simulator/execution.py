@@ -108,6 +108,8 @@ class Execution:
         if memory.buffer not in self._allocations:
             self._allocations[memory.buffer] = Allocation(memory.cells, memory.buffer, self.scheduler)
         allocation = self._allocations[memory.buffer]
+        # A part of a host's array is copied to an address of its own.
+        allocation.is_aligned &= ary.__array_interface__["data"][0] == memory.start
         return (recording if memory.cells.dtype == ary.dtype else alias)(ary, allocation)
 
     def declared(self, space: str, shape: Any, dtype: np.dtype[Any], owner: dict[Any, Any]) -> RecordingArray:

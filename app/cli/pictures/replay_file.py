@@ -1,4 +1,4 @@
-"""`tilescope record … -o replay.html`: scenarios, a trace file or a lecture as one page that any browser opens."""
+"""`tilescope render … -o replay.html`: scenarios, a trace file or a lecture as one page that any browser opens."""
 
 from __future__ import annotations
 

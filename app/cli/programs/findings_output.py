@@ -228,6 +228,29 @@ class EnginesUsed:
             complain(f"{counted(number, 'launch')} of {kernel} {how}.")
 
 
+class OutsideReport:
+    """Report accesses outside arrays as launches end: each cause once, however many launches have it."""
+
+    def __init__(self) -> None:
+        self._reported: set[tuple[str, ...]] = set()
+
+    def report(self, trace: Trace) -> None:
+        """Print what is new in a launch to standard error: its results may depend on it."""
+        if not len(trace.outside.block):
+            return
+        from ....tracer.analysis.kernel_structure import kernel_file
+        from ....tracer.analysis.requests import requests_of
+        from ....tracer.findings.out_of_bounds import out_of_bounds_findings
+        from ....tracer.findings.same_cause import one_for_each_cause
+
+        found = out_of_bounds_findings(trace, requests_of(trace))
+        for finding in one_for_each_cause(found, trace):
+            cause = trace.kernel, kernel_file(trace), finding.cause
+            if cause not in self._reported:
+                self._reported.add(cause)
+                complain(text_line(finding_data(finding, trace, caller_of(trace))))
+
+
 class FindingCollector:
     """What `tilescope check` has found: what has one cause is one finding, in however many places and launches.
 

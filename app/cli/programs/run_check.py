@@ -23,6 +23,7 @@ from .findings_output import (
     CompilerFindings,
     EnginesUsed,
     FindingCollector,
+    OutsideReport,
     caller_of,
     in_order,
     public,
@@ -97,6 +98,11 @@ def _add_arguments(parser: Parser, description: str) -> None:
         metavar="0,5",
         help="run these blocks alone; or all, also of launches so large that some would stand for them",
     )
+    parser.add_argument(
+        "--stop-at-errors",
+        action="store_true",
+        help="raise IndexError after a launch with an access outside an array, where a GPU continues",
+    )
 
 
 def _options(chosen: Namespace) -> RecordingOptions:
@@ -107,7 +113,13 @@ def _options(chosen: Namespace) -> RecordingOptions:
     every = chosen.blocks == "all"
     blocks = None if every else chosen.blocks
     return RecordingOptions(
-        schedule, chosen.resident, blocks, engine=chosen.engine, every_block=every, tell=_teller(sys.stderr)
+        schedule,
+        chosen.resident,
+        blocks,
+        engine=chosen.engine,
+        every_block=every,
+        tell=_teller(sys.stderr),
+        stop_at_errors=chosen.stop_at_errors,
     )
 
 
@@ -200,6 +212,7 @@ class LaunchSaver:
         self.compiler = CompilerFindings()
         self.behind = BehindProgram()
         self._engines = EnginesUsed()
+        self._outside = OutsideReport()
         try:
             if self.folder is not None:
                 self.folder.mkdir(parents=True, exist_ok=True)
@@ -215,6 +228,7 @@ class LaunchSaver:
         """Save a launch, at once or soon."""
         caller = caller_of(trace) if self.lines is not None else None  # which later nobody could tell
         number, self.count = self.count, self.count + 1
+        self._outside.report(trace)
         self._engines.note(trace)
         if self.folder is None and self.lines is None:
             return
@@ -319,9 +333,8 @@ def execute_check(chosen: Namespace) -> int:
             collector.refuse(kernel, refusal)
             known.note(collector)
 
-    # A GPU goes on after an access outside an array, so later launches are checked too.
     options_of_check = _options(chosen)._replace(
-        raise_outside=False,
+        refuse_too_large=False,  # it is a finding
         take_last=collector.take_last,
         begins=known.begin_launch,
         launched=collector.compiler.ask,

@@ -26,6 +26,7 @@ from ..common.severity import sign_icon
 from ..common.view import View
 from ..common.wording import plural
 from .findings_list import FindingsList, source_of
+from .page_dialog import PageDialog
 from .race_card import RaceCard, shown_access
 
 NONE = "No findings: no error was found, and nothing is wasted that could be told."
@@ -42,6 +43,7 @@ class FindingsView(View):
         self.list, self.card, self.empty = FindingsList(theme), RaceCard(theme), PlainLabel()
         self.severities = {name: QPushButton() for name in SEVERITIES}
         self.kind, self.text = Combo("Kind of finding"), QLineEdit()
+        self.page: PageDialog | None = None
         self._build()
         self.set_theme(theme)
         self._show()
@@ -68,6 +70,8 @@ class FindingsView(View):
         self.list.itemClicked.connect(self._go)
         self.list.itemActivated.connect(self._go)
         self.list.currentItemChanged.connect(lambda *_: self._show_card())
+        self.list.page_asked.connect(self._show_page)
+        self.list.setToolTip(plain_tip('Click "?" or press ? to read about a finding'))
         self.card.access_asked.connect(self._look)
         self._column, self._bar = QVBoxLayout(self), bar
         self._column.addLayout(bar)
@@ -189,6 +193,11 @@ class FindingsView(View):
         access = shown_access(self.session, finding)
         if access:
             self._look(*access)
+
+    def _show_page(self, kind: str) -> None:
+        """Open the page about a kind of finding."""
+        self.page = self.page or PageDialog(self.theme, self)
+        self.page.show_page(kind, self.theme)
 
     def _look(self, moment: int, selection: Selection) -> None:
         """Ask for a thread, then for the moment: a selection may move the time to where its block runs."""

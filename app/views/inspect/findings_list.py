@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSignalBlocker, QSize, Qt
-from PySide6.QtGui import QFont, QFontMetrics, QPainter, QResizeEvent
+from PySide6.QtCore import (
+    QModelIndex,
+    QPersistentModelIndex,
+    QPoint,
+    QRect,
+    QRectF,
+    QSignalBlocker,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
@@ -31,6 +41,10 @@ SENTENCE, CODE = 13.0, 11.5  # sizes of the text
 
 class FindingsList(QListWidget):
     """The findings that pass the filter."""
+
+    page_asked = Signal(
+        str
+    )  # the kind of the finding whose "?" was clicked, or of the chosen one with the key ?
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -78,6 +92,31 @@ class FindingsList(QListWidget):
             if listed is finding:
                 self.setCurrentRow(row)
 
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Open the page of a finding by a click on its "?"; choose the row elsewhere."""
+        kind = self._kind_at(event.position().toPoint())
+        if kind and event.button() == Qt.MouseButton.LeftButton:
+            self.page_asked.emit(kind)
+        else:
+            super().mousePressEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Open the page of the chosen finding by the key ?."""
+        chosen = self.chosen()
+        if event.text() == "?" and chosen:
+            self.page_asked.emit(chosen.kind)
+        else:
+            super().keyPressEvent(event)
+
+    def question_rect(self, row: int) -> QRect:
+        """Return the area of the "?" of a row, in coordinates of the viewport."""
+        return self.delegate.question_rect(self.visualItemRect(self.item(row)))
+
+    def _kind_at(self, position: QPoint) -> str:
+        """Return the kind of the finding whose "?" is at a position; "" elsewhere."""
+        row = self.row(item) if (item := self.itemAt(position)) else -1
+        return self._listed[row].kind if row >= 0 and self.question_rect(row).contains(position) else ""
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Break the sentences anew."""
         super().resizeEvent(event)
@@ -106,8 +145,13 @@ class FindingDelegate(QStyledItemDelegate):
     def _sentence(self, row: QRect, text: str) -> QRect:
         """Return where the sentence of a row stands."""
         px = self.theme.px
-        room = QRect(row.left() + px(36), row.top() + px(8), max(1, row.width() - px(48)), 100_000)
+        room = QRect(row.left() + px(36), row.top() + px(8), max(1, row.width() - px(72)), 100_000)
         return QFontMetrics(self._font(SENTENCE)).boundingRect(room, WRAP, text)
+
+    def question_rect(self, row: QRect) -> QRect:
+        """Return the area of the "?" in a row, which opens the page about the kind of finding."""
+        side = self.theme.px(24)
+        return QRect(row.right() - side - self.theme.px(4), row.top() + self.theme.px(4), side, side)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: ModelIndex) -> None:
         """Draw sign, sentence and source line; the chosen row with a bar at its side."""
@@ -121,6 +165,8 @@ class FindingDelegate(QStyledItemDelegate):
         painter.setFont(self._font(SENTENCE))
         painter.setPen(theme.colour("text"))
         painter.drawText(sentence, WRAP, text)
+        painter.setPen(theme.colour("accent"))
+        painter.drawText(self.question_rect(row), Qt.AlignmentFlag.AlignCenter, "?")
         line, code = index.data(SOURCE)
         self._paint_source(painter, row, sentence.bottom() + theme.px(2), line, code)
         painter.restore()

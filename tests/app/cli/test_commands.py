@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 from folders import ROOT
-from tilescope.app.cli.commands import SUBCOMMANDS, WINDOW, parser_of, subcommand_of
+from tilescope.app.cli.commands import RENAMED, SUBCOMMANDS, WINDOW, parser_of, subcommand_of
 from tilescope.app.cli.completion import SHELLS
 from tilescope.app.cli.main import main
 from tilescope.app.cli.programs.run_check import OPTIONS_WITH_VALUE
@@ -54,7 +54,7 @@ def test_script_run_hands_every_command_on_also_without_a_display():
         r"^ +(list \|.*) -\*\)$", (ROOT / "script" / "run").read_text(encoding="utf-8"), re.MULTILINE
     )
     first_words = dict.fromkeys(command.name.split()[0] for command in SUBCOMMANDS)
-    assert taken[1].replace("|", " ").split() == list(first_words)
+    assert set(taken[1].replace("|", " ").split()) == {*first_words, *RENAMED}
 
 
 # --- the words of a program
@@ -134,3 +134,16 @@ def test_bash_completes_the_last_word_and_leaves_files_and_a_programs_words_to_i
     done = subprocess.run(["bash", tmp_path / "script"], capture_output=True, text=True, check=True)
     answers = [set(line.split()) for line in done.stdout.splitlines()]
     assert dict(zip(COMPLETED, answers, strict=True)) == COMPLETED
+
+
+# --- old names
+
+
+@pytest.mark.parametrize(("old", "new"), RENAMED.items())
+def test_an_old_name_works_and_names_the_new_one(old, new, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main([old, "--help"])
+    printed = capsys.readouterr()
+    assert ended.value.code == 0 and f"tilescope {new}" in printed.out
+    assert printed.err == f"tilescope: `{old}` is now `{new}`; the next release drops the old name.\n"
+    assert old not in {command.name for command in SUBCOMMANDS}

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtTest import QTest
 
 from launching import Array, launch, trace
@@ -327,3 +327,28 @@ def test_a_session_is_shown_before_its_findings_are_known(racing):
     assert [f.message for f in fresh.findings] == [f.message for f in racing.findings]
     assert listed(view) == listed(shown(racing)) != []
     assert len(heat_of(fresh, "races").rows)
+
+
+# --- pages
+
+
+def test_the_question_mark_of_each_row_opens_the_page_of_its_kind(faulty):
+    view = shown(faulty)
+    for row, finding in enumerate(faulty.findings):
+        view.list.scrollToItem(view.list.item(row))
+        mark = view.list.question_rect(row).center()
+        QTest.mouseClick(view.list.viewport(), Qt.MouseButton.LeftButton, pos=mark)
+        text = view.page.text.toPlainText()
+        assert text.startswith(f"{finding.kind}: ") and "False alarms" in text and "<!--" not in text
+    view.page.close()
+
+
+def test_the_key_opens_the_page_of_the_chosen_finding_and_links_lead_on(faulty):
+    view = shown(faulty)
+    view.list.setCurrentRow(0)
+    QTest.keyClick(view.list, Qt.Key.Key_Question, Qt.KeyboardModifier.ShiftModifier)
+    page = view.page.text
+    assert page.toPlainText().startswith(f"{view.chosen().kind}: ")
+    page.setSource(page.source().resolved(QUrl("../counters/global-load-sectors.md")))
+    assert page.toPlainText().startswith("global_load_sectors")
+    view.page.close()

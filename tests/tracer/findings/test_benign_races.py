@@ -33,6 +33,16 @@ def test_where_nothing_changes_at_all_other_values_may_show_the_race(tmp_path):
     assert "error" in races(tmp_path, body, Array((128,), "float32", "random"))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "complex64", "int32", "int64"])
+def test_nan_and_poison_show_nothing_of_what_stays_as_it_is(tmp_path, dtype):
+    body = "if 0 < i < 127:\n    arg0[i] = arg0[i - 1]"
+    assert set(races(tmp_path, body, Array((128,), dtype, "zeros"))) == {"warning"}
+    assert "error" in races(tmp_path, body, Array((128,), dtype, "empty"))
+    if dtype[0] in "fc":
+        np.save(tmp_path / "nan.npy", np.full(128, np.nan, dtype))
+        assert "error" in races(tmp_path, body, Array((128,), dtype, "file", path=str(tmp_path / "nan.npy")))
+
+
 @EVERY
 def test_a_mark_that_all_set_alike_where_they_find_it_unset(tmp_path, schedule):
     body = "w = (i * 7) % 16\nif arg0[w] == 0:\n    arg0[w] = 5\n    arg1[0] = 1"

@@ -238,7 +238,7 @@ def held(folder, content, fill="empty"):
     """Return the verdicts on a kernel that reads an array with this content, which the program allocated or filled."""
     np.save(folder / "held.npy", content)
     given = Array(content.shape, content.dtype.name, fill="file", path=str(folder / "held.npy"))
-    ended, _ = kernel(folder, "x = arg0[t]", given)
+    ended, _ = kernel(folder, "x = arg0[t]\narg0[t] = x", given)
     ended = replace(ended, launch=ended.launch.replace('"fill":"file"', f'"fill":"{fill}"'))
     return verdicts(f for f in findings_of(ended, requests_of(ended)) if f.kind in WRONG)
 

@@ -44,10 +44,9 @@ class Element:
 
     def __init__(self, context: Any, builder: Any, kind: Cells, cells: Any, parts: Sequence[Any]) -> None:
         self.context, self.builder, self.kind, self.parts = context, builder, kind, parts
-        self.address, start, self.region, shapes, steps = cgutils.unpack_tuple(
-            builder, cells
-        )  # see _CellsModel
-        self.inside: Any = ir.IntType(1)(1)
+        # See _CellsModel.
+        self.address, start, self.region, is_outside, shapes, steps = cgutils.unpack_tuple(builder, cells)
+        self.inside: Any = builder.not_(is_outside)
         shape, strides = (cgutils.unpack_tuple(builder, numbers) for numbers in (shapes, steps))
         for part, length, stride in zip(parts, shape, strides, strict=True):
             self._step(part, length, stride)

@@ -118,6 +118,21 @@ def _modf(typing: Any, value: Any) -> Any:
     return types.UniTuple(kind, 2)(value), generate
 
 
+def _fma(typing: Any, a: Any, b: Any, c: Any) -> Any:
+    """Multiply and add with one rounding."""
+    given = (a, b, c)
+    if not all(isinstance(kind, types.Number | types.Boolean) for kind in given):
+        return None
+    single = typing.unify_types(types.float32, *given) == types.float32
+    kind = types.float32 if single else types.float64
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pairs = zip(args, given, strict=True)
+        return builder.fma(*(context.cast(builder, value, before, kind) for value, before in pairs))
+
+    return kind(*given), generate
+
+
 def _rounding(typing: Any, value: Any, digits: Any) -> Any:
     """Round a number to digits after its point."""
     inner = typing.resolve_function_type(round, (value, digits), {})
@@ -138,6 +153,7 @@ def _rounding(typing: Any, value: Any, digits: Any) -> Any:
 MATHS: dict[str, Any] = {
     "_ts_round_to": intrinsic(_rounding),
     "_ts_math_modf": intrinsic(_modf),
+    "_ts_cuda_fma": intrinsic(_fma),
     "_ts_power": _of_two(operator.pow, math.pow),
     "_ts_cuda_cbrt": _of_the_library("cbrt", 1),
 }

@@ -45,7 +45,7 @@ class Field(Struct, frozen=True):
         shape, strides = (cgutils.unpack_tuple(builder, t) for t in (struct.shape, struct.strides))
         inner = contiguous(self.shape, self.kind.itemsize)
         lengths, steps = [*shape, *map(I64, self.shape)], [*strides, *map(I64, inner)]
-        return build(context, builder, self.kind, data, start, region, lengths, steps)
+        return build(context, builder, self.kind, data, start, region, struct.is_outside, lengths, steps)
 
 
 def field_of(cells: Any, name: str) -> Field | None:

@@ -37,20 +37,23 @@ def view_typer(state: Any, cells: Cells, index: Any, site: Any) -> Any:
 
 
 def _view(context: Any, builder: Any, kinds: Any, value: Any, parts: Sequence[tuple[Any, Any]]) -> Any:
-    """Return the view that some parts of an index, (type, value) each, name; raises NotCompilable outside."""
+    """Return the view that some parts of an index, (type, value) each, name; it may lie outside its array."""
     cells, kind = kinds
     struct = cgutils.create_struct_proxy(cells)(context, builder, value)
     shape, strides = (cgutils.unpack_tuple(builder, t) for t in (struct.shape, struct.strides))
-    data, lengths, steps = struct.data, [], []
+    data, is_outside, lengths, steps = struct.data, struct.is_outside, [], []
     for axis, (part, given) in enumerate(parts):
         if isinstance(part, types.SliceType):
             offset, length, step = _sliced(context, builder, part, given, shape[axis], strides[axis])
             lengths.append(length)
             steps.append(step)
         else:
-            offset = _row(
-                context, builder, context.cast(builder, given, part, types.int64), shape[axis], strides[axis]
+            index = context.cast(builder, given, part, types.int64)
+            wrapped = builder.select(
+                builder.icmp_signed("<", index, I64(0)), builder.add(index, shape[axis]), index
             )
+            is_outside = builder.or_(is_outside, builder.icmp_unsigned(">=", wrapped, shape[axis]))
+            offset = builder.mul(wrapped, strides[axis])
         data = builder.add(data, offset)
     rest = len(parts)
     return build(
@@ -60,6 +63,7 @@ def _view(context: Any, builder: Any, kinds: Any, value: Any, parts: Sequence[tu
         data,
         struct.start,
         struct.region,
+        is_outside,
         [*lengths, *shape[rest:]],
         [*steps, *strides[rest:]],
     )
@@ -74,13 +78,6 @@ def _sliced(
     slicing.fix_slice(builder, piece, length)
     count = slicing.get_slice_length(builder, piece)
     return builder.mul(piece.start, stride), count, slicing.fix_stride(builder, piece, stride)
-
-
-def _row(context: Any, builder: Any, place: Any, length: Any, stride: Any) -> Any:
-    wrapped = builder.select(builder.icmp_signed("<", place, I64(0)), builder.add(place, length), place)
-    with cgutils.if_unlikely(builder, builder.icmp_unsigned(">=", wrapped, length)):
-        context.call_conv.return_user_exc(builder, NotCompilable, ("a view outside its array",))
-    return builder.mul(wrapped, stride)
 
 
 def filling(kind: Cells, value: Any) -> Any:
@@ -132,7 +129,17 @@ def _turned(typing: Any, cells: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         struct = cgutils.create_struct_proxy(cells)(context, builder, args[0])
         shape, strides = (cgutils.unpack_tuple(builder, t)[::-1] for t in (struct.shape, struct.strides))
-        return build(context, builder, cells, struct.data, struct.start, struct.region, shape, strides)
+        return build(
+            context,
+            builder,
+            cells,
+            struct.data,
+            struct.start,
+            struct.region,
+            struct.is_outside,
+            shape,
+            strides,
+        )
 
     return cells(cells), generate
 
@@ -147,7 +154,17 @@ def _reshaped(typing: Any, cells: Any, shape: Any) -> Any:
         steps = [I64(cells.itemsize)]
         for length in lengths[:0:-1]:
             steps.insert(0, builder.mul(steps[0], length))
-        return build(context, builder, kind, struct.data, struct.start, struct.region, lengths, steps)
+        return build(
+            context,
+            builder,
+            kind,
+            struct.data,
+            struct.start,
+            struct.region,
+            struct.is_outside,
+            lengths,
+            steps,
+        )
 
     return kind(cells, shape), generate
 
@@ -160,12 +177,32 @@ def _viewed(typing: Any, cells: Any, dtype: Any, length: Any) -> Any:
         struct = cgutils.create_struct_proxy(cells)(context, builder, args[0])
         shape, strides = (cgutils.unpack_tuple(builder, t) for t in (struct.shape, struct.strides))
         shape, strides = [*shape[:-1], args[2]], [*strides[:-1], I64(kind.itemsize)]
-        return build(context, builder, kind, struct.data, struct.start, struct.region, shape, strides)
+        return build(
+            context,
+            builder,
+            kind,
+            struct.data,
+            struct.start,
+            struct.region,
+            struct.is_outside,
+            shape,
+            strides,
+        )
 
     return kind(cells, dtype, length), generate
 
 
-turned, reshaped, viewed = intrinsic(_turned), intrinsic(_reshaped), intrinsic(_viewed)
+def _distance(typing: Any, cells: Any) -> Any:
+    """Type the bytes from the start of a view's memory to its first element."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        struct = cgutils.create_struct_proxy(cells)(context, builder, args[0])
+        return builder.sub(struct.data, struct.start)
+
+    return types.int64(cells), generate
+
+
+turned, reshaped, viewed, distance = map(intrinsic, (_turned, _reshaped, _viewed, _distance))
 
 
 def _transpose(cells: Any) -> Any:
@@ -233,6 +270,8 @@ def _view_as(cells: Any, dtype: Any) -> Any:
         nbytes = cells.shape[last] * cells.itemsize
         if cells.strides[last] != cells.itemsize or nbytes % size:
             raise NotCompilable("a view as another type of an array with gaps")
+        if distance(cells) % size:
+            raise NotCompilable("a view as another type at an address that is no multiple of its size")
         return viewed(cells, dtype, nbytes // size)
 
     return implement
@@ -252,7 +291,9 @@ def _part(number: int) -> Any:
             struct = cgutils.create_struct_proxy(cells)(context, builder, args[0])
             shape, strides = (cgutils.unpack_tuple(builder, t) for t in (struct.shape, struct.strides))
             data, start = (builder.add(place, offset) for place in (struct.data, struct.start))
-            return build(context, builder, kind, data, start, struct.region, shape, strides)
+            return build(
+                context, builder, kind, data, start, struct.region, struct.is_outside, shape, strides
+            )
 
         return kind(cells), generate
 

@@ -66,25 +66,29 @@ def _integer_caster(kind: str) -> Function:
 
     def cast(value: Any) -> Any:
         if not isinstance(value, int) and isinstance(value, float | np.floating):
-            return truncated(kind, float(value))
+            return _from_float(kind, value)
         number = int(value)
         return cls(number) if low <= number <= high else wrapped(kind, number)
 
     return cast
 
 
-def truncated(kind: str, value: float) -> int:
-    """Return a float as an integer of a kind: without its fraction.
+def _from_float(kind: str, value: float | np.floating[Any]) -> int:
+    """Return a float as an integer of a kind, as PTX's `cvt` has it: saturated, and a nan as 0 or 0x80...
 
-    What does not fit is as an H200 has it: nan is 0x80..., the rest the nearest, in 16 bits at least.
+    Numba takes the nearest integer of half precision, and what lies towards 0 of others. LLVM converts those to 16 bits
+    at least, of which 8 remain.
     """
-    bits = max(16, width_of(kind))
+    half = isinstance(value, np.float16)
+    bits = width_of(kind) if half else max(16, width_of(kind))
     low, high = range_of(f"{'int' if is_signed(kind) else 'uint'}{bits}")
-    if value != value:
-        return wrapped(kind, 1 << (bits - 1))
+    if math.isnan(value):
+        single = half or isinstance(value, np.float32)
+        return wrapped(kind, 0 if single and bits < 64 else 1 << (bits - 1))
     if math.isinf(value):
         return wrapped(kind, high if value > 0 else low)
-    return wrapped(kind, min(max(int(value), low), high))
+    number = float(value)
+    return wrapped(kind, min(max(round(number) if half else int(number), low), high))
 
 
 @cache

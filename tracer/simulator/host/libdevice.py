@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ...recording.fused import fma
 from .lacking import lacking
 
 _MATH = (
@@ -27,7 +28,8 @@ _OWN: dict[str, Callable[..., Any]] = {
     "nearbyint": np.rint, "round": lambda x: np.trunc(x + np.copysign(0.5, x)), "sqrt": np.sqrt,
     "rsqrt": lambda x: 1 / np.sqrt(x), "rcbrt": lambda x: 1 / np.cbrt(x), "exp2": np.exp2, "exp10": lambda x: 10.0**x,
     "fdim": lambda x, y: max(x - y, 0), "fmax": np.fmax, "fmin": np.fmin, "max": max, "min": min, "umax": max,
-    "umin": min, "llmax": max, "llmin": min, "ullmax": max, "ullmin": min, "fma": lambda x, y, z: x * y + z,
+    "umin": min, "llmax": max, "llmin": min, "ullmax": max, "ullmin": min,
+    "fma": lambda x, y, z: fma(type(x).__name__, x, y, z),
     "fdivide": lambda x, y: x / y, "sinpi": lambda x: math.sin(math.pi * x), "cospi": lambda x: math.cos(math.pi * x),
     "sincos": lambda x: (math.sin(x), math.cos(x)), "saturate": lambda x: min(max(x, 0), 1), "tgamma": math.gamma,
     "powi": lambda x, y: x**y, "isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite, "finite": np.isfinite,

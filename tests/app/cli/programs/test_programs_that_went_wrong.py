@@ -57,9 +57,6 @@ def test_none_is_forgotten():
 @pytest.mark.parametrize("name", [name for name in PROGRAMS if name != STREAM])
 def test_prints_what_a_gpu_prints(name, engine, tmp_path):
     done = tilescope("run", "--quiet", "--engine", engine, str(FOLDER / name), folder=tmp_path)
-    if name == "unwritten_after_bounds.py":
-        assert "outside its array" in done.stderr  # a GPU goes on, with whatever is there
-        return
     assert done.returncode == 0, done.stderr
     assert same(done.stdout.strip(), PROGRAMS[name].printed), done.stdout
 

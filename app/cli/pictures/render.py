@@ -1,4 +1,4 @@
-"""`tilescope record`: what the window shows as a film, drawn without a screen at exact times."""
+"""`tilescope render`: what the window shows as a film, drawn without a screen at exact times."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ OF_PICTURES = ("playhead", "step", "ranges")  # options of one picture alone
 
 def add_arguments(parser: Parser) -> None:
     parser.description = (
-        "Record scenarios, a trace file or a lecture as a film, drawn without a screen at exact times."
+        "Render scenarios, a trace file or a lecture as a film, drawn without a screen at exact times."
     )
     parser.add_argument(
         "what", nargs="+", metavar="SCENARIO [SCENARIO] | FILE.npz | LECTURE",
@@ -219,7 +219,7 @@ def _announce(outlook: Outlook, chosen: Namespace) -> None:
     """Say how long and how large it will be; raises UsageError where it is long or large and nobody said so."""
     if outlook.is_long and not chosen.long:
         raise UsageError(
-            f"{chosen.output} would be {outlook.text()}; record less or faster, or say --long to go on."
+            f"{chosen.output} would be {outlook.text()}; render less or faster, or say --long to go on."
         )
     complain(outlook.text())
     if outlook.size != outlook.drawn:

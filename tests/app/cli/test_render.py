@@ -26,9 +26,9 @@ TEN_SECONDS = ("--speed", "1", "--fps", "10", "--hold", "0")
 probe = pytest.mark.skipif(shutil.which("ffprobe") is None, reason="ffprobe says what is in a video")
 
 
-def record(*words):
-    """Record in this process, and return the exit status."""
-    return main(["record", *map(str, words)])
+def render(*words):
+    """Render in this process, and return the exit status."""
+    return main(["render", *map(str, words)])
 
 
 def looked_into(path):
@@ -51,7 +51,7 @@ def looked_into(path):
 
 def test_the_frames_are_those_of_snapshot_at_the_same_moments(tmp_path):
     out, options = tmp_path / "film", ("--size", "800x600", "--theme", "dark")
-    assert record(*PAIR, "-o", out, "--from", "20", "--to", "24", "--fps", "16", *options) == 0
+    assert render(*PAIR, "-o", out, "--from", "20", "--to", "24", "--fps", "16", *options) == 0
     assert len(list(out.iterdir())) == 2 * 4 + 16
     for moment in (20, 24):
         snapshot(PAIR, tmp_path / "one.png", moment=moment, theme="dark", size=(800, 600))
@@ -65,8 +65,8 @@ def test_the_frames_are_those_of_snapshot_at_the_same_moments(tmp_path):
 
 def test_backwards_shows_the_same_frames(tmp_path):
     look = ("--size", SIZE, "--speed", "4", "--fps", "8", "--hold", "0")
-    assert record(TINY, "-o", tmp_path / "there", "--from", "10", "--to", "13", *look) == 0
-    assert record(TINY, "-o", tmp_path / "back", "--from", "13", "--to", "10", *look) == 0
+    assert render(TINY, "-o", tmp_path / "there", "--from", "10", "--to", "13", *look) == 0
+    assert render(TINY, "-o", tmp_path / "back", "--from", "13", "--to", "10", *look) == 0
     there, back = (sorted((tmp_path / name).iterdir()) for name in ("there", "back"))
     assert [a.read_bytes() for a in there] == [b.read_bytes() for b in reversed(back)]
     assert len({a.read_bytes() for a in there}) > 3
@@ -74,7 +74,7 @@ def test_backwards_shows_the_same_frames(tmp_path):
 
 def test_the_same_command_makes_the_same_file(tmp_path):
     for name in ("a.gif", "b.gif"):
-        assert record(TINY, "-o", tmp_path / name, "--to", "3", "--size", SIZE, "--fps", "10") == 0
+        assert render(TINY, "-o", tmp_path / name, "--to", "3", "--size", SIZE, "--fps", "10") == 0
     assert (tmp_path / "a.gif").read_bytes() == (tmp_path / "b.gif").read_bytes()
 
 
@@ -83,7 +83,7 @@ def test_the_same_command_makes_the_same_file(tmp_path):
 def test_size_length_and_frames_of_a_video(tmp_path, suffix, form):
     pytest.importorskip("av")
     path = tmp_path / f"a{suffix}"
-    assert record(TINY, "-o", path, "--from", "2", "--to", "4", "--size", "641x399", *TEN_SECONDS) == 0
+    assert render(TINY, "-o", path, "--from", "2", "--to", "4", "--size", "641x399", *TEN_SECONDS) == 0
     found = looked_into(path)
     assert form in found["format"]
     assert (found["width"], found["height"], int(found["nb_read_frames"])) == (642, 400, 21)
@@ -95,7 +95,7 @@ def test_size_length_and_frames_of_a_video(tmp_path, suffix, form):
 def test_size_and_length_of_a_gif_whose_delays_are_hundredths(tmp_path, capsys):
     path = tmp_path / "a.gif"
     assert (
-        record(TINY, "-o", path, "--from", "2", "--to", "4", "--size", SIZE, "--speed", "1", "--fps", "30")
+        render(TINY, "-o", path, "--from", "2", "--to", "4", "--size", SIZE, "--speed", "1", "--fps", "30")
         == 0
     )
     assert "33.33 frames a second in place of 30" in capsys.readouterr().err
@@ -105,7 +105,7 @@ def test_size_and_length_of_a_gif_whose_delays_are_hundredths(tmp_path, capsys):
 
 
 def test_what_comes_is_said_before_and_the_name_after(tmp_path, capsys):
-    assert record(TINY, "-o", tmp_path / "a.gif", "--to", "2", "--size", SIZE, "--speed", "2") == 0
+    assert render(TINY, "-o", tmp_path / "a.gif", "--to", "2", "--size", SIZE, "--speed", "2") == 0
     told = capsys.readouterr()
     assert told.out == f"{tmp_path / 'a.gif'}\n"
     assert "2.0 s, 40 frames of 640 x 400 pixels, about" in told.err
@@ -114,8 +114,8 @@ def test_what_comes_is_said_before_and_the_name_after(tmp_path, capsys):
 def test_the_memory_pictures_alone_and_phases(tmp_path):
     look = ("--size", SIZE, "--fps", "2", "--hold", "0")
     places = ("--from", "phase 1", "--to", "end of phase 1")
-    assert record(TINY, "-o", tmp_path / "whole", *places, *look) == 0
-    assert record(TINY, "-o", tmp_path / "part", *places, *look, "--part", "memory") == 0
+    assert render(TINY, "-o", tmp_path / "whole", *places, *look) == 0
+    assert render(TINY, "-o", tmp_path / "part", *places, *look, "--part", "memory") == 0
     whole, part = (QImage(str(tmp_path / name / "frame-00001.png")) for name in ("whole", "part"))
     assert whole.size() == part.size() and whole != part
     snapshot([TINY], tmp_path / "at.png", moment=first_moment_of_phase(1), size=(640, 400))
@@ -146,7 +146,7 @@ def test_steps_of_a_lecture_stay_as_long_as_one_reads(tmp_path, capsys):
         "--fps",
         "1",
     )
-    assert record(*words) == 0
+    assert render(*words) == 0
     frames = sorted(folder.iterdir())
     assert f"{len(frames)} frames" in capsys.readouterr().err
     different = [path.read_bytes() for path in frames]
@@ -156,7 +156,7 @@ def test_steps_of_a_lecture_stay_as_long_as_one_reads(tmp_path, capsys):
 
 def test_a_step_without_its_caption_asks_nothing(tmp_path):
     look = ("--size", "640x360", "--fps", "1", "--hold", "1", "--from", "3", "--to", "3")
-    assert record("tiling", "-o", tmp_path / "plain", *look) == 0
+    assert render("tiling", "-o", tmp_path / "plain", *look) == 0
     assert [path.name for path in (tmp_path / "plain").iterdir()] == ["frame-00001.png"]
 
 
@@ -195,7 +195,7 @@ def test_a_step_without_its_caption_asks_nothing(tmp_path):
 def test_what_cannot_be_recorded_is_a_sentence(tmp_path, monkeypatch, capsys, words, sentence):
     (tmp_path / "mine.txt").write_text("mine")
     monkeypatch.chdir(tmp_path)
-    assert record(*words) == 2
+    assert render(*words) == 2
     told = capsys.readouterr().err.strip().splitlines()[-1]
     assert sentence in told and "Traceback" not in told
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
@@ -203,7 +203,7 @@ def test_what_cannot_be_recorded_is_a_sentence(tmp_path, monkeypatch, capsys, wo
 
 def test_an_hour_by_mistake_is_said_and_not_begun(tmp_path, capsys):
     path = tmp_path / "a.gif"
-    assert record(TINY, "-o", path, "--speed", "0.1", "--hold", "600", "--fps", "2", "--size", SIZE) == 2
+    assert render(TINY, "-o", path, "--speed", "0.1", "--hold", "600", "--fps", "2", "--size", SIZE) == 2
     told = capsys.readouterr().err
     assert " min " in told and "about" in told and "--long" in told
     assert not path.exists()
@@ -211,13 +211,13 @@ def test_an_hour_by_mistake_is_said_and_not_begun(tmp_path, capsys):
 
 def test_a_folder_that_may_not_be_written_is_a_sentence(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(os, "access", lambda *_: False)
-    assert record(TINY, "-o", tmp_path / "a.gif") == 2
+    assert render(TINY, "-o", tmp_path / "a.gif") == 2
     assert f"the folder {tmp_path} is read-only" in capsys.readouterr().err
 
 
 def test_without_pyav_a_sentence_says_what_to_install(tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "av", None)
-    assert record(TINY, "-o", tmp_path / "a.mp4") == 2
+    assert render(TINY, "-o", tmp_path / "a.mp4") == 2
     assert "install the extra video (pip install av)" in capsys.readouterr().err
     with pytest.raises(PictureError):
         video_file.check_video(".webm")
@@ -267,7 +267,7 @@ def test_a_trace_file_is_recorded(tmp_path):
 
     (session,) = sessions([TINY])
     save(session.trace, tmp_path / "mine.npz")
-    assert record(tmp_path / "mine.npz", "-o", tmp_path / "a.webp", "--to", "2", "--size", SIZE) == 0
+    assert render(tmp_path / "mine.npz", "-o", tmp_path / "a.webp", "--to", "2", "--size", SIZE) == 0
     with Image.open(tmp_path / "a.webp") as file:
         assert file.size == (640, 400) and file.n_frames > 3
 
@@ -277,6 +277,6 @@ def test_a_trace_file_is_recorded(tmp_path):
     [("--fps", "30"), ("--captions",), ("--part", "memory"), ("--colour", "reads"), ("--edit", "left:1=x")],
 )
 def test_what_only_films_have_is_refused_for_a_replay(tmp_path, capsys, option):
-    assert record(TINY, "-o", tmp_path / "a.html", *option) == 2
+    assert render(TINY, "-o", tmp_path / "a.html", *option) == 2
     assert f"{option[0]} is for films" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())

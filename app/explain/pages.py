@@ -1,0 +1,43 @@
+"""The pages about findings and counters, which are Markdown files of the package."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from pathlib import Path
+
+from ... import ROOT
+from ...tracer.model.counter_names import NAMES
+from ...tracer.model.finding import FINDING_KINDS
+
+FOLDER = ROOT / "resources" / "explain"
+
+
+class UnknownPageError(Exception):
+    """No page has this name; the text is one sentence."""
+
+
+def page_names() -> tuple[str, ...]:
+    """List the names of all pages: the kinds of findings, then the counters."""
+    return (*FINDING_KINDS, *NAMES)
+
+
+def page_path(name: str) -> Path:
+    """Return the file of a page. Spaces, dashes and underscores are equal; raises UnknownPageError."""
+    wanted = _spaced(name)
+    names = {_spaced(known): known for known in page_names()}
+    if wanted not in names:
+        close = [names[text] for text in get_close_matches(wanted, names, n=3, cutoff=0.5)]
+        hint = f"did you mean {' or '.join(close)}?" if close else "`tilescope explain` lists all pages."
+        raise UnknownPageError(f"there is no page {name!r}; {hint}")
+    folder = "findings" if names[wanted] in FINDING_KINDS else "counters"
+    return FOLDER / folder / f"{wanted.replace(' ', '-')}.md"
+
+
+def page_title(name: str) -> str:
+    """Return what a page is about: its heading without the name, or its first sentence."""
+    heading, _, text = page_path(name).read_text(encoding="utf-8").partition("\n")
+    return heading.partition(": ")[2] or text.strip().partition("\n")[0].removesuffix(".")
+
+
+def _spaced(name: str) -> str:
+    return " ".join(name.replace("_", " ").replace("-", " ").split()).lower()
