@@ -420,7 +420,7 @@ class Generator:
         value = known.value
         if isinstance(value, CudaPath):
             node: ast.expr = self._arguments(s, self._path(value), exact=not needs_no_cast(value), star=star)
-            return self._put(s, self._as_result(node, result, needs_no_cast(value)))
+            return self._put(s, self._as_result(s, node, result, needs_no_cast(value)))
         called = self._around.function_in(value)
         if called is not None and s.number >= 0:
             return self._put(s, self._arguments(s, self._helper(self._around.callee(s.number, called)), star=star))
@@ -430,7 +430,7 @@ class Generator:
             return self._put(s, self._load(given[0], result))
         compute, casts = function_of(value)
         made = self._arguments(s, self._helper(compute), exact=casts, star=star)
-        return self._put(s, self._as_result(made, result, not casts))
+        return self._put(s, self._as_result(s, made, result, not casts))
 
     def _arguments(
         self, s: Statement, function: ast.expr, *, exact: bool = False, star: bool = False
@@ -451,8 +451,8 @@ class Generator:
                 plain.append(value)
         return ast.Call(function, plain, named)
 
-    def _as_result(self, node: ast.expr, result: Type, as_it_is: bool) -> ast.expr:
-        if as_it_is or not is_number(result.kind):
+    def _as_result(self, s: Statement, node: ast.expr, result: Type, as_it_is: bool) -> ast.expr:
+        if as_it_is or not is_number(result.kind) or s.target not in self._used:
             return node
         return self._call(exact_cast(result.kind), node)
 
@@ -464,9 +464,9 @@ class Generator:
             return self._call(compute, self._load(base), *(self._load(one) for one in given))
         if name == "bit_count":
             value = self._call(exact_cast(have.kind), self._load(base))
-            return self._as_result(self._call(bit_count, value), result, False)
+            return self._as_result(s, self._call(bit_count, value), result, False)
         node = self._arguments(s, ast.Attribute(self._load(base), name, ast.Load()))
-        return self._as_result(node, result, False)
+        return self._as_result(s, node, result, False)
 
 
 def value_of(literal: Literal) -> Any:
