@@ -51,7 +51,8 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "tracer/findings/source", "tracer/findings/waste",
     ),
     "tracer/recording": (*PLAIN, "tracer/dataflow", "kernels/scenarios"),
-    "tracer/simulator/arithmetic": ("tracer/recording",),
+    "tracer/nvidia_math": ("tracer/storage", "tracer/recording"),
+    "tracer/simulator/arithmetic": ("tracer/recording", "tracer/nvidia_math"),
     "tracer/simulator/host": ("tracer/model", "tracer/recording"),
     "tracer/simulator/typed_ir": ("tracer/recording", "tracer/type_inference", "tracer/simulator/arithmetic"),
     "tracer/simulator": (
@@ -59,12 +60,14 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "tracer/simulator/typed_ir", "tracer/simulator/host",
     ),
     "tracer/calls": ("tracer/model", "tracer/type_inference", "tracer/simulator/host"),
-    "tracer/compiled": (),
+    "tracer/compiled": ("tracer/nvidia_math",),
     "tracer/compiled/rewrite": ("tracer/model", "tracer/recording", "tracer/compiled"),
     "tracer/compiled/rows": ("tracer/model", "tracer/analysis", "tracer/recording", "tracer/compiled"),
     "tracer/compiled/scheduler": ("tracer/model", "tracer/recording", "tracer/compiled", "tracer/compiled/rows"),
-    "tracer/compiled/runtime": ("tracer/model", "tracer/recording", "tracer/compiled", "tracer/compiled/scheduler"),
-    "tracer/compiled/driver": ("tracer/model", "tracer/storage", "tracer/recording", *COMPILED),
+    "tracer/compiled/runtime": (
+        "tracer/model", "tracer/recording", "tracer/nvidia_math", "tracer/compiled", "tracer/compiled/scheduler",
+    ),
+    "tracer/compiled/driver": ("tracer/model", "tracer/storage", "tracer/recording", "tracer/nvidia_math", *COMPILED),
     "tracer/judging": (*PLAIN, "tracer/dataflow", "tracer/findings", "tracer/recording"),
     "tracer/run": (
         *PLAIN, "tracer/judging", "tracer/processes", "tracer/races", "tracer/type_inference", "tracer/recording",

@@ -108,9 +108,7 @@ class _BlockManager:
         for name, before in dict(found.changed_names()).items():
             _tell_of_change(name, before, self.kernel.__name__)
         kernel = found.frozen_function(lambda value, function: SimpleNamespace(py_func=function))
-        _perform(
-            KernelCall(kernel, self.grid, self.block, arguments, self.debug, found.run, found.untyped)
-        )
+        _perform(KernelCall(kernel, self.grid, self.block, arguments, self.debug, found.run, found.untyped))
 
 
 def _freeze(kernel: Any) -> None:

@@ -79,7 +79,7 @@ REFUSED = [
     ("a[0] = fails_inside(a[0])", "a GPU has no open()"),
     ("a[0] = down(n)", "it calls itself"),
     ("a[0] = np.sqrt(a[0])  #!", "no np.sqrt"),
-    ("t = part(a, n)  #!\na[0] = t[0]", "a function returns a slice"),
+    ("t = part(a, n)  #!\na[0] = t[0]", "a device function returns a part"),
 ]
 CORRECT = re.findall(r"def (ok_\w+)\(", (DATA / "correct_kernels.py").read_text())
 FLOATS = np.arange(8, dtype=np.float32)
