@@ -17,6 +17,7 @@ from ...type_inference.typed_ir import FunctionIR, Literal, Position, Program, S
 from ..arithmetic.conversions import as_computed, caster
 from ..arithmetic.functions import bit_count
 from . import array_methods
+from .contraction import contracted, fused
 from .casts import Cast, cast, exact_cast, is_number, zero
 from .control_flow import place, structured
 from .functions import CudaPath, function_of, needs_no_cast
@@ -76,6 +77,8 @@ class Generator:
     def __init__(
         self, around: Surroundings, program: Program, ir: FunctionIR, function: FunctionType
     ) -> None:
+        if not around.debug:
+            ir = contracted(ir, program.types)
         self._around, self._program, self._ir, self._function = around, program, ir, function
         self.helpers: dict[str, Any] = {}
         self._names: dict[int, str] = {}
@@ -303,6 +306,10 @@ class Generator:
             [ast.Name(s.target, ast.Store())], self._call(wrap, ast.Name(s.target, ast.Load()))
         )
         return [*made, ast.If(ast.UnaryOp(ast.Not(), bounds), [wrapped], [])]
+
+    def _op_fma(self, s: Statement) -> list[ast.stmt]:
+        kind = self._program.types[s.types[0]].kind
+        return self._put(s, self._call(fused(kind, s.name), *map(self._load, s.operands)))
 
     def _op_unary(self, s: Statement) -> list[ast.stmt]:
         wanted, result = self._wanted(s, 0), self._wanted(s, -1)
