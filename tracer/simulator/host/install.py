@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 from . import array_makers, arrays, devices, kernels, lacking, memory_copies, streams
 from .after_import import after_import
 from .kernel_names import cooperative_groups
-from .target_registries import install_registries
 
 ARRAYS = (
     "DeviceNDArray", "DeviceNDArrayBase", "DeviceRecord", "ManagedNDArray", "MappedNDArray", "array_core",
@@ -59,7 +58,7 @@ def install(simulator: Simulator) -> None:
     _complete_arrays(simulator)
     _complete_driver()
     _complete_kernels(simulator, cuda)
-    install_registries()
+    _install_registries()
     sys.modules["numba.cuda.cg"] = cooperative_groups(simulator.module)
     _once_imported("numba.cuda.random", _complete_random)
     _once_imported("numba.cuda.libdevice", _complete_libdevice)
@@ -170,3 +169,22 @@ def _complete_libdevice(libdevice: Any) -> None:
     from .libdevice import complete
 
     complete(libdevice)
+
+
+def _install_registries() -> None:
+    """Let programs import the registries of Numba's CUDA target, with which they add types of their own."""
+    from numba.core.imputils import Registry as Implementations
+    from numba.core.typing.templates import Registry as Declarations
+
+    declared, implemented = Declarations(), Implementations("cudaimpl")
+    _module("cudadecl", registry=declared, register=declared.register, register_attr=declared.register_attr,
+            register_global=declared.register_global)  # fmt: skip
+    _module("cudaimpl", registry=implemented, lower=implemented.lower, lower_attr=implemented.lower_getattr,
+            lower_cast=implemented.lower_cast, lower_constant=implemented.lower_constant)  # fmt: skip
+
+
+def _module(name: str, **parts: Any) -> None:
+    full = f"numba.cuda.{name}"
+    made = sys.modules.setdefault(full, ModuleType(full))
+    vars(made).update(parts)
+    setattr(sys.modules["numba.cuda"], name, made)

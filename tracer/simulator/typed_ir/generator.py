@@ -26,6 +26,7 @@ from .operators import (
     LOWEST,
     any_operator,
     binary_operator,
+    checked_division,
     inline_comparison,
     inline_operator,
     may_overflow,
@@ -443,7 +444,10 @@ class Generator:
             return self._put(s, self._load(given[0]))
         if self._type(function).text == "number" and is_number(result.kind) and len(given) == 1:
             return self._put(s, self._load(given[0], result))
-        compute, casts = function_of(value)
+        wanted = [self._wanted(s, n) or self._type(name) for n, name in enumerate(given, 1)]
+        compute, casts = function_of(value, wanted, result)
+        if value is divmod and self._around.debug:
+            compute = checked_division(compute)
         made = self._arguments(s, self._helper(compute), exact=casts, star=star)
         return self._put(s, self._as_result(s, made, result, not casts))
 
