@@ -18,6 +18,7 @@ from msgspec.structs import replace as replace_launch
 from ..model.launch import OBJECT_DTYPE, Array, EngineName, Launch, Limits, Scalar, Schedule, is_utf8
 from ..model.notebook_cells import cell_of, with_definitions
 from ..simulator.host.after_import import after_import
+from ..simulator.host.lacking import say_once
 from ..simulator.quick_imports import without_collections, without_driver
 from .launch_size import LaunchRefused, check_size, is_too_large, sampled_blocks, sampling_notice
 from .long_launch import LongLaunches
@@ -54,6 +55,10 @@ class RecordingOptions(NamedTuple):
     refused: Callable[[Any, Refusal], None] | None = (
         None  # gets each kernel that Numba does not compile, before its launch raises that
     )
+
+
+    mismatched: Callable[[Any, str], None] = lambda kernel, sentence: say_once(f"{sentence}.")
+    # gets each kernel that is passed an array of another type than it declares, and the sentence about it
 
 
 LAUNCHED = 64  # kernels whose source texts are kept at hand
@@ -106,6 +111,8 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
             if options.refused:
                 options.refused(kernel, refusal)
             raise numba_patch.refusal_error(kernel.fn.__name__, refusal)
+        for sentence in kernel.mismatches:
+            options.mismatched(kernel, sentence)
         start = time.perf_counter()
         names = _names(kernel.fn)
         attempt = ProgramLaunch()

@@ -14,7 +14,7 @@ from .array_makers import as_cuda_array
 from .arrays import is_cuda_ndarray
 from .devices import resident_blocks
 from .lacking import OF_KERNELS, lacking, say_once
-from .signatures import NoMatch, Signature, cast_arguments, chosen_signature, normalized, type_of, types_of
+from .signatures import NoMatch, Signature, cast_arguments, chosen_signature, mismatches, normalized, type_of, types_of
 
 # What the driver chooses for most kernels, as the block with which most threads fit.
 LARGEST_BLOCK = 1024
@@ -81,6 +81,7 @@ def kernel_class(base: Any, is_running: Callable[[], bool]) -> type:
                 tuple[Any, ...], tuple[Any, ...]
             ] = {}  # types of arguments, by what tells them
             self.targetoptions = options or {}
+            self.mismatches: list[str] = []  # of the last launch: a sentence for each array of another type
 
         def __repr__(self) -> str:
             return f"CUDADispatcher({self.fn!r})"
@@ -103,6 +104,8 @@ def kernel_class(base: Any, is_running: Callable[[], bool]) -> type:
             launch_checks.check_arguments(self.fn, arguments, converted=bool(self.extensions))
             given = tuple(map(_ours, arguments))
             if self._declared:
+                if self.specialized:
+                    self.mismatches = mismatches(name, self._declared[0], given)
                 return cast_arguments(name, self._declared, given, specialized=self.specialized)
             self._launched.setdefault(tuple(map(type_of, given)), given)
             return given
