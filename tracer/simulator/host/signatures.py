@@ -176,7 +176,7 @@ def _cast(kind: Any, value: Any) -> Any:
     ary = array_of(value)
     if isinstance(ary, np.ndarray) and hasattr(kind, "dtype"):
         dtype = _dtype_of(kind.dtype, ary.dtype)
-        return value if ary.dtype == dtype else _viewed(value, ary, dtype, kind.layout)
+        return value if ary.dtype == dtype else _viewed(value, ary, dtype)
     if not isinstance(value, int | float | complex | np.number | np.bool_) or not hasattr(kind, "bitwidth"):
         return value
     dtype = _dtype_of(kind, np.dtype(type(value)))
@@ -191,18 +191,15 @@ def _can_be_seen(ary: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> bool:
     return plain and (ary.dtype.itemsize == dtype.itemsize or ary.flags.c_contiguous)
 
 
-def _viewed(value: Any, ary: np.ndarray[Any, Any], dtype: np.dtype[Any], layout: str) -> Any:
+def _viewed(value: Any, ary: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> Any:
     """Return the same memory as another type, for `In` and its like wrapped as it was.
 
-    It has the same shape; of wider elements, only as many rows as there are bytes for. Where any layout is declared
-    ("A"), elements are as far apart as those of the array.
+    It has the same shape, without gaps; of wider elements, only as many rows as there are bytes for.
     """
     if not hasattr(value, "view"):
-        return type(value)(_viewed(value.value, ary, dtype, layout))
+        return type(value)(_viewed(value.value, ary, dtype))
     if ary.dtype.itemsize == dtype.itemsize:
         return value.view(dtype)
-    if layout == "A" and ary.dtype.itemsize % dtype.itemsize == 0 and ary.ndim:
-        return value.view(dtype)[..., :: ary.dtype.itemsize // dtype.itemsize]
     row = int(np.prod(ary.shape[1:]))
     rows = min(len(ary), ary.nbytes // (dtype.itemsize * row)) if row and ary.ndim else 0
     usable = ary.nbytes - ary.nbytes % dtype.itemsize
