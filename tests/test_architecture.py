@@ -54,8 +54,10 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "tracer/nvidia_math": ("tracer/storage", "tracer/recording"),
     "tracer/simulator/arithmetic": ("tracer/recording", "tracer/nvidia_math"),
     "tracer/simulator/host": ("tracer/model", "tracer/recording", "tracer/nvidia_math"),
+    "tracer/simulator/typed_ir": ("tracer/recording", "tracer/type_inference", "tracer/simulator/arithmetic"),
     "tracer/simulator": (
-        "tracer/model", "tracer/recording", "tracer/nvidia_math", "tracer/simulator/arithmetic", "tracer/simulator/host",
+        "tracer/model", "tracer/recording", "tracer/type_inference", "tracer/nvidia_math",
+        "tracer/simulator/arithmetic", "tracer/simulator/typed_ir", "tracer/simulator/host",
     ),
     "tracer/calls": ("tracer/model", "tracer/type_inference", "tracer/simulator/host"),
     "tracer/compiled": ("tracer/nvidia_math",),
