@@ -27,6 +27,11 @@ class Depth(Struct, frozen=True):
         return self.name.replace("_instructions", "_requests").replace("_", " ")
 
     @property
+    def short_label(self) -> str:
+        """The same where there is little room: "global loads" for requests of them."""
+        return self.label.removesuffix(" requests") + "s" * self.label.endswith(" requests")
+
+    @property
     def is_same(self) -> bool:
         """Whether all depths that are known say the same."""
         return {self.compiled, self.measured} <= {None, self.written}

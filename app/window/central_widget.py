@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QSplitter, QVBoxLayout, QWidge
 from ...kernels.scenarios.catalogue import groups
 from ...tracer.measure.recorded_outcomes import Spread
 from ..control.compiled_job import CompiledJob
+from ..control.listing_job import ListingJobs
 from ..control.measured_job import MeasuredTimes
 from ..control.seed_jobs import SeedJobs, key_of
 from ..control.stage import Stage
@@ -95,6 +96,9 @@ class CentralWidget(QWidget):
         self.measured.found.connect(self._show_times)
         self.compiling = CompiledJob(lambda: stage.is_settled() and not self.is_held, self)
         self.compiling.found.connect(self._show_compiled)
+        self.listings = ListingJobs(self)
+        self.listings.found.connect(self.side.show_listing)
+        self.side.listing_asked.connect(self._want_listing)
         self.ahead = BlocksAhead(self._shown, lambda: stage.is_settled() and stage.jobs.is_idle(), self)
         self.clocks = TimelineClocks(self)
         self.clocks.changed.connect(self._show_clocks)
@@ -392,6 +396,21 @@ class CentralWidget(QWidget):
             [] if self._compiled_here() == "hidden" else [s for s in shown if self.stage.may_run(s.launch)]
         )
         self.compiling.want(wanted)
+
+    def _want_listing(self, session: Session) -> None:
+        """Ask for what a session's kernel is compiled to, where the user agreed to run it."""
+        if self.stage.may_run(session.launch):
+            self.listings.want(session)
+        else:
+            self.side.show_listing(session, refused=True)
+
+    def wait_for_compiler(self) -> None:
+        """Wait for what the panes and the right column show of the compiler, for a picture."""
+        self.compiling.wait()
+        session = self.stage.focused()
+        if session is not None and self.side.tab == "code" and self.side_wanted != "hidden":
+            self._want_listing(session)
+            self.listings.wait()
 
     def _show_compiled(self, session: Session) -> None:
         """Show the counters of a session as compiled, now that they are known."""

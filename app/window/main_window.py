@@ -537,6 +537,7 @@ class MainWindow(QMainWindow):
         self.central.types.close()
         self.central.measured.close()
         self.central.compiling.close()
+        self.central.listings.close()
         self.central.charts.recorded.close()
         event.accept()
 

@@ -51,7 +51,7 @@ class DepthsView(View):
             return [("not compiled", depths.compiled.reason)]
         telling = depths.telling()
         if telling:  # the numbers above are those by now, these those of the whole launch
-            return [(f"{depth.label} in all", depth_text(depth)) for depth in telling]
+            return [(f"{depth.short_label} in all", depth_text(depth)) for depth in telling]
         return [("", SAME_MEASURED if depths.measured else SAME)]
 
     def text(self) -> str:

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import QAbstractButton, QMainWindow, QWidget
 from ....kernels.scenarios.catalogue import Scenario
 from ....tracer.model.launch import Launch
 from ....tracer.model.trace import Trace
-from ...control.compiled_job import CompiledJob
 from ...control.measured_job import MeasuredTimes
 from ...control.seed_jobs import SeedJobs
 from ...control.session_jobs import SessionJobs
@@ -139,8 +138,7 @@ class PictureParts(Protocol):
     def types(self) -> TypeInferenceJob: ...
     @property
     def measured(self) -> MeasuredTimes: ...
-    @property
-    def compiling(self) -> CompiledJob: ...
+    def wait_for_compiler(self) -> None: ...
     def keep_verdicts(self, keep: bool) -> None: ...
     def show_pictures_alone(self, alone: bool) -> None: ...
 
@@ -254,7 +252,7 @@ class StepPictures:
         """Wait for what is drawn as it becomes known: measured times, counters as compiled, racing counters' spreads."""
         if self._window.central.measured.sources is None:
             self._window.central.measured.read_now()
-        self._window.central.compiling.wait()
+        self._window.central.wait_for_compiler()
         spreads, loop = self._window.central.spreads, QEventLoop()
         spreads.ended.connect(loop.quit)
         while not spreads.is_idle():
