@@ -367,6 +367,8 @@ class CentralWidget(QWidget):
         self._keeps_verdicts = keep
         for pane in self.panes:
             pane.heading.keep_verdict(keep)
+            pane.depths.keep_quiet(keep)
+        self.side.source.show_compiled(self._shows_fates())
 
     def show_nearest(self, choice: NearestChoice) -> None:
         """Let panes that were not measured name the nearest measured launch, or show nothing there."""
@@ -379,7 +381,7 @@ class CentralWidget(QWidget):
         self.compiled = choice
         for pane in self.panes:
             pane.show_compiled(self._compiled_here())
-        self.side.source.show_compiled(self._compiled_here() != "hidden")
+        self.side.source.show_compiled(self._shows_fates())
         self._want_compiled()
 
     def shows_compiled(self) -> bool:
@@ -388,6 +390,9 @@ class CentralWidget(QWidget):
 
     def _compiled_here(self) -> CompiledChoice:
         return "hidden" if self.compiled == "auto" and not self.asks_compiler else self.compiled
+
+    def _shows_fates(self) -> bool:
+        return self._compiled_here() != "hidden" and not self._keeps_verdicts
 
     def _want_compiled(self) -> None:
         """Ask for the counters as compiled of what the panes show, where the user agreed to run the kernels."""
@@ -418,7 +423,7 @@ class CentralWidget(QWidget):
             if pane.session is session:
                 pane.depths.show_compiled()
         if self.side.source.session is session:
-            self.side.source.show_compiled(True)
+            self.side.source.show_compiled(self._shows_fates())
 
     def _add_pane(self, i: int) -> None:
         pane, timeline, stage = Pane(PANE_NAMES[i], self.theme), TimelineView(self.theme), self.stage
@@ -437,6 +442,7 @@ class CentralWidget(QWidget):
         pane.heading.keep_verdict(self._keeps_verdicts)
         pane.heading.show_nearest(self.nearest == "shown")
         pane.show_compiled(self._compiled_here())
+        pane.depths.keep_quiet(self._keeps_verdicts)
         pane.memory.colour_by, pane.memory.only = self.colour, self.zoom
         pane.show_picture_alone(self._alone)
         self.panes.append(pane)

@@ -19,7 +19,7 @@ from ..storage.atomic_write import write_atomically
 from ..type_inference.answer_cache import versions
 from .job import ANSWER, CompiledCounters, Job
 
-COMMAND = module_command("tilescope.tracer.as_compiled.process")
+COMMAND = module_command("tilescope.tracer.as_compiled.execution.process")
 FORMAT = 1  # of jobs and answers: another one finds no old answers
 MOST = 2000  # answers that are kept
 ENDING = ".counters"

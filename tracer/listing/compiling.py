@@ -9,13 +9,14 @@ from pathlib import Path
 
 from llvmlite import binding
 
-from ..as_compiled.numba_ir import CodeSite, KernelIR, kernel_ir
-from ..as_compiled.optimised import compiler_name, optimised, target_machine
+from ..as_compiled.compiler.numba_ir import CodeSite, KernelIR, kernel_ir
+from ..as_compiled.compiler.nvidia import libnvvm_ptx
+from ..as_compiled.compiler.optimised import compiler_name, optimised, target_machine
 from ..recording import nvidia_files
 from ..type_inference.question import SourceQuestion
 from .listing import INSTALL, CodeLine, Listing, ListingJob
 
-COMPUTE, ARCHITECTURE = "compute_90", "sm_90"
+ARCHITECTURE = "sm_90"
 SECONDS = 60.0  # that NVIDIA's programs may take
 MOST = 20_000  # lines that are kept
 _LOC = re.compile(r"\s*\.loc\s+\d+\s+(\d+)")
@@ -67,15 +68,7 @@ def _ptx(ir: KernelIR) -> tuple[str, str]:
     """Return PTX and what made it: libNVVM, as where Numba has a GPU, else LLVM."""
     libdevice = nvidia_files.libdevice()
     if nvidia_files.libnvvm() is not None and libdevice is not None:
-        from numba.cuda.cudadrv import nvvm
-
-        options = {"ftz": True, "fma": True, "prec_div": False, "prec_sqrt": False} if ir.fastmath else {}
-        unit = nvvm.CompilationUnit({"arch": COMPUTE, "opt": 3, **options})
-        for text in ir.texts:
-            unit.add_module(nvvm.llvm_replace(text).encode())
-        unit.verify()
-        unit.lazy_add_module(libdevice.read_bytes())
-        ptx = unit.compile().decode().strip("\0").strip() + "\n"
+        ptx = f"{libnvvm_ptx(ir)}\n"
         version = re.search(r"release (\d+\.\d+)", ptx)
         return ptx, f"libNVVM {version[1]}" if version else "libNVVM"
     module = binding.parse_assembly(str(optimised(ir, libdevice)))

@@ -21,7 +21,7 @@ def main() -> None:
     die_with_parent()
     source, target = private_streams()
     send = sender(target)
-    from ..as_compiled.process import prepare
+    from ..as_compiled.execution.process import prepare
     from .compiling import listing
 
     prepare()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
@@ -21,6 +22,8 @@ from ..common.view import View
 COMPILING = "The kernel is being compiled…"
 NOT_ASKED = "The kernel came with a file; its code is shown once you agree to run it."
 PYTHON = "A plain Python program is not compiled for a GPU."
+ACCESS = re.compile(r"\b(ld|st|atom|red)\.|\b(LD|ST|ATOM|RED)[GS]?\b")  # an instruction that accesses memory
+CONTEXT = 4  # rows above the one that is brought in sight
 COLUMNS = "line · instructions · registers in use"
 PTX_COLUMNS = "line · instructions"
 
@@ -67,10 +70,10 @@ class Lines(QPlainTextEdit):
             marks.append(mark)
         self.setExtraSelections(marks)
         if numbers and not self.hasFocus():
+            telling = next((number for number in numbers if ACCESS.search(self.rows[number].text)), numbers[0])
             bar = self.verticalScrollBar()
-            seen = range(bar.value(), bar.value() + bar.pageStep())
-            if not any(number in seen for number in numbers):
-                bar.setValue(max(0, numbers[0] - 2))
+            if telling not in range(bar.value(), bar.value() + bar.pageStep()):
+                bar.setValue(max(0, telling - CONTEXT))
 
     def lit_rows(self) -> list[str]:
         """Return the texts of the rows that are lit."""

@@ -84,7 +84,9 @@ def _in_sight(page: Page) -> list[tuple[int, TagPlace]]:
 
 
 def _below(page: Page, line: int, height: float) -> TagPlace:
-    text, tall = page.fates[line].short, tag_height(page)
+    fate, tall = page.fates[line], tag_height(page)
+    room = page.viewport().width() - 2 * page.theme.px(GAP)
+    text = fate.tag if _width(page, fate.tag) <= room else fate.short
     wide = _width(page, text)
     return TagPlace(text, QRectF(page.viewport().width() - page.theme.px(GAP) - wide, height, wide, tall))
 

@@ -10,7 +10,7 @@ from tilescope.app.lecture.library import lecture_file, name_of, shipped, title_
 from tilescope.app.lecture.sessions import Sessions
 from tilescope.tracer.run.worker_client import Worker
 
-NAMES = ("tiling", "sectors", "banks", "order", "counting", "python-to-gpu", "ladder")
+NAMES = ("tiling", "sectors", "banks", "order", "counting", "python-to-gpu", "ladder", "compiler")
 
 
 @pytest.fixture(scope="module")

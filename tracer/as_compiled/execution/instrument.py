@@ -14,16 +14,16 @@ from typing import Any
 import msgspec
 from llvmlite import binding
 
-from ..model.trace import Op
+from ...model.trace import Op
 from .assembly import without_assembly
 from .block_order import Loop, dominators, ordered
-from .generated import Emitted, GeneratedCode
-from .not_countable import NotCountableError
-from .numbered import Numbered
+from ..compiler.generated import Emitted
+from ..not_countable import NotCountableError
+from ..compiler.numbered import Numbered
 from .shared_loops import PREFIX as LOOP_PREFIX
 from .shared_loops import with_shared_loops
 from .stand_ins import PREFIX, Table, core, definition, entry
-from .text import split_list, type_of_operand
+from ..compiler.text import split_list, type_of_operand
 
 MEMORY = {"load": Op.LOAD, "store": Op.STORE, "atomicrmw": Op.ATOMIC, "cmpxchg": Op.ATOMIC}
 LOOP_END, MARK = 4, 5  # stand where an `Op` stands: at the end of a loop, and before a branch
@@ -59,11 +59,11 @@ class HostCode(msgspec.Struct, frozen=True):
 
 
 def host_code(
-    numbered: Numbered, kernel: str, table: Table, dynamic: int, generated: GeneratedCode
+    numbered: Numbered, kernel: str, table: Table, dynamic: int, generated: dict[int, Emitted]
 ) -> HostCode:
     """Return an optimised module as code for this computer.
 
-    dynamic: bytes of dynamic shared memory. generated: what a GPU's code has of its accesses.
+    dynamic: bytes of dynamic shared memory. generated: what PTX has of its accesses, by their numbers.
     """
     locations = {
         match[1]: int(match[2])
@@ -174,7 +174,7 @@ class _Writer:
 
     def __init__(
         self, module: binding.ModuleRef, text: str, locations: dict[str, int], numbered: Numbered,
-        generated: GeneratedCode,
+        generated: dict[int, Emitted],
     ) -> None:  # fmt: skip
         self._module, self._lines = module, text.split("\n")
         self._data = binding.create_target_data(module.data_layout)
@@ -238,7 +238,7 @@ class _Writer:
         ends = _loop_ends(loops, events, before)
         memory = [[i for i in block.instructions if i.opcode in MEMORY] for block in function.blocks]
         plans = [self._plan(body, memory[n], lines) for n, (_, body) in enumerate(blocks)]
-        branches = _branches(successors, [body for _, body in blocks], plans, bool(self._generated.compiler))
+        branches = _branches(successors, [body for _, body in blocks], plans)
         marks: dict[int, int] = {}  # codes of the marks before branches, by block
         done: dict[int, list[str]] = {}
         position = {block: place for place, block in enumerate(order)}
@@ -300,7 +300,7 @@ class _Writer:
         number = self._number(line)
         site = self._numbered.site(number) if number else self._site
         access = Access(op, int(self._data.get_abi_size(kind)), site)
-        return _Planned(access, self._generated.accesses.get(number), _pointer_in(text, opcode))
+        return _Planned(access, self._generated.get(number), _pointer_in(text, opcode))
 
     def _block(self, body: list[str], plan: list[_Planned | None], mark: int) -> list[str]:
         """Return a block's lines with a call before each access; mark: what counts the warps that execute it, or -1."""
@@ -353,11 +353,12 @@ class _Planned(msgspec.Struct, frozen=True):
 
 
 def _branches(
-    successors: list[list[int]], bodies: list[list[str]], plans: list[list[_Planned | None]], exact: bool
+    successors: list[list[int]], bodies: list[list[str]], plans: list[list[_Planned | None]]
 ) -> dict[int, int]:
-    """Return the blocks whose accesses to shared memory all warps execute that come to the branch before.
+    """Return the blocks whose access to shared memory all warps execute that come to the branch before.
 
-    By block: that with the branch. exact: whether a GPU's code says so; else what ptxas does with short branches does.
+    By block: that with the branch. ptxas makes no branches around so few instructions, but switches lanes off for them,
+    and Nsight Compute counts an instruction for which all are off.
     """
     before: dict[int, list[int]] = {}
     for block, following in enumerate(successors):
@@ -369,12 +370,8 @@ def _branches(
         shared = [one for one in some if one.is_shared]
         if len(before.get(block, ())) != 1 or not shared or len(successors[before[block][0]]) != 2:
             continue
-        if exact:
-            switched = all(one.emitted is not None and one.emitted.is_predicated for one in shared)
-        else:
-            plain = [line for line in bodies[block][:-1] if _opcode(line) not in ("phi", "getelementptr")]
-            switched = len(some) == 1 and len(plain) <= SHORT and not any("call " in line for line in plain)
-        if switched:
+        plain = [line for line in bodies[block][:-1] if _opcode(line) not in ("phi", "getelementptr")]
+        if len(some) == 1 and len(plain) <= SHORT and not any("call " in line for line in plain):
             found[block] = before[block][0]
     return found
 

@@ -15,10 +15,10 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from ..type_inference.process import CAPABILITY, _device, _stand_in_for_gpu
-from ..type_inference.question import ArrayContent, Question, SourceQuestion, Value
-from ..type_inference.rebuilt_kernel import Maker, NotRebuilt, dtype_from
-from ..type_inference.source_kernel import question_of_source
+from ...type_inference.process import CAPABILITY, _device, _stand_in_for_gpu
+from ...type_inference.question import ArrayContent, Question, SourceQuestion, Value
+from ...type_inference.rebuilt_kernel import Maker, NotRebuilt, dtype_from
+from ...type_inference.source_kernel import question_of_source
 
 UNKNOWN = 0  # number of the site of instructions without a place in the source
 
@@ -74,7 +74,7 @@ def compiled_ir(kernel: Any, arguments: tuple[Any, ...], fastmath: bool) -> Kern
     from numba.core.types import Type
     from numba.cuda import compiler
 
-    _stand_in_for_gpu()
+    _stand_in_for_gpu()  # of libNVVM, which is optional, Numba asks little before it is to compile
     kinds = tuple(one if isinstance(one, Type) else typeof(one) for one in arguments)
     sites = [CodeSite("", 0)]
     with _sites_in_debug_locations(sites):
