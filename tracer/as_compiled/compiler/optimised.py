@@ -28,7 +28,9 @@ def optimised(kernel: KernelIR, libdevice: Path | None) -> binding.ModuleRef:
     """Return a kernel and what it calls as one optimised module; without `libdevice`, math functions stay calls."""
     machine = target_machine()
     module = _linked(kernel)
-    if libdevice is not None and any(f.is_declaration and f.name.startswith("__nv_") for f in module.functions):
+    if libdevice is not None and any(
+        f.is_declaration and f.name.startswith("__nv_") for f in module.functions
+    ):
         _link_libdevice(module, libdevice)
     for function in module.functions:
         if not function.is_declaration and function.name != kernel.kernel:

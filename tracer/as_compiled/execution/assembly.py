@@ -11,7 +11,9 @@ from ..compiler.host_math import math_definition
 from ..not_countable import NotCountableError
 from ..compiler.text import closing_bracket, split_list, type_of_operand
 
-_CALL = re.compile(r'call ([^@"\n]*?) ?asm (?:sideeffect |alignstack |inteldialect |unwind )*"([^"]*)", "[^"]*"\(')
+_CALL = re.compile(
+    r'call ([^@"\n]*?) ?asm (?:sideeffect |alignstack |inteldialect |unwind )*"([^"]*)", "[^"]*"\('
+)
 _LOAD = re.compile(r"ld\.global\.\w+\.b(\d+) \$0, \[\$1\];")
 _STORE = re.compile(r"st\.global\.\w+\.b(\d+) \[\$0\], \$1;")
 _FUNCTIONS = {
@@ -39,7 +41,11 @@ def _replaced(line: str, definitions: dict[str, str]) -> str:
     if not match:
         return line
     end = closing_bracket(line, match.end() - 1)
-    result, ptx, given = match[1].strip(), match[2].replace("\\0A", "\n").replace("\\09", " "), line[match.end() : end]
+    result, ptx, given = (
+        match[1].strip(),
+        match[2].replace("\\0A", "\n").replace("\\09", " "),
+        line[match.end() : end],
+    )
     result = result.split(" ")[-1] if not result.endswith("}") else result[result.index("{") :]
     operands, rest = split_list(given), line[end + 1 :]
     start = re.sub(r"(tail|musttail|notail) $", "", line[: match.start()])
@@ -142,5 +148,9 @@ def _conversion(ptx: str, result: str, given: str) -> list[str] | None:
                 f"  %r = call {result} @llvm.{convert}.sat.{result}.f32(float %n)", f"  ret {result} %r"]  # fmt: skip
     if to == "f16":
         convert = "fptrunc" if of in _KINDS else "uitofp" if of.startswith("u") else "sitofp"
-        return [f"  %h = {convert} {given} %a0 to half", f"  %r = bitcast half %h to {result}", f"  ret {result} %r"]
+        return [
+            f"  %h = {convert} {given} %a0 to half",
+            f"  %r = bitcast half %h to {result}",
+            f"  ret {result} %r",
+        ]
     return None
