@@ -21,7 +21,7 @@ COMPILED = (
 TRACER = (
     *PLAIN, "tracer/races", "tracer/type_inference", "tracer/findings", "tracer/findings/waste", "tracer/run",
     "tracer/measure", "tracer/hardware", "tracer/hardware/profiling", "tracer/processes", "tracer/judging",
-    "tracer/as_compiled", "kernels/scenarios",
+    "tracer/as_compiled", "tracer/listing", "kernels/scenarios",
 )  # fmt: skip
 VIEW = (*TRACER, "app/explain", "app/model", "app/widgets", "app/views/common")
 VIEWS = tuple(
@@ -95,6 +95,10 @@ LAYERS: dict[str, tuple[str, ...]] = {
         *PLAIN, "tracer/processes", "tracer/calls", "tracer/type_inference", "tracer/recording", *COMPILED,
         "tracer/compiled/driver", "tracer/as_compiled", "tracer/as_compiled/compiler",
     ),
+    "tracer/listing": (
+        *PLAIN, "tracer/processes", "tracer/type_inference", "tracer/recording", "tracer/as_compiled",
+        "tracer/as_compiled/compiler", "tracer/as_compiled/execution",
+    ),
     "app/model": TRACER,
     "app/explain": ("tracer/model",),
     "app/gpu": (*TRACER, "app/model"),
@@ -112,6 +116,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "app/views/warp": VIEW,
     "app/views/source": VIEW,
     "app/views/inspect": VIEW,
+    "app/views/listing": VIEW,
     "app/views/counters": VIEW,
     "app/views/charts": (*VIEW, "app/charts"),
     "app/views/gpu": (*VIEW, "app/gpu"),

@@ -20,7 +20,7 @@ def sessions():
     worker.close()
 
 
-def test_there_are_seven_in_the_order_in_which_they_are_taught():
+def test_there_are_eight_in_the_order_in_which_they_are_taught():
     assert tuple(map(name_of, shipped())) == NAMES
 
 
