@@ -9,8 +9,8 @@ from PySide6.QtCore import QEventLoop, QObject, QThreadPool, QTimer, Signal
 
 from ...tracer.as_compiled.client import is_final
 from ...tracer.as_compiled.job import CompiledCounters
-from ..model.compiled_counters import compiled_counters_of, counting
-from ..model.fates import fates_of
+from ..compiled.compiled_counters import compiled_counters_of, counting
+from ..compiled.fates import fates_of
 from ..model.session import Session
 from .runnable import CLOSING_TIMEOUT, FunctionRunnable
 

@@ -13,7 +13,7 @@ from ...tracer.analysis.minimum_cost import minimum_sectors, minimum_wavefronts
 from ...tracer.measure.recorded_counters import recorded_counters_of
 from ...tracer.model.counter_names import NAMES
 from ...tracer.model.trace import WARP, Buffer
-from ..model.depths import short_compiler
+from ..compiled.depths import short_compiler
 from ..model.session import Selection, Session, buffer_text
 from .expressions import Environment, ExpressionError, Names
 from .quantities import Mark, Quantity, Unit
@@ -219,7 +219,7 @@ class PaneNames(Names):
         return self._parameter_or_buffer(name)
 
     def _compiled(self) -> Counted:
-        from ..model.compiled_counters import compiled_counters_of
+        from ..compiled.compiled_counters import compiled_counters_of
 
         found = compiled_counters_of(self.session) if self.ask is None else self.session.compiled
         if found is None:

@@ -7,7 +7,7 @@ from PySide6.QtGui import QFont, QFontMetricsF, QHelpEvent, QPainter, QPaintEven
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from ...model.counter_labels import COMPILED as LABEL
-from ...model.depths import Depths, depth_text, depths_of, short_compiler
+from ...compiled.depths import Depths, depth_text, depths_of, short_compiler
 from ...model.session import Session
 from ...model.spotlight import Lit
 from ...widgets.plain_text import plain_tip

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor, QTextFormat
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QSplitter, QTextEdit, QVBoxLayout, QWidget
 
 from ....tracer.model.trace import WARP
-from ...model.listing_lines import LANGUAGES, Language, Row, code_of, code_rows, heading, source_rows
+from ...compiled.listing_lines import LANGUAGES, Language, Row, code_of, code_rows, heading, source_rows
 from ...model.session import Selection, Session
 from ...widgets.patterns import mixed
 from ...widgets.plain_text import PlainLabel

@@ -7,7 +7,7 @@ from msgspec import Struct
 from ...tracer.as_compiled.job import CompiledCounters
 from ...tracer.measure.recorded_counters import LaunchCounters, recorded_counters_of
 from ...tracer.model.counter_names import GROUPS, NAMES
-from .session import Session
+from ..model.session import Session
 
 MAIN = {"global": "requests", "shared": "instructions"}  # what tells most of a space
 SECOND = {"global": "sectors", "shared": "wavefronts"}  # and what is looked at where that is equal

@@ -8,8 +8,8 @@ from typing import Literal
 from msgspec import Struct
 
 from ...tracer.listing.listing import CodeLine, Listing
-from .kernel_source import kernel_file, lines_of, source_text
-from .session import Session
+from ..model.kernel_source import kernel_file, lines_of, source_text
+from ..model.session import Session
 
 Language = Literal["PTX", "SASS"]
 LANGUAGES: tuple[Language, ...] = ("PTX", "SASS")
