@@ -30,6 +30,7 @@ from .visible_text import visible
 
 if TYPE_CHECKING:
     from ...tracer.as_compiled.job import CompiledCounters
+    from ...tracer.listing.listing import Listing
     from ...tracer.type_inference.client import Answer
 
 
@@ -128,6 +129,16 @@ class Session(Struct, frozen=True, eq=False, dict=True, weakref=True):
     def add_compiled(self, counters: CompiledCounters) -> None:
         """Take in the counters as compiled, or the reason why there are none."""
         vars(self)["compiled counters"] = counters
+
+    @property
+    def listing(self) -> Listing | None:
+        """What its kernel is compiled to, None while that is not known."""
+        found: Listing | None = vars(self).get("listing of code")
+        return found
+
+    def add_listing(self, listing: Listing) -> None:
+        """Take in what its kernel is compiled to."""
+        vars(self)["listing of code"] = listing
 
     @property
     def is_examined(self) -> bool:

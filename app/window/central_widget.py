@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QSplitter, QVBoxLayout, QWidge
 from ...kernels.scenarios.catalogue import groups
 from ...tracer.measure.recorded_outcomes import Spread
 from ..control.compiled_job import CompiledJob
+from ..control.listing_job import ListingJobs
 from ..control.measured_job import MeasuredTimes
 from ..control.seed_jobs import SeedJobs, key_of
 from ..control.stage import Stage
@@ -95,6 +96,9 @@ class CentralWidget(QWidget):
         self.measured.found.connect(self._show_times)
         self.compiling = CompiledJob(lambda: stage.is_settled() and not self.is_held, self)
         self.compiling.found.connect(self._show_compiled)
+        self.listings = ListingJobs(self)
+        self.listings.found.connect(self.side.show_listing)
+        self.side.listing_asked.connect(self._want_listing)
         self.ahead = BlocksAhead(self._shown, lambda: stage.is_settled() and stage.jobs.is_idle(), self)
         self.clocks = TimelineClocks(self)
         self.clocks.changed.connect(self._show_clocks)
@@ -363,6 +367,8 @@ class CentralWidget(QWidget):
         self._keeps_verdicts = keep
         for pane in self.panes:
             pane.heading.keep_verdict(keep)
+            pane.depths.keep_quiet(keep)
+        self.side.source.show_compiled(self._shows_fates())
 
     def show_nearest(self, choice: NearestChoice) -> None:
         """Let panes that were not measured name the nearest measured launch, or show nothing there."""
@@ -375,7 +381,7 @@ class CentralWidget(QWidget):
         self.compiled = choice
         for pane in self.panes:
             pane.show_compiled(self._compiled_here())
-        self.side.source.show_compiled(self._compiled_here() != "hidden")
+        self.side.source.show_compiled(self._shows_fates())
         self._want_compiled()
 
     def shows_compiled(self) -> bool:
@@ -385,6 +391,9 @@ class CentralWidget(QWidget):
     def _compiled_here(self) -> CompiledChoice:
         return "hidden" if self.compiled == "auto" and not self.asks_compiler else self.compiled
 
+    def _shows_fates(self) -> bool:
+        return self._compiled_here() != "hidden" and not self._keeps_verdicts
+
     def _want_compiled(self) -> None:
         """Ask for the counters as compiled of what the panes show, where the user agreed to run the kernels."""
         shown = [pane.session for pane in self.panes if pane.session is not None]
@@ -393,13 +402,28 @@ class CentralWidget(QWidget):
         )
         self.compiling.want(wanted)
 
+    def _want_listing(self, session: Session) -> None:
+        """Ask for what a session's kernel is compiled to, where the user agreed to run it."""
+        if self.stage.may_run(session.launch):
+            self.listings.want(session)
+        else:
+            self.side.show_listing(session, refused=True)
+
+    def wait_for_compiler(self) -> None:
+        """Wait for what the panes and the right column show of the compiler, for a picture."""
+        self.compiling.wait()
+        session = self.stage.focused()
+        if session is not None and self.side.tab == "code" and self.side_wanted != "hidden":
+            self._want_listing(session)
+            self.listings.wait()
+
     def _show_compiled(self, session: Session) -> None:
         """Show the counters of a session as compiled, now that they are known."""
         for pane in self.panes:
             if pane.session is session:
                 pane.depths.show_compiled()
         if self.side.source.session is session:
-            self.side.source.show_compiled(True)
+            self.side.source.show_compiled(self._shows_fates())
 
     def _add_pane(self, i: int) -> None:
         pane, timeline, stage = Pane(PANE_NAMES[i], self.theme), TimelineView(self.theme), self.stage
@@ -418,6 +442,7 @@ class CentralWidget(QWidget):
         pane.heading.keep_verdict(self._keeps_verdicts)
         pane.heading.show_nearest(self.nearest == "shown")
         pane.show_compiled(self._compiled_here())
+        pane.depths.keep_quiet(self._keeps_verdicts)
         pane.memory.colour_by, pane.memory.only = self.colour, self.zoom
         pane.show_picture_alone(self._alone)
         self.panes.append(pane)

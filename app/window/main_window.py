@@ -94,6 +94,8 @@ class MainWindow(QMainWindow):
             self.show_bookmark,
         )
         self.lectures.asking.connect(central.keep_verdicts)
+        self.lectures.player.compiled_asked.connect(central.compiling.want_too)
+        central.compiling.found.connect(self.lectures.player.take_compiled)
         self.presenting: Presenting | None = None  # made when it is first asked for
         self.editing = EditingDesk(
             self,
@@ -537,6 +539,7 @@ class MainWindow(QMainWindow):
         self.central.types.close()
         self.central.measured.close()
         self.central.compiling.close()
+        self.central.listings.close()
         self.central.charts.recorded.close()
         event.accept()
 

@@ -46,7 +46,7 @@ class LecturePlayer(QObject):
     """Walks through a lecture's steps in a window.
 
     changed: another lecture, step, answer or blank; a step that plays stands now. shown: the picture of the step is
-    there. problem: one sentence. awaited_changed: another step is waited for, or none.
+    there. compiled_asked: the counters of a session as compiled are needed. problem: one sentence. awaited_changed: another step is waited for, or none.
 
     stage: of the window. bookmark: says what the window shows. show: has it show another one.
     """
@@ -55,6 +55,7 @@ class LecturePlayer(QObject):
     shown = Signal()
     problem = Signal(str)
     awaited_changed = Signal()
+    compiled_asked = Signal(object)
 
     def __init__(
         self,
@@ -317,7 +318,13 @@ class LecturePlayer(QObject):
             return None
         from ...lecture.check import environment_of  # the window starts without it
 
-        return environment_of(self.scenes[self.number], self._sessions, self._moment)
+        return environment_of(self.scenes[self.number], self._sessions, self._moment, self.compiled_asked.emit)
+
+    def take_compiled(self, session: Session) -> None:
+        """Say the numbers of the step that is shown anew, now that a session's counters as compiled are known."""
+        if any(one is session for one in self._sessions or ()):
+            self._filled = _Filled()
+            self.changed.emit()
 
     # Sessions.
 
