@@ -6,11 +6,19 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from markdown import code_block, media_block, plain, replay_block, table
+from markdown import code_block, plain, replay_block, table
 from program import Program
+
 from tilescope.app.lecture.document import read_lecture
 from tilescope.app.lecture.library import name_of, shipped
-from tilescope.kernels.scenarios.catalogue import CatalogueError, Scenario, groups, scenarios, settle
+from tilescope.kernels.scenarios.catalogue import (
+    CatalogueError,
+    Parameter,
+    Scenario,
+    groups,
+    scenarios,
+    settle,
+)
 from tilescope.tracer.model.plan import launch_of
 
 # Sizes that keep a replay small, for each parameter that a scenario has.
@@ -66,7 +74,8 @@ def _scenario_page(scenario: Scenario, program: Program) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _values(parameter) -> str:
+def _values(parameter: Parameter) -> str:
+    """Return the values that a parameter can have."""
     if parameter.choices:
         return ", ".join(map(str, parameter.choices))
     return "a `.npy` file" if parameter.file else f"{parameter.minimum} to {parameter.maximum}"

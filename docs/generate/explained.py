@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from markdown import code_block, expanded, replay_block, table
 from program import Program
+
 from tilescope.app.explain.pages import page_path, page_title
 from tilescope.tracer.model.counter_names import NAMES
 from tilescope.tracer.model.finding import FINDING_KINDS

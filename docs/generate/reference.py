@@ -9,9 +9,10 @@ from argparse import Action
 from collections.abc import Iterator
 
 import msgspec
-import tilescope
 from markdown import code_block, plain, table
 from program import Program
+
+import tilescope
 from tilescope.app.cli.commands import SUBCOMMANDS, WINDOW, Subcommand, parser_of
 
 INDEX = """# Reference
