@@ -26,6 +26,7 @@ SMALL = {
     "m": 16, "k": 16, "n": 16, "tile": 4, "side": 2, "count": 256, "rows": 32, "cols": 32, "num_blocks": 4,
     "threads": 64, "bins": 16,
 }  # fmt: skip
+PYTHON = {"m": 4, "k": 8, "n": 4, "tile": 2}  # of programs that play a launch, thread by thread
 LADDER = {"m": 32, "k": 16, "n": 32, "tile": 16, "side": 2}
 
 SCENARIOS = """# Scenarios
@@ -84,7 +85,7 @@ def _values(parameter: Parameter) -> str:
 def _spec(scenario: Scenario) -> str:
     """Return a scenario with small sizes, as the command line has it: those of SMALL that it can be launched with."""
     known = {parameter.name for parameter in scenario.parameters}
-    for sizes in (SMALL, LADDER):
+    for sizes in (PYTHON,) if scenario.engine == "python" else (SMALL, LADDER):
         values = {name: number for name, number in sizes.items() if name in known}
         try:
             launch_of(scenario, settle(scenario, values))
