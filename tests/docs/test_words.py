@@ -11,8 +11,7 @@ import pytest
 
 from folders import ROOT
 
-FOLDERS = ("api", "app", "docs", "kernels", "resources/explain", "script", "tracer")
-FILES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")
+FOLDERS = ("docs/pages", "docs/decisions", "resources/explain", "script")
 LONG = " ".join(["word"] * 26)
 
 
@@ -24,13 +23,10 @@ def words(*options, root=ROOT):
 
 @pytest.fixture
 def copy(tmp_path):
-    """Copy what the script reads."""
+    """Copy the pages and the script."""
     for folder in FOLDERS:
-        shutil.copytree(
-            ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("*.pyc", "*.npz", "*.png")
-        )
-    for file in FILES:
-        shutil.copy(ROOT / file, tmp_path / file)
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    shutil.copy(ROOT / "README.md", tmp_path)
     return tmp_path
 
 
