@@ -7,6 +7,7 @@ import json
 import os
 from argparse import Action
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from functools import cached_property
 from types import FunctionType
 
@@ -135,7 +136,7 @@ def _keys() -> str:
 
     prepare_qt(1.0)
     application()
-    with Worker() as worker:
+    with closing(Worker()) as worker:
         window = MainWindow(SessionJobs(worker, TraceCache(cache_folder())))
         rows: dict[str, list[list[str]]] = {}
         for title, part in window.menu.parts.items():
