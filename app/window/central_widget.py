@@ -398,6 +398,12 @@ class CentralWidget(QWidget):
                 share = ends[other] / ends[i] if by_progress else 1.0
                 timeline.set_x_range((first - 1) * share + 1, (last - 1) * share + 1)
 
+    def focus_pictures(self) -> None:
+        """Give the focus to the pane that is turned to or, where a chart stands in its place, to Play."""
+        pane = next(iter(self.panes[self.stage.focus : self.stage.focus + 1]), None)
+        target = pane if pane is not None and pane.isVisible() else self.transport.play
+        target.setFocus(Qt.FocusReason.OtherFocusReason)
+
     def turn_to(self, widget: QWidget | None) -> None:
         """Turn to the pane whose picture or timeline this widget is a part of."""
         for i, parts in enumerate(zip(self.panes, self.timelines, strict=True)):

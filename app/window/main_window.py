@@ -11,6 +11,7 @@ import msgspec
 from PySide6.QtCore import QByteArray, QSize, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QMainWindow, QWidget
+from shiboken6 import isValid
 
 from ..control.session_jobs import SessionJobs
 from ..control.stage import Stage
@@ -23,6 +24,7 @@ from ..model.settings import Settings, StoredSettings
 from ..model.visible_text import visible
 from ..widgets.appearance import Look
 from ..widgets.command import LINE, Command, Commands
+from ..widgets.controls import Combo
 from ..widgets.picture_drag import PictureDrag
 from ..widgets.theme import Theme
 from .actions import (
@@ -247,6 +249,8 @@ class MainWindow(QMainWindow):
         if isinstance(application, QApplication):
             application.focusChanged.connect(self._turn)
         toolbar.setups_asked.connect(self.change_setups)
+        for field in (toolbar, transport.speed, transport.link):
+            field.left.connect(self.central.focus_pictures)
         toolbar.may_come.connect(stage.jobs.compile_ahead)
         stage.asked.connect(toolbar.foresee_nothing)
         stage.settled.connect(toolbar.foresee)
@@ -283,7 +287,11 @@ class MainWindow(QMainWindow):
         return self.stage.focused()
 
     def _turn(self, old: QWidget | None, new: QWidget | None) -> None:
-        self.central.turn_to(new)
+        """Follow the focus to a pane; Qt's own choice after a hidden widget is replaced by the pictures."""
+        if _is_gone(old) and new is not None and self.isAncestorOf(new) and not _are_side_by_side(old, new):
+            self.central.focus_pictures()
+        else:
+            self.central.turn_to(new)
 
     def _set_theme(self, theme: Theme) -> None:
         self.setFont(theme.font())
@@ -462,6 +470,7 @@ class MainWindow(QMainWindow):
         """Cancel the tracing, else close the message, else end the spotlight, else leave the full screen."""
         if self.by_hand.go_back() or self.lectures.escape_first():
             return
+        leaves = self._leave_field()
         if self.editing.editing.cancel():
             self.notice.inform("The edited kernel was stopped; the picture is that of the version before.")
         elif self.files.end_program():
@@ -469,6 +478,8 @@ class MainWindow(QMainWindow):
         elif self.stage.cancel():
             self.questions.forget()
             self.notice.inform("The tracing was cancelled; the picture is that of the launch before.")
+        elif leaves:
+            return
         elif self.notice.is_shown():
             self.toolbar.restore()
             self.notice.clear()
@@ -481,6 +492,17 @@ class MainWindow(QMainWindow):
             self.central.charts.leave()
         elif self.isFullScreen():
             self.showNormal()
+
+    def _leave_field(self) -> bool:
+        """Give the focus from a field to the pictures; return False where it was in none."""
+        widget = QApplication.focusWidget()
+        if self.toolbar.has_focus_in_field():
+            self.toolbar.restore()
+            self.toolbar.problem.emit("")
+        elif not isinstance(widget, Combo) or not self.isAncestorOf(widget):
+            return False
+        self.central.focus_pictures()
+        return True
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Let Return do what Space does elsewhere, since Space plays: press a button, open a list."""
@@ -573,3 +595,13 @@ class MainWindow(QMainWindow):
     def _is_temporary(self, file: str) -> bool:
         """Return whether a trace goes when the window closes."""
         return self.files.is_temporary(file) or self.exercises.owns(file)
+
+
+def _is_gone(widget: QWidget | None) -> bool:
+    """Return whether the focus has left a widget because it can no longer have it."""
+    return widget is not None and isValid(widget) and not (widget.isVisible() and widget.isEnabled())
+
+
+def _are_side_by_side(one: QWidget | None, other: QWidget) -> bool:
+    """Return whether two widgets stand in the same part of the window."""
+    return one is not None and one.parentWidget() is other.parentWidget()
