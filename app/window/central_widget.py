@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -114,17 +115,17 @@ class CentralWidget(QWidget):
             splitter.setChildrenCollapsible(False)
         self.body = QVBoxLayout()
         self.body.addWidget(self.caption)
-        self.body.addWidget(self.notice)
         self.body.addWidget(self.down, 1)
         self.charts = Charts(self.stage, self.theme, self.body, self.down, self)
         self.charts.changed.connect(self.arrange)
-        self.charts.refused.connect(self.notice.error)
+        self.charts.refused.connect(partial(self.notice.error, cause="chart"))
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.toolbar)
         column.addLayout(self.body, 1)
         self.notice.news = News(self.theme, self, self.foot)
+        self.notice.lie_over(self, self.foot)
 
     def splitter_states(self) -> tuple[bytes, ...]:
         """Return how the user has shared the room of the ordinary layout, in Qt's own bytes; b"" where Qt has."""
@@ -376,7 +377,7 @@ class CentralWidget(QWidget):
         pane.heading.fitted.connect(lambda: align_headings(self.panes))
         pane.heading.chart_asked.connect(lambda: self._ask_timings(i))
         pane.picture_asked.connect(self.show_picture)
-        PictureDrag(pane.heading, pane, self.notice.error)
+        PictureDrag(pane.heading, pane, partial(self.notice.error, cause="file"))
         pane.show_picture(self.picture)
         pane.set_theme(self.theme)
         pane.heading.keep_verdict(self._keeps_verdicts)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
-from PySide6.QtCore import QByteArray, QSize, Qt, QTimer
+from PySide6.QtCore import QByteArray, QEvent, QSize, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QMainWindow, QWidget
 from shiboken6 import isValid
@@ -116,10 +117,13 @@ class MainWindow(QMainWindow):
         )
         self.editing.editing.is_aside = self.exercises.work.is_here
         self.desk = WritingDesk(self, self.lectures, self.stage, self._screen, self.files.launch_of)
+        self.notice.has_audience = self._has_audience
+        self.lectures.player.changed.connect(self.notice.refresh)
+        self.desk.writing_changed.connect(self.notice.refresh)
         self.setWindowTitle("Tilescope")
         self.setAcceptDrops(True)
         self.setCentralWidget(self.central)
-        PictureDrag(self.toolbar, self, self.notice.error)
+        PictureDrag(self.toolbar, self, partial(self.notice.error, cause="file"))
         self._build_menu()
         self._frames = QTimer(self, interval=FRAME_INTERVAL, timerType=Qt.TimerType.PreciseTimer)
         self._frames.timeout.connect(lambda: self.playhead.advance(time.monotonic()))
@@ -207,16 +211,28 @@ class MainWindow(QMainWindow):
         open_recording(self, self.theme, self.stage, self._screen, *places, room, self.lectures.caption())
 
     def toggle_presenter(self) -> None:
-        """Go to the presenter's window, or from there to this one."""
+        """Open the presenter's window, close it where it is in front, or bring it there."""
         if self.presenting is None:
             from .lecture.step_picture import StepPictures  # what they need is not loaded before
             from .presenter.presenting import Presenting
 
             self.presenting = Presenting(
                 self, self.lectures.player, self.look, lambda: StepPictures(self.stage.jobs, self._made_for_pictures),
-                self.all_commands, self.bookmark, self.leave,
+                self.all_commands, self.bookmark, self.leave, self.notice,
             )  # fmt: skip
         self.presenting.toggle()
+
+    def _has_audience(self) -> bool:
+        """Return whether an audience sees this window: a lecture fills the screen, or is presented from another."""
+        if self.lectures.player.lecture is None or self.desk.is_writing():
+            return False
+        return self.isFullScreen() or (self.presenting is not None and self.presenting.is_open)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Show messages, or none, where the window begins or ends to fill the screen."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.WindowStateChange:
+            self.notice.refresh()
 
     def _made_for_pictures(self, jobs: SessionJobs) -> MainWindow:
         """Return another window, which knows what this one has read."""
@@ -239,7 +255,7 @@ class MainWindow(QMainWindow):
         stage.positioned.connect(self.central.show_setups)
         stage.positioned.connect(self._refresh)
         stage.waiting.connect(self.central.show_progress)
-        stage.problem.connect(self.notice.error)
+        stage.problem.connect(partial(self.notice.error, cause="launch"))
         stage.focus_changed.connect(self.central.show_setups)
         self.central.cancelled.connect(self.escape)
         self.central.timings_asked.connect(self._show_timings)
@@ -258,10 +274,17 @@ class MainWindow(QMainWindow):
         toolbar.rested.connect(self.by_hand.rest)
         self.by_hand.began.connect(self._take_in_hand)
         self.by_hand.ended.connect(self._let_go)
-        toolbar.problem.connect(lambda text: self.notice.error(text) if text else self.notice.clear("error"))
+        toolbar.problem.connect(self._show_field_problem)
         toolbar.timings.clicked.connect(lambda: self.commands["Timings"].trigger())
         transport.command.connect(lambda name: self.commands[name].trigger())
         transport.link_asked.connect(stage.set_link)
+
+    def _show_field_problem(self, sentence: str) -> None:
+        """Say what is wrong in the fields, or take that back where all are right."""
+        if sentence:
+            self.notice.error(sentence, "fields")
+        else:
+            self.notice.clear(cause="fields")
 
     def _take_in_hand(self) -> None:
         self.questions.hold()
@@ -482,7 +505,7 @@ class MainWindow(QMainWindow):
             return
         elif self.notice.is_shown():
             self.toolbar.restore()
-            self.notice.clear()
+            self.notice.close_newest()
         elif self.lectures.escape_last():
             return
         elif self.central.spotlight:
