@@ -608,7 +608,7 @@ class CentralWidget(QWidget):
         """Draw the moment of the pane in focus in the right column."""
         stage, session = self.stage, self.stage.focused()
         if session is not None and self.side.isVisible():
-            self.side.show_moment(session, stage.moments()[stage.focus], stage.selections[stage.focus])
+            self.side.show_moment(session, stage.shown_moments()[stage.focus], stage.selections[stage.focus])
 
     def _shown(self) -> list[Shown]:
         """Return what each pane shows, and the views whose pictures of other blocks are made ahead."""
@@ -626,7 +626,7 @@ class CentralWidget(QWidget):
         align_counters(self.panes)
         for pane in self.panes:
             pane.lay_out()
-        for i, moment in enumerate(stage.moments()[: len(self.panes)]):
+        for i, moment in enumerate(stage.shown_moments()[: len(self.panes)]):
             self.panes[i].render_moment(moment, stage.selections[i])
             self.panes[i].set_focused(i == stage.focus and len(self.panes) > 1)
             if self.timelines[i].isVisible():
