@@ -52,7 +52,7 @@ def file_commands(
 def play_commands(playhead: Playhead, stage: Stage, central: CentralWidget) -> list[Command]:
     """Return what moves time."""
     return [
-        Command("Play or pause", "Space", playhead.toggle),
+        Command("Play or pause", "Space", stage.toggle_play),
         Command("Next moment", "Right", partial(stage.step, 1)),
         Command("Previous moment", "Left", partial(stage.step, -1)),
         Command("Next phase", "Shift+Right", partial(stage.step_phase, 1)),

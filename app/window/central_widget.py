@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -123,17 +124,17 @@ class CentralWidget(QWidget):
             splitter.setChildrenCollapsible(False)
         self.body = QVBoxLayout()
         self.body.addWidget(self.caption)
-        self.body.addWidget(self.notice)
         self.body.addWidget(self.down, 1)
         self.charts = Charts(self.stage, self.theme, self.body, self.down, self)
         self.charts.changed.connect(self.arrange)
-        self.charts.refused.connect(self.notice.error)
+        self.charts.refused.connect(partial(self.notice.error, cause="chart"))
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.toolbar)
         column.addLayout(self.body, 1)
         self.notice.news = News(self.theme, self, self.foot)
+        self.notice.lie_over(self, self.foot)
 
     def splitter_states(self) -> tuple[bytes, ...]:
         """Return how the user has shared the room of the ordinary layout, in Qt's own bytes; b"" where Qt has."""
@@ -436,7 +437,7 @@ class CentralWidget(QWidget):
         pane.heading.fitted.connect(lambda: align_headings(self.panes))
         pane.heading.chart_asked.connect(lambda: self._ask_timings(i))
         pane.picture_asked.connect(self.show_picture)
-        PictureDrag(pane.heading, pane, self.notice.error)
+        PictureDrag(pane.heading, pane, partial(self.notice.error, cause="file"))
         pane.show_picture(self.picture)
         pane.set_theme(self.theme)
         pane.heading.keep_verdict(self._keeps_verdicts)
@@ -459,6 +460,12 @@ class CentralWidget(QWidget):
             if other != i and ends[i] and ends[other]:
                 share = ends[other] / ends[i] if by_progress else 1.0
                 timeline.set_x_range((first - 1) * share + 1, (last - 1) * share + 1)
+
+    def focus_pictures(self) -> None:
+        """Give the focus to the pane that is turned to or, where a chart stands in its place, to Play."""
+        pane = next(iter(self.panes[self.stage.focus : self.stage.focus + 1]), None)
+        target = pane if pane is not None and pane.isVisible() else self.transport.play
+        target.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def turn_to(self, widget: QWidget | None) -> None:
         """Turn to the pane whose picture or timeline this widget is a part of."""
@@ -664,7 +671,7 @@ class CentralWidget(QWidget):
         """Draw the moment of the pane in focus in the right column."""
         stage, session = self.stage, self.stage.focused()
         if session is not None and self.side.isVisible():
-            self.side.show_moment(session, stage.moments()[stage.focus], stage.selections[stage.focus])
+            self.side.show_moment(session, stage.shown_moments()[stage.focus], stage.selections[stage.focus])
 
     def _shown(self) -> list[Shown]:
         """Return what each pane shows, and the views whose pictures of other blocks are made ahead."""
@@ -682,7 +689,7 @@ class CentralWidget(QWidget):
         align_counters(self.panes)
         for pane in self.panes:
             pane.lay_out()
-        for i, moment in enumerate(stage.moments()[: len(self.panes)]):
+        for i, moment in enumerate(stage.shown_moments()[: len(self.panes)]):
             self.panes[i].render_moment(moment, stage.selections[i])
             self.panes[i].set_focused(i == stage.focus and len(self.panes) > 1)
             if self.timelines[i].isVisible():

@@ -238,6 +238,7 @@ class StepPictures:
         stage = self._window.stage
         selections = moment.selections if stands else moment.first_selections
         stage.selections[: len(selections)] = selections
+        stage.playhead.in_film = not stands
         stage.playhead.seek(position)
         self._window.draw()
 
