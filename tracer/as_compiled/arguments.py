@@ -15,7 +15,9 @@ SLOT = 16  # bytes from one to the next
 class Pointer:
     """An array or a record in device memory."""
 
-    def __init__(self, address: int, dtype: np.dtype[Any], shape: tuple[int, ...], strides: tuple[int, ...]) -> None:
+    def __init__(
+        self, address: int, dtype: np.dtype[Any], shape: tuple[int, ...], strides: tuple[int, ...]
+    ) -> None:
         self.address, self.dtype, self.shape, self.strides = address, dtype, shape, strides
 
 
@@ -41,7 +43,9 @@ def _flat(value: Any, kind: Any) -> list[bytes]:
     if isinstance(kind, types.BaseTuple):
         inner = list(kind.types) if hasattr(kind, "types") else [kind.dtype] * kind.count
         return [one for part, each in zip(value, inner, strict=True) for one in _flat(part, each)]
-    if isinstance(kind, types.NoneType | types.Omitted | types.Literal) and not isinstance(kind, types.Integer):
+    if isinstance(kind, types.NoneType | types.Omitted | types.Literal) and not isinstance(
+        kind, types.Integer
+    ):
         return []
     if isinstance(kind, types.Complex):
         part = np.float32 if kind.bitwidth == 64 else np.float64

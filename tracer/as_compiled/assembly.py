@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import re
 
+from .host_math import math_definition
 from .not_countable import NotCountableError
 from .text import closing_bracket, split_list, type_of_operand
 
-_CALL = re.compile(r'call ([^@"\n]*?) ?asm (?:sideeffect |alignstack |inteldialect |unwind )*"([^"]*)", "[^"]*"\(')
+_CALL = re.compile(
+    r'call ([^@"\n]*?) ?asm (?:sideeffect |alignstack |inteldialect |unwind )*"([^"]*)", "[^"]*"\('
+)
 _LOAD = re.compile(r"ld\.global\.\w+\.b(\d+) \$0, \[\$1\];")
 _STORE = re.compile(r"st\.global\.\w+\.b(\d+) \[\$0\], \$1;")
 _FUNCTIONS = {
@@ -38,7 +41,11 @@ def _replaced(line: str, definitions: dict[str, str]) -> str:
     if not match:
         return line
     end = closing_bracket(line, match.end() - 1)
-    result, ptx, given = match[1].strip(), match[2].replace("\\0A", "\n").replace("\\09", " "), line[match.end() : end]
+    result, ptx, given = (
+        match[1].strip(),
+        match[2].replace("\\0A", "\n").replace("\\09", " "),
+        line[match.end() : end],
+    )
     result = result.split(" ")[-1] if not result.endswith("}") else result[result.index("{") :]
     operands, rest = split_list(given), line[end + 1 :]
     start = re.sub(r"(tail|musttail|notail) $", "", line[: match.start()])
@@ -77,6 +84,12 @@ def _defined(name: str, result: str, types: list[str], body: list[str]) -> str:
 
 
 def _body(ptx: str, result: str, types: list[str]) -> list[str] | None:
+    if approximate := re.match(r"(rcp|rsqrt|sqrt|ex2|lg2|sin|cos)\.", ptx):
+        return math_definition(f"nvvm.{approximate[1]}", result, types)
+    if re.match(r"bfind(\.shiftamt)?\.u(32|64) ", ptx):
+        return _highest_bit(ptx, result, types[0])
+    if "setp.equ" in ptx and "selp" in ptx and len(types) >= 2:
+        return [f"  ret {result} %a0"]
     if ptx.startswith("cvt."):
         return _conversion(ptx, result, types[0])
     if result == "{ i64, i64 }" and set(types) == {"i64"}:
@@ -84,6 +97,18 @@ def _body(ptx: str, result: str, types: list[str]) -> list[str] | None:
     if result == "{ i32, i32 }" and set(types) == {"i32"}:
         return _wide_arithmetic(ptx, len(types), "i32", "i64")
     return None
+
+
+def _highest_bit(ptx: str, result: str, kind: str) -> list[str]:
+    """Find the highest bit that is set, counted from the highest one for `shiftamt`; -1 where there is none."""
+    width = int(kind[1:])
+    lines = [f"  %z = call {kind} @llvm.ctlz.{kind}({kind} %a0, i1 false)"]
+    found = "%z" if "shiftamt" in ptx else "%n"
+    lines += [f"  %n = sub {kind} {width - 1}, %z", f"  %none = icmp eq {kind} %a0, 0",
+              f"  %r = select i1 %none, {kind} -1, {kind} {found}"]  # fmt: skip
+    if result != kind:
+        lines.append(f"  %t = trunc {kind} %r to {result}")
+    return [*lines, f"  ret {result} %{'t' if result != kind else 'r'}"]
 
 
 def _wide_arithmetic(ptx: str, count: int, kind: str, wide: str) -> list[str] | None:
@@ -123,5 +148,9 @@ def _conversion(ptx: str, result: str, given: str) -> list[str] | None:
                 f"  %r = call {result} @llvm.{convert}.sat.{result}.f32(float %n)", f"  ret {result} %r"]  # fmt: skip
     if to == "f16":
         convert = "fptrunc" if of in _KINDS else "uitofp" if of.startswith("u") else "sitofp"
-        return [f"  %h = {convert} {given} %a0 to half", f"  %r = bitcast half %h to {result}", f"  ret {result} %r"]
+        return [
+            f"  %h = {convert} {given} %a0 to half",
+            f"  %r = bitcast half %h to {result}",
+            f"  ret {result} %r",
+        ]
     return None

@@ -48,7 +48,10 @@ def _ordered(blocks: set[int], entry: int, successors: list[list[int]]) -> tuple
         inside = set(component)
         header = _header(inside, entry, blocks, successors)
         latches = tuple(sorted(b for b in inside if header in successors[b]))
-        without = [[s for s in successors[b] if s in inside and s != header] if b in inside else [] for b in range(len(successors))]
+        without = [
+            [s for s in successors[b] if s in inside and s != header] if b in inside else []
+            for b in range(len(successors))
+        ]
         inner_order, inner = _ordered(inside, header, without)
         missed = sorted(inside - set(inner_order))  # of cycles with several entries
         order += [*inner_order, *missed]

@@ -42,7 +42,9 @@ def count(job: Job) -> CompiledCounters:
         return CompiledCounters(reason=f"{str(error).removesuffix('.')}.")
     except Exception as error:  # noqa: BLE001  # what Numba, LLVM or a kernel's text make of each other
         text = str(error).strip().splitlines()
-        return CompiledCounters(reason=f"It can't be compiled ({type(error).__name__}: {text[0][:120] if text else ''}).")
+        return CompiledCounters(
+            reason=f"It can't be compiled ({type(error).__name__}: {text[0][:120] if text else ''})."
+        )
 
 
 def _counted(job: Job) -> CompiledCounters:
@@ -67,7 +69,9 @@ def count_kernel(
     code = host_code(module, ir.kernel, Table(machine.state.ctypes.data), size.dynamic)
     sums = run(code, machine, table, memory.bounds, size, seconds)
     sites = sites_of(code.accesses, ir.sites, sums)
-    return CompiledCounters(compiler_name(), counters_of(sites), sites, tuple(_notes(str(module), code, libdevice is None)))
+    return CompiledCounters(
+        compiler_name(), counters_of(sites), sites, tuple(_notes(str(module), code, libdevice is None))
+    )
 
 
 def _notes(text: str, code: HostCode, without_tables: bool) -> list[str]:

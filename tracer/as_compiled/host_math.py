@@ -51,8 +51,15 @@ def _libdevice(name: str, result: str, parameters: list[str]) -> list[str] | Non
     if result not in ("float", "double") or "ptr" in parameters:
         return _integers(name, result, parameters) or _with_pointers(name, parameters)
     if name in ("rsqrt", "rsqrtf", "frsqrt_rn"):
-        return [*_call(f"llvm.sqrt.{FLOATS[result]}", result, 1)[:-1], f"  %i = fdiv {result} 1.0, %r", f"  ret {result} %i"]
-    if name in ("rcbrt", "rcbrtf", "sinpi", "sinpif", "cospi", "cospif") or set(parameters) - {"float", "double"}:
+        return [
+            *_call(f"llvm.sqrt.{FLOATS[result]}", result, 1)[:-1],
+            f"  %i = fdiv {result} 1.0, %r",
+            f"  ret {result} %i",
+        ]
+    if name in ("rcbrt", "rcbrtf", "sinpi", "sinpif", "cospi", "cospif") or set(parameters) - {
+        "float",
+        "double",
+    }:
         return _converted(name, result, parameters)
     plain = name.removesuffix("f") if result == "float" else name
     if plain in _INTRINSICS:
@@ -78,7 +85,10 @@ def _converted(name: str, result: str, parameters: list[str]) -> list[str] | Non
                 f"  %r = call {result} @llvm.{name[:3]}.{suffix}({result} %x)", f"  ret {result} %r"]  # fmt: skip
     if name.startswith(("powi", "ldexp", "scalbn")):
         operation = "powi" if name.startswith("powi") else "ldexp"
-        return [f"  %r = call {result} @llvm.{operation}.{suffix}.i32({result} %a0, i32 %a1)", f"  ret {result} %r"]
+        return [
+            f"  %r = call {result} @llvm.{operation}.{suffix}.i32({result} %a0, i32 %a1)",
+            f"  ret {result} %r",
+        ]
     return None
 
 
@@ -100,7 +110,11 @@ def _integers(name: str, result: str, parameters: list[str]) -> list[str] | None
     plain = {"ullmin": "umin", "ullmax": "umax"}.get(name, plain)
     if plain in simple and wide:
         cast = result if result != one else ""
-        return [simple[plain], f"  %n = trunc {one} %r to {cast}" if cast else "", f"  ret {result} %{'n' if cast else 'r'}"]
+        return [
+            simple[plain],
+            f"  %n = trunc {one} %r to {cast}" if cast else "",
+            f"  ret {result} %{'n' if cast else 'r'}",
+        ]
     if plain == "ffs" and wide:
         lines = [f"  %z = call {one} @llvm.cttz.{one}({one} %a0, i1 false)", f"  %p = add {one} %z, 1",
                  f"  %c = icmp eq {one} %a0, 0", f"  %r = select i1 %c, {one} 0, {one} %p"]  # fmt: skip
@@ -123,8 +137,14 @@ def _tested(name: str, result: str, kind: str) -> list[str] | None:
         "isinf": "  %f = call {k} @llvm.fabs.{s}({k} %a0)\n  %c = fcmp oeq {k} %f, 0x7FF0000000000000",
         "finite": "  %f = call {k} @llvm.fabs.{s}({k} %a0)\n  %c = fcmp olt {k} %f, 0x7FF0000000000000",
     }
-    plain = re.sub(r"^(is|)(nan|inf|finite).*$", r"\1\2", name).removeprefix("is") if name.startswith("is") else ""
-    key = {"nan": "isnan", "inf": "isinf", "finite": "finite"}.get(plain, "finite" if "finite" in name else "")
+    plain = (
+        re.sub(r"^(is|)(nan|inf|finite).*$", r"\1\2", name).removeprefix("is")
+        if name.startswith("is")
+        else ""
+    )
+    key = {"nan": "isnan", "inf": "isinf", "finite": "finite"}.get(
+        plain, "finite" if "finite" in name else ""
+    )
     if name.startswith("signbit"):
         bits = {"float": "i32", "double": "i64"}[kind]
         return [f"  %b = bitcast {kind} %a0 to {bits}", f"  %c = icmp slt {bits} %b, 0",
@@ -139,7 +159,12 @@ def _to_integer(name: str, result: str, kind: str) -> list[str] | None:
         return None
     if "_as_" in name or name in ("double2loint", "double2hiint"):
         if name == "double2hiint":
-            return ["  %b = bitcast double %a0 to i64", "  %h = lshr i64 %b, 32", "  %r = trunc i64 %h to i32", "  ret i32 %r"]
+            return [
+                "  %b = bitcast double %a0 to i64",
+                "  %h = lshr i64 %b, 32",
+                "  %r = trunc i64 %h to i32",
+                "  ret i32 %r",
+            ]
         if name == "double2loint":
             return ["  %b = bitcast double %a0 to i64", "  %r = trunc i64 %b to i32", "  ret i32 %r"]
         return [f"  %r = bitcast {kind} %a0 to {result}", f"  ret {result} %r"]
@@ -159,7 +184,11 @@ def _rounded_to_integer(name: str, result: str, kind: str) -> list[str]:
     convert = "fptoui" if unsigned else "fptosi"
     suffix = FLOATS[kind]
     lines = [f"  %x = call {kind} @llvm.{operation or 'trunc'}.{suffix}({kind} %a0)"]
-    return [*lines, f"  %r = call {result} @llvm.{convert}.sat.{result}.{suffix}({kind} %x)", f"  ret {result} %r"]
+    return [
+        *lines,
+        f"  %r = call {result} @llvm.{convert}.sat.{result}.{suffix}({kind} %x)",
+        f"  ret {result} %r",
+    ]
 
 
 def _with_pointers(name: str, parameters: list[str]) -> list[str] | None:
@@ -208,7 +237,9 @@ def _nvvm(name: str, result: str, parameters: list[str]) -> list[str] | None:
             return _integers("umulhi" if unsigned else "mulhi", result, parameters)
         return _integers(f"{'u' if unsigned else ''}{operation}", result, parameters)
     conversion = re.fullmatch(r"(f|d|h|i|ui|ll|ull)2(f|d|h|i|ui|ll|ull)\.(r[nzud])(\.ftz)?", name)
-    return _nvvm_conversion(conversion, result, parameters[0]) if conversion and len(parameters) == 1 else None
+    return (
+        _nvvm_conversion(conversion, result, parameters[0]) if conversion and len(parameters) == 1 else None
+    )
 
 
 def _nvvm_float(operation: str, name: str, kind: str, count: int) -> list[str] | None:
@@ -222,7 +253,11 @@ def _nvvm_float(operation: str, name: str, kind: str, count: int) -> list[str] |
     if operation == "rcp":
         return [f"  %r = fdiv {kind} 1.0, %a0", f"  ret {kind} %r"]
     if operation == "rsqrt":
-        return [f"  %s = call {kind} @llvm.sqrt.{suffix}({kind} %a0)", f"  %r = fdiv {kind} 1.0, %s", f"  ret {kind} %r"]
+        return [
+            f"  %s = call {kind} @llvm.sqrt.{suffix}({kind} %a0)",
+            f"  %r = fdiv {kind} 1.0, %s",
+            f"  ret {kind} %r",
+        ]
     if operation == "saturate":
         return [f"  %m = call {kind} @llvm.maxnum.{suffix}({kind} %a0, {kind} 0.0)",
                 f"  %r = call {kind} @llvm.minnum.{suffix}({kind} %m, {kind} 1.0)", f"  ret {kind} %r"]  # fmt: skip
@@ -306,7 +341,11 @@ def _half_function(name: str, argument: str) -> list[str] | None:
     if name in ("__hneg",):
         return _half_operator("ng")
     if name in ("hrsqrt", "hrcp"):
-        root = ["  %s = call float @llvm.sqrt.f32(float %w)"] if name == "hrsqrt" else ["  %s = fadd float %w, 0.0"]
+        root = (
+            ["  %s = call float @llvm.sqrt.f32(float %w)"]
+            if name == "hrsqrt"
+            else ["  %s = fadd float %w, 0.0"]
+        )
         return ["  %x = load half, ptr %a1", "  %w = fpext half %x to float", *root, "  %i = fdiv float 1.0, %s",
                 "  %r = fptrunc float %i to half", "  store half %r, ptr %a0", "  ret i32 0"]  # fmt: skip
     to = re.fullmatch(r"__half2(float|int|uint|ll|ull|short|ushort|char|uchar)(_r[nzud])?", name)
@@ -329,10 +368,21 @@ def _half_intrinsic(operation: str) -> list[str]:
             "  store half %r, ptr %a0", "  ret i32 0"]  # fmt: skip
 
 
-_INTEGERS = {"int": "i32", "uint": "i32", "ll": "i64", "ull": "i64", "short": "i16", "ushort": "i16", "char": "i8", "uchar": "i8"}
+_INTEGERS = {
+    "int": "i32",
+    "uint": "i32",
+    "ll": "i64",
+    "ull": "i64",
+    "short": "i16",
+    "ushort": "i16",
+    "char": "i8",
+    "uchar": "i8",
+}
 
 
-def _half_conversion(to: str, letter: str, target: int, source: int, rounding: str = "_rn") -> list[str] | None:
+def _half_conversion(
+    to: str, letter: str, target: int, source: int, rounding: str = "_rn"
+) -> list[str] | None:
     """Convert from or to a half float; letter: of the mangled type of what is converted."""
     end = ["  ret i32 0"]
     if to == "half":

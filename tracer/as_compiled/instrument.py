@@ -51,7 +51,11 @@ class HostCode(msgspec.Struct, frozen=True):
 
 def host_code(module: binding.ModuleRef, kernel: str, table: Table, dynamic: int) -> HostCode:
     """Return an optimised module as code for this computer; dynamic: bytes of dynamic shared memory."""
-    text = without_assembly(str(module)).replace("@llvm.nvvm.", f"@{PREFIX}nvvm.").replace("@llvm.trap", f"@{PREFIX}trap")
+    text = (
+        without_assembly(str(module))
+        .replace("@llvm.nvvm.", f"@{PREFIX}nvvm.")
+        .replace("@llvm.trap", f"@{PREFIX}trap")
+    )
     text = re.sub(r"^declare [^@\n]*@ts\.trap.*$", f"declare void @{PREFIX}trap()", text, flags=re.MULTILINE)
     shared = _shared_of(text, dynamic)
     tables = _tables_of(module)
@@ -67,7 +71,9 @@ def host_code(module: binding.ModuleRef, kernel: str, table: Table, dynamic: int
     kept = [line for line in lines if not _is_replaced(line, {f.name for f in declared})]
     whole = "\n".join([*kept, core(table), *definitions, entry(kernel, list(parameters), table)])
     waits = any(f.name == "cudaCGSynchronize" for f in declared)
-    header = f'target datalayout = "{machine.target_data}"\ntarget triple = "{binding.get_process_triple()}"\n'
+    header = (
+        f'target datalayout = "{machine.target_data}"\ntarget triple = "{binding.get_process_triple()}"\n'
+    )
     return HostCode(header + whole, accesses, parameters, tuple(shared), tuple(tables), waits)
 
 
@@ -78,7 +84,9 @@ def host_machine() -> Any:
     binding.initialize_native_asmparser()
     features = binding.get_host_cpu_features().flatten()
     target = binding.Target.from_default_triple()
-    return target.create_target_machine(cpu=binding.get_host_cpu_name(), features=features, opt=1, jit=True, codemodel="large")
+    return target.create_target_machine(
+        cpu=binding.get_host_cpu_name(), features=features, opt=1, jit=True, codemodel="large"
+    )
 
 
 def _definitions(declared: list[Any], table: Table) -> list[str]:
@@ -100,7 +108,9 @@ def _definitions(declared: list[Any], table: Table) -> list[str]:
         for kind, name, given in re.findall(r"call (\w+) @([a-z]\w*)\(([^)]*)\)", text):
             if name in called and name not in defined:
                 called.discard(name)
-                made.append(f"declare {kind} @{name}({', '.join(part.split()[0] for part in given.split(','))})")
+                made.append(
+                    f"declare {kind} @{name}({', '.join(part.split()[0] for part in given.split(','))})"
+                )
     return made
 
 
@@ -132,7 +142,9 @@ def _tables_of(module: binding.ModuleRef) -> list[tuple[str, int]]:
     return [
         (one.name, int(data.get_abi_size(one.global_value_type)))
         for one in module.global_variables
-        if str(one.type) in ("ptr addrspace(1)", "ptr") and not one.is_declaration and " constant " in str(one)
+        if str(one.type) in ("ptr addrspace(1)", "ptr")
+        and not one.is_declaration
+        and " constant " in str(one)
     ]
 
 
@@ -278,7 +290,11 @@ class _Writer:
         for index, op in ((1, Op.LOAD), (0, Op.STORE)):
             if index == 1 and copied[1] == "memset":
                 continue
-            pointer = re.sub(r"\b(noundef|nonnull|align \d+|captures\([^)]*\)|readonly|writeonly|noalias|dereferenceable\(\d+\))\s*", "", given[index])
+            pointer = re.sub(
+                r"\b(noundef|nonnull|align \d+|captures\([^)]*\)|readonly|writeonly|noalias|dereferenceable\(\d+\))\s*",
+                "",
+                given[index],
+            )
             size = next(s for s in (8, 4, 2, 1) if int(match[1]) % s == 0)
             events.append(self._event(Access(op, size, site), re.sub(r"\s+", " ", pointer)))
         return events
@@ -351,9 +367,7 @@ def _pointer_in(text: str, opcode: str) -> str:
         pointer = re.sub(r"^(weak |volatile )*", "", parts[0])
     else:
         pointer = re.sub(r"^(volatile )?\w+ ", "", parts[0])
-    return re.sub(
-        r' (syncscope\("[^"]*"\)|unordered|monotonic|acquire|release|acq_rel|seq_cst)', "", pointer
-    )
+    return re.sub(r' (syncscope\("[^"]*"\)|unordered|monotonic|acquire|release|acq_rel|seq_cst)', "", pointer)
 
 
 def _never_reduces(text: str) -> bool:

@@ -347,7 +347,9 @@ def _run_block(
         made = 0
         for warp in range(0, threads, WARP):
             lanes = min(WARP, threads - warp)
-            requests = run_warp(state, first + warp * PLACE_BYTES, lanes, accesses, ranges, work, scratch, sums)
+            requests = run_warp(
+                state, first + warp * PLACE_BYTES, lanes, accesses, ranges, work, scratch, sums
+            )
             if requests < 0:
                 return np.int64(TRAPPED)
             made += requests

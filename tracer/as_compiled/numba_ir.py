@@ -13,10 +13,11 @@ from types import CodeType
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from ..type_inference.process import CAPABILITY, _device, _stand_in_for_gpu
-from ..type_inference.question import Question, SourceQuestion
-from ..type_inference.rebuilt_kernel import rebuilt_kernel
+from ..type_inference.question import ArrayContent, Question, SourceQuestion, Value
+from ..type_inference.rebuilt_kernel import Maker, NotRebuilt, dtype_from
 from ..type_inference.source_kernel import question_of_source
 
 UNKNOWN = 0  # number of the site of instructions without a place in the source
@@ -46,10 +47,25 @@ def kernel_ir(question: Question | SourceQuestion) -> KernelIR:
     """Compile a question's kernel; raises what Numba raises, and NotRebuilt where the kernel can't be rebuilt."""
     if isinstance(question, SourceQuestion):
         question = question_of_source(question.launch)
-    kernel, arguments, _ = rebuilt_kernel(question, _device)
+    if question.missing():
+        raise NotRebuilt(question.missing())
+    maker = _Maker(question.functions, _device)
+    kernel = maker.plain(0)
+    arguments = tuple(map(maker.value, question.functions[0].signature or question.arguments))
     options = question.functions[0].options
     fastmath = str(options.get("fastmath", "")).lower() == "true"
     return compiled_ir(kernel, arguments, fastmath)
+
+
+class _Maker(Maker):
+    """Makes kernels that are compiled, with the elements of their constant arrays."""
+
+    def value(self, value: Value) -> Any:
+        """Return what a value stands for; raises NotRebuilt for what can't be had here."""
+        if isinstance(value, ArrayContent):
+            elements = np.frombuffer(value.data, dtype_from(value.dtype))
+            return elements.reshape(value.shape, order=value.layout).copy(order=value.layout)
+        return super().value(value)
 
 
 def compiled_ir(kernel: Any, arguments: tuple[Any, ...], fastmath: bool) -> KernelIR:

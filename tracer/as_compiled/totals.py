@@ -15,7 +15,9 @@ from .numba_ir import CodeSite
 SPACES = ((GLOBAL, "global"), (SHARED, "shared"))
 
 
-def sites_of(accesses: tuple[Access, ...], sites: tuple[CodeSite, ...], sums: Ints) -> tuple[CompiledSite, ...]:
+def sites_of(
+    accesses: tuple[Access, ...], sites: tuple[CodeSite, ...], sums: Ints
+) -> tuple[CompiledSite, ...]:
     """Return what each place asks of memory, those of one place, kind and size added up."""
     found: dict[tuple[object, ...], CompiledSite] = {}
     for one in _each(accesses, sites, sums):
@@ -37,7 +39,9 @@ def _each(accesses: tuple[Access, ...], sites: tuple[CodeSite, ...], sums: Ints)
             place = (site.file, site.line, site.column)
             if row[ROUNDS]:  # a loop of a load and a compare-and-swap
                 for op in (Op.LOAD, Op.ATOMIC):
-                    yield CompiledSite(*place, int(op), name, access.size, row[ROUNDS], row[ROUND_COST], row[LANES])  # type: ignore[arg-type]  # one of both
+                    yield CompiledSite(
+                        *place, int(op), name, access.size, row[ROUNDS], row[ROUND_COST], row[LANES]
+                    )  # type: ignore[arg-type]  # one of both
             else:
                 yield CompiledSite(*place, access.op, name, access.size, row[REQUESTS], row[COST], row[LANES])  # type: ignore[arg-type]
 

@@ -14,7 +14,8 @@ from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.typed_passes import NativeLowering, NopythonRewrites
 
-from .contraction import as_nvidia_computes
+from ..nvidia_math.bitcode import link_libdevice
+from ..nvidia_math.contraction import as_nvidia_computes
 
 
 class _Library(JITCodeLibrary):  # type: ignore[misc]  # Numba is untyped to mypy
@@ -38,6 +39,7 @@ class _Entry(_Library):
     """The library of an entry, with all that it calls."""
 
     def _optimize_final_module(self) -> None:
+        link_libdevice(self._final_module)
         # Each access writes a row: vectorised loops are of no use here, and more passes than these make it no faster.
         made = self._codegen._module_pass_manager(opt=1, loop_vectorize=False, slp_vectorize=False)
         passes, *builder = (

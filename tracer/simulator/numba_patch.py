@@ -108,9 +108,7 @@ class _BlockManager:
         for name, before in dict(found.changed_names()).items():
             _tell_of_change(name, before, self.kernel.__name__)
         kernel = found.frozen_function(lambda value, function: SimpleNamespace(py_func=function))
-        _perform(
-            KernelCall(kernel, self.grid, self.block, arguments, self.debug, found.run, found.untyped)
-        )
+        _perform(KernelCall(kernel, self.grid, self.block, arguments, self.debug, found.run, found.untyped))
 
 
 def _described(kernel: Any, arguments: tuple[Any, ...]) -> Described:
@@ -145,7 +143,9 @@ def refusal_error(kernel: str, refusal: Refusal) -> Exception:
 
     kind = getattr(errors, refusal.error, errors.LoweringError)
     remedy = f"; {refusal.remedy}" if refusal.remedy else ""
-    message = f"{refusal.file}:{refusal.line}: Numba can't compile {kernel} for a GPU: {refusal.reason}{remedy}."
+    message = (
+        f"{refusal.file}:{refusal.line}: Numba can't compile {kernel} for a GPU: {refusal.reason}{remedy}."
+    )
     found: Exception = kind(message)
     return found
 

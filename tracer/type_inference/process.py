@@ -84,9 +84,7 @@ def _said(error: Exception) -> str:
     return f"{type(error).__name__}: {error}".splitlines()[0].rstrip(".: ")
 
 
-def _compiled(
-    rebuilt: Sequence[FunctionType], arguments: tuple[Any, ...], codes: list[CodeType]
-) -> Answer:
+def _compiled(rebuilt: Sequence[FunctionType], arguments: tuple[Any, ...], codes: list[CodeType]) -> Answer:
     from numba import typeof
     from numba.core.types import Type
 

@@ -94,7 +94,8 @@ class _Program:
         number = next((n for n, one in enumerate(self.functions) if one is function), -1)
         describer = _Function(self, annotation, function)
         blocks = tuple(
-            Block(label, tuple(describer.statements(block))) for label, block in sorted(annotation.blocks.items())
+            Block(label, tuple(describer.statements(block)))
+            for label, block in sorted(annotation.blocks.items())
         )
         variables = {name: self.type(kind) for name, kind in annotation.typemap.items()}
         self.made[self._numbers[id(annotation)]] = FunctionIR(
@@ -275,7 +276,8 @@ class _Function:
         signature = self.calls.get(statement)
         types = self._taken(signature.args) if signature is not None else (-1,) * len(operands)
         constants = tuple(
-            literal(statement.consts[n]) if n in statement.consts else Literal("") for n in range(len(operands))
+            literal(statement.consts[n]) if n in statement.consts else Literal("")
+            for n in range(len(operands))
         )
         return Statement(
             "print", "", operands, "", _position(statement.loc), types, value=Literal("tuple", "", constants)
@@ -286,7 +288,9 @@ class _Function:
 
     def _Branch(self, statement: Any) -> Statement:
         labels = (statement.truebr, statement.falsebr)
-        return Statement("branch", "", (statement.cond.name,), position=_position(statement.loc), labels=labels)
+        return Statement(
+            "branch", "", (statement.cond.name,), position=_position(statement.loc), labels=labels
+        )
 
     def _Return(self, statement: Any) -> Statement:
         return Statement("return", "", (statement.value.name,), position=_position(statement.loc))
@@ -387,4 +391,3 @@ def type_of(found: Any) -> Type:
     if any(one.__name__ in STATIC for one in type(found).__mro__):
         return Type("static", name)
     return Type("other", str(found))
-

@@ -35,4 +35,3 @@ def function_of(value: Any) -> tuple[Callable[..., Any], bool]:
     if typed is not None:
         return typed.compute, True
     return value, True
-

@@ -166,7 +166,11 @@ class Generator:
             self._statics[s.target] = Static(self._as_typed(value_of(s.value), kind))
         elif s.op == "global":
             self._statics[s.target] = Static(self._as_typed(self._meaning(s), kind))
-        elif s.op == "assign" and s.operands[0] in self._statics and (is_fixed or kind == self._type(s.operands[0])):
+        elif (
+            s.op == "assign"
+            and s.operands[0] in self._statics
+            and (is_fixed or kind == self._type(s.operands[0]))
+        ):
             self._statics[s.target] = self._statics[s.operands[0]]
         elif s.op == "getattr":
             self._note_attribute(s, kind)
@@ -291,7 +295,9 @@ class Generator:
         if not may_overflow(s.name, kinds[0]) or s.target not in self._used:
             return made
         bounds = ast.Compare(
-            ast.Constant(LOWEST), [ast.LtE(), ast.LtE()], [ast.Name(s.target, ast.Load()), ast.Constant(HIGHEST)]
+            ast.Constant(LOWEST),
+            [ast.LtE(), ast.LtE()],
+            [ast.Name(s.target, ast.Load()), ast.Constant(HIGHEST)],
         )
         wrapped = ast.Assign(
             [ast.Name(s.target, ast.Store())], self._call(wrap, ast.Name(s.target, ast.Load()))
@@ -423,7 +429,9 @@ class Generator:
             return self._put(s, self._as_result(node, result, needs_no_cast(value)))
         called = self._around.function_in(value)
         if called is not None and s.number >= 0:
-            return self._put(s, self._arguments(s, self._helper(self._around.callee(s.number, called)), star=star))
+            return self._put(
+                s, self._arguments(s, self._helper(self._around.callee(s.number, called)), star=star)
+            )
         if value is bool and self._type(given[0]).kind == "bool":
             return self._put(s, self._load(given[0]))
         if self._type(function).text == "number" and is_number(result.kind) and len(given) == 1:

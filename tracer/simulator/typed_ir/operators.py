@@ -87,4 +87,3 @@ def unary_operator(name: str, kind: str, result: str) -> Callable[..., Any]:
 def wrap(value: int) -> int:
     """Return an integer as an int64 holds it."""
     return ((value + (1 << 63)) & ((1 << 64) - 1)) - (1 << 63)
-

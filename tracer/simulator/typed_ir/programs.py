@@ -26,7 +26,9 @@ class SimulatorNames(NamedTuple):
     """What must be asked of the simulator."""
 
     cuda: Callable[[], Any]  # the module `cuda`
-    path_of: Callable[[Any], str | None]  # the path under `cuda` that a value stands for, None for anything else
+    path_of: Callable[
+        [Any], str | None
+    ]  # the path under `cuda` that a value stands for, None for anything else
     function_in: Callable[[Any], FunctionType | None]  # what a device function runs, None for anything else
 
 
@@ -56,7 +58,9 @@ class KernelProgram:
     there is none.
     """
 
-    def __init__(self, owner: KernelPrograms, function: FunctionType, described: Described, *, debug: bool) -> None:
+    def __init__(
+        self, owner: KernelPrograms, function: FunctionType, described: Described, *, debug: bool
+    ) -> None:
         self._owner, self._function, self.debug = owner, function, debug
         self._functions = list(described.functions)
         self.names = owner.names(function, described.key)
@@ -87,7 +91,12 @@ class KernelProgram:
         if number == 0:
             names = self.names
         else:
-            key = tuple(program.types[ir.variables[s.target]] for b in ir.blocks for s in b.statements if s.op == "arg")
+            key = tuple(
+                program.types[ir.variables[s.target]]
+                for b in ir.blocks
+                for s in b.statements
+                if s.op == "arg"
+            )
             names = self._owner.names(function, key)
             self.devices.append((function, names))
         around = _FunctionNames(self, program, ir, names)
@@ -214,7 +223,9 @@ class KernelPrograms:
         self.simulator = simulator
         self.module: Any = None  # what `cuda` is meanwhile
         self.bound: list[KernelProgram] = []  # those that know it
-        self._known: WeakKeyDictionary[FunctionType, dict[Hashable, KernelProgram | Refused]] = WeakKeyDictionary()
+        self._known: WeakKeyDictionary[FunctionType, dict[Hashable, KernelProgram | Refused]] = (
+            WeakKeyDictionary()
+        )
         self._names: WeakKeyDictionary[FunctionType, dict[Hashable, Names]] = WeakKeyDictionary()
         self._plain: WeakKeyDictionary[FunctionType, FunctionType] = WeakKeyDictionary()
 
