@@ -77,6 +77,11 @@ def number_between(low: float, high: float) -> Callable[[str], float]:
     return number
 
 
+def positive_seconds(text: str) -> float:
+    """Return a number of seconds above 0."""
+    return number_between(0.001, 1_000_000)(text)
+
+
 def block_numbers(text: str) -> tuple[int, ...]:
     """Return the numbers in `0,5` or `0+5`, in their order and each once."""
     numbers = [whole_number_of(part) for part in text.replace("+", ",").split(",")]
