@@ -281,7 +281,7 @@ def _pair(kind: str, wide: str, name: str, given: str, body: str) -> str:
 
 # The approximations of a GPU: here what they approximate, in double precision and rounded.
 def _approximations() -> Iterator[str]:
-    for name, called in (("ex2", "exp2"), ("lg2", "log2"), ("sin", "sin"), ("cos", "cos")):
+    for name, called in (("ex2", "exp2"), ("lg2", "log2")):
         for ftz in ("", ".ftz"):
             suffix = "f32" if name == "ex2" else "f"
             yield _function(
@@ -291,6 +291,17 @@ def _approximations() -> Iterator[str]:
                 %y = call double @llvm.{called}.f64(double %x)
                 %z = fptrunc double %y to float
                 {_flushed("%z", "%r") if ftz else "%r = fadd arcp float %z, -0.0"}
+                ret float %r""",
+            )  # fmt: skip
+    for name in ("sin", "cos"):  # of an angle that is a part of a whole turn, rounded towards 0
+        for ftz in ("", ".ftz"):
+            yield _function(
+                "float", f"{name}.approx{ftz}.f", "float %a",
+                f"""%turns = call float @tilescope.mul.rz.f(float %a, float 0x3FC45F3060000000)
+                %x = fpext float %turns to double
+                %angle = fmul arcp double %x, 0x401921FB54442D18
+                %y = call double @llvm.{name}.f64(double %angle)
+                %r = fptrunc double %y to float
                 ret float %r""",
             )  # fmt: skip
     for ftz in ("", ".ftz"):

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..model.array_types import alignment_fault
 from ..model.trace import BLOCK_SCOPE, FENCE, FENCE_BLOCK, GRID_SCOPE, WARP
+from ..nvidia_math.native import native_function_named
 from ..recording.bytecode_positions import assigned_name
 from ..recording.fixed_width_ints import BitFunctions
 from ..recording.fused import fma
@@ -160,7 +161,8 @@ def module_class(base: type, numba: SimulatorInterface) -> type:
 
         def cbrt(self, value: Any) -> Any:
             single = kind_of(value) in LIKE_FLOAT32
-            return (np.float32 if single else float)(np.cbrt(float(value)))
+            compute = native_function_named("cbrtf" if single else "cbrt") or np.cbrt
+            return (np.float32 if single else float)(compute(float(value)))
 
         @property
         def laneid(self) -> int:

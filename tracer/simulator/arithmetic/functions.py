@@ -1,19 +1,21 @@
 """Functions that compute as Numba has them on a GPU: of Python's, of math, of NumPy, and its types as casts.
 
 `typed_function` gives for a function what stands for it, with the rule by which the kind of its result follows from
-those of its arguments. Functions of single precision are computed in double precision and rounded.
+those of its arguments. Functions of real numbers are libdevice's where it is installed; without it, those of single
+precision are computed in double precision and rounded.
 """
 
 from __future__ import annotations
 
 import builtins
 import math
-from collections.abc import Callable
-from functools import reduce
+from collections.abc import Callable, Sequence
+from functools import cache, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...nvidia_math.native import native_function
 from ...recording.fixed_width_ints import BitFunctions
 from ...recording.rounding import rounded_to
 from .conversions import STANDS_FOR, Function, as_computed, caster, converter, kind_of
@@ -21,6 +23,7 @@ from .kinds import COMPLEX, FLOATS, INTS, KINDS, common, result, unified
 from .operations import BINARY, power
 
 Rule = Callable[..., str | None]
+LIKE_INT32 = ("bool", "int8", "int16", "int32", "uint8", "uint16")
 LIKE_FLOAT32 = ("bool", "int8", "int16", "uint8", "float16", "float32")
 
 
@@ -70,14 +73,38 @@ def _real(function: Function, careful: Function, rule: Rule) -> TypedFunction:
         kinds = [kind_of(value) for value in values]
         if None in kinds:
             return function(*values)
+        result = rule(*kinds) or "float64"
+        on_gpu = native_function(function, *_in_libdevice(function, result, kinds))  # type: ignore[arg-type]  # none is None
+        if on_gpu is not None:
+            return STANDS_FOR[result](on_gpu(*values))
         floats = [float(value) for value in values]
         try:
             found = function(*floats)
         except (ValueError, OverflowError):
             found = careful(*floats)
-        return STANDS_FOR[rule(*kinds) or "float64"](found)
+        return STANDS_FOR[result](found)
 
     return TypedFunction(compute, rule)
+
+
+@cache
+def _factor(function: Function, factor: float) -> TypedFunction:
+    """Return a function that multiplies by a number, as Numba has it."""
+
+    def compute(value: Any) -> Any:
+        kind = kind_of(value)
+        if kind is None:
+            return function(value)
+        cls = STANDS_FOR[_never_half(kind) or "float64"]
+        return cls(value) * cls(factor)
+
+    return TypedFunction(compute, _never_half)
+
+
+def _in_libdevice(function: Function, result: str, kinds: Sequence[str]) -> list[str]:
+    """Return the kinds of arguments in libdevice: of the result, but for an integer as the exponent of `math.pow`."""
+    single = "float32" if result == "float16" else result
+    return ["int32" if function is math.pow and kind in LIKE_INT32 else single for kind in kinds]
 
 
 def _whole(careful: Function) -> TypedFunction:
@@ -112,8 +139,7 @@ _CAREFUL = {
     "acos": np.arccos, "acosh": np.arccosh, "asin": np.arcsin, "asinh": np.arcsinh, "atan": np.arctan,
     "atanh": np.arctanh, "cos": np.cos, "cosh": np.cosh, "sin": np.sin, "sinh": np.sinh, "tan": np.tan,
     "tanh": np.tanh, "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "log": np.log, "log10": np.log10,
-    "log1p": np.log1p, "log2": np.log2, "sqrt": np.sqrt, "fabs": np.fabs, "degrees": np.degrees,
-    "radians": np.radians,
+    "log1p": np.log1p, "log2": np.log2, "sqrt": np.sqrt, "fabs": np.fabs,
 }  # fmt: skip
 _HALF_TOO = ("cos", "exp", "exp2", "fabs", "log", "log10", "log2", "sin", "sqrt")
 
@@ -139,7 +165,9 @@ def _of_math() -> dict[Any, TypedFunction]:
         math.fmod: _real(math.fmod, np.fmod, _single_if_all_fit),
         math.copysign: _real(math.copysign, np.copysign, _single_if_all_fit),
         math.remainder: _real(math.remainder, lambda x, y: math.nan, _single_if_all_fit),
-        math.pow: _real(power, power, _of_power),
+        math.pow: _real(math.pow, power, _of_power),
+        math.degrees: _factor(math.degrees, 180 / math.pi),
+        math.radians: _factor(math.radians, math.pi / 180),
     }
     return found
 
@@ -160,7 +188,8 @@ def _of_reals(function: np.ufunc, by_math: Function | None) -> TypedFunction:
         if kind is None:
             return function(value)
         if by_math is not None and kind not in COMPLEX:
-            return STANDS_FOR[_loop_kind(kind)](by_math(float(value)))
+            cls = STANDS_FOR[_loop_kind(kind)]
+            return cls(by_math(cls(value)))
         return as_computed(function(np.dtype(_loop_kind(kind)).type(value)))
 
     return TypedFunction(compute, _loop_kind)
@@ -263,6 +292,8 @@ def _abs(value: Any) -> Any:
     kind = kind_of(value)
     if kind is None:
         return abs(value)
+    if kind in COMPLEX:
+        return typed_function(math.hypot).compute(as_computed(value.real), as_computed(value.imag))  # type: ignore[union-attr]
     return caster(_abs_kind(kind))(abs(value))
 
 

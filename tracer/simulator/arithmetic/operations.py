@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from ...nvidia_math.native import native_function
 from ...recording.fixed_width_ints import UInt64, wrapped
+from ...recording.fused import fma
 from .conversions import KIND_OF, STANDS_FOR, Function, caster, converter
 from .kinds import COMPARISONS, COMPLEX, DIVISIONS, INTS, compared_as, result
 
@@ -124,8 +126,8 @@ _INTEGER: dict[str, Callable[[str], Function]] = {
 def _real(name: str, kind: str) -> Function:
     """Return an operation on two floats, or complex numbers, of one kind."""
     if name == "pow" and kind not in COMPLEX:
-        cast = STANDS_FOR[kind]
-        return lambda x, y: cast(power(float(x), float(y)))
+        cast, on_gpu = STANDS_FOR[kind], native_function(math.pow, kind, kind)
+        return lambda x, y: cast(power(float(x), float(y)) if on_gpu is None else on_gpu(x, y))
     if name in DIVISIONS:
         return _floor_division(name, kind)
     native = NATIVE[name]
@@ -153,17 +155,32 @@ def _complex_power(x: complex, y: complex) -> complex:
 
 
 def _floor_division(name: str, kind: str) -> Function:
-    """Return a division of floats that rounds down; on a GPU there is no remainder by inf."""
-    native, cast = NATIVE[name], STANDS_FOR[kind]
-    nothing = cast("nan")
+    """Return a division of floats that rounds down, after `real_divmod_func_body` in numba/cpython/numbers.py."""
+    cast = STANDS_FOR[kind]
+    one, half, nothing = cast(1), cast(0.5), cast("nan")
+
+    def remainder(x: Any, y: Any) -> Any:
+        """Compute `frem` as NVIDIA's compiler has it: the quotient is rounded down, the rest is fused."""
+        whole = cast(np.floor(divided(abs(x), abs(y))))
+        rest = fma(kind, -whole, abs(y), abs(x))
+        return -rest if x < 0 else rest
 
     def division(x: Any, y: Any) -> Any:
-        if y != 0 and not math.isinf(y):
-            return native(x, y)
-        whole = cast(divided(float(x), float(y))) if y == 0 and name == "floordiv" else nothing
-        return (nothing, nothing) if name == "divmod" else whole
+        if y == 0:
+            return divided(x, y), nothing
+        rest = remainder(x, y)
+        quotient = divided(x - rest, y)
+        if rest == 0:
+            rest = cast(math.copysign(0.0, y))
+        elif (rest < 0) != (y < 0):
+            rest, quotient = rest + y, quotient - one
+        if quotient == 0:
+            return divided(x * (quotient * quotient), y), rest
+        whole = cast(np.floor(quotient))
+        return (whole + one if quotient - whole > half else whole), rest
 
-    return division
+    part = {"floordiv": 0, "mod": 1}.get(name)
+    return division if part is None else lambda x, y: division(x, y)[part]
 
 
 def power(x: float, y: float) -> float:

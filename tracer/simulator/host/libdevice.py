@@ -1,7 +1,7 @@
 """libdevice's functions inside kernels: Numba's declarations, with the mathematics of Python and NumPy behind them.
 
-The declarations say the types of arguments and results, which numbers are made of; how a GPU rounds what it
-approximates (`fast_sinf` and its like) is not copied.
+The declarations say the types of arguments and results, which numbers are made of. Where libdevice is installed, it
+computes; how a GPU rounds what it approximates (`fast_sinf` and its like) is not copied.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ...nvidia_math.native import native_function_named
 from ...recording.fused import fma
 from .lacking import lacking
 
@@ -65,7 +66,7 @@ def _late(name: str, declared: FunctionType) -> Callable[..., Any]:
 @cache
 def _function(name: str, text: str) -> Callable[..., Any]:
     """Return what computes a function that is declared with this text; raises AttributeError where nothing does."""
-    compute = _computing(name)
+    compute = native_function_named(name) or _computing(name)
     if compute is None:
         raise AttributeError(lacking(f"libdevice.{name}", "its arithmetic is not written yet"))
     kinds, result = re.findall(r":type \w+: (\w+)", text), re.search(r":rtype: (\w+)", text)

@@ -11,17 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis import request_cost
-from ..analysis.request_cost import WIDE
-from ..compiled.cached import cached, part
-from ..compiled.scheduler.blocks import take_stack
-from ..compiled.scheduler.switching import go_on
-from ..compiled.state import PLACE_WORDS, PlaceWord, StopReason, Word
-from ..compiled.rows import request_cost as _jitable  # noqa: F401  # registers the rules with Numba
-from ..compiled.words import peek, poke
-from ..model.trace import WARP, Op
+from ...analysis import request_cost
+from ...compiled.cached import cached, part
+from ...compiled.scheduler.blocks import take_stack
+from ...compiled.scheduler.switching import go_on
+from ...compiled.state import PLACE_WORDS, PlaceWord, StopReason, Word
+from ...compiled.rows import request_cost as _jitable  # noqa: F401  # registers the rules with Numba
+from ...compiled.words import peek, poke
+from ...model.trace import WARP, Op
 from . import instrument, stand_ins
-from .instrument import LOOP_END
+from .instrument import LOOP_END, MARK
 from .stand_ins import ACCESS_CODE, ADDRESS, CLAMP, EXTRA, MASK, MODE_SHIFT, PREDICATE, RESULT, VALUE, Reason
 
 QUANTUM = 1 << 14
@@ -37,8 +36,8 @@ OVER, TRAPPED, STUCK, PAUSED = range(4)
 ELSEWHERE, GLOBAL, SHARED = range(3)
 
 # What is summed up of the requests of a code in global and in shared memory.
-REQUESTS, COST, LANES, ROUNDS, ROUND_COST = range(5)
-SUMS = 5
+REQUESTS, COST, LANES = range(3)
+SUMS = 3
 
 
 def _space_of(address: Any, ranges: Any) -> Any:
@@ -53,53 +52,38 @@ space_of = part(_space_of)
 
 
 def _count(
-    code: Any, addresses: Any, lanes: Any, accesses: Any, ranges: Any, low: Any, scratch: Any, sums: Any
+    code: Any, addresses: Any, lanes: Any, count: Any, accesses: Any, ranges: Any, low: Any, scratch: Any, sums: Any
 ) -> None:
-    """Count one request of some lanes, for each space that their addresses lie in."""
+    """Count one request, for each space that its addresses lie in; lanes: of each address, its number in the warp.
+
+    low: room for addresses, and from WARP on for lanes.
+    """
     op, size = accesses[code, 0], accesses[code, 1]
+    if op == MARK:
+        sums[code, SHARED, REQUESTS] += 1
+        return
+    whole = ~(size - 1) if accesses[code, 2] > 1 else -1  # joined accesses begin at a multiple of their size
+    own = low[WARP:]
     for space in (GLOBAL, SHARED):
-        count = 0
-        for lane in range(lanes):
-            if space_of(addresses[lane], ranges) == space:
-                low[count] = addresses[lane]
-                count += 1
-        if count == 0:
+        some = 0
+        for number in range(count):
+            if space_of(addresses[number], ranges) == space:
+                low[some] = addresses[number] & whole
+                own[some] = lanes[number]
+                some += 1
+        if some == 0:
             continue
         if space == SHARED:
-            cost = request_cost.wavefronts_of(low, count, size, scratch)
-            if size == WIDE:
-                cost = max(cost, 2)
-            if accesses[code, 2]:
-                _count_rounds(code, low, count, size, scratch, sums)
+            cost = request_cost.wavefronts_by_lane(low, own, some, size, scratch)
         elif op >= Op.ATOMIC:
-            cost = request_cost.turns_of(low, count, scratch)
+            cost = request_cost.turns_of(low, some, scratch)
         else:
-            cost = request_cost.sectors_of(low, count, size, scratch)
+            cost = request_cost.sectors_of(low, some, size, scratch)
         sums[code, space, REQUESTS] += 1
         sums[code, space, COST] += cost
-        sums[code, space, LANES] += count
+        sums[code, space, LANES] += some
 
 
-def _count_rounds_of(code: Any, low: Any, count: Any, size: Any, scratch: Any, sums: Any) -> None:
-    """Count the rounds of a loop of compare-and-swap: of the lanes at one address, one ends in each."""
-    while count:
-        sums[code, SHARED, ROUNDS] += 1
-        sums[code, SHARED, ROUND_COST] += request_cost.wavefronts_of(low, count, size, scratch)
-        left = 0
-        for lane in range(count):
-            first = True
-            for other in range(lane):
-                if low[other] == low[lane]:
-                    first = False
-            if not first:
-                low[left + WARP] = low[lane]
-                left += 1
-        for lane in range(left):
-            low[lane] = low[lane + WARP]
-        count = left
-
-
-_count_rounds = part(_count_rounds_of)
 count_request = part(_count)
 
 
@@ -217,9 +201,9 @@ def _run_warp_of(
 ) -> Any:
     """Run a warp until all its lanes wait or have ended; return how many requests it made, -1 for a trap.
 
-    work: rows of numbers by lane: codes, addresses of a request, room for those of one space.
+    work: rows of numbers by lane: codes, addresses of a request, room for those of one space, lanes of a request.
     """
-    codes, addresses, low = work[0], work[1], work[2]
+    codes, addresses, low, numbers = work[0], work[1], work[2], work[3]
     made = 0
     while True:
         lowest = np.int64(FAR)
@@ -254,10 +238,11 @@ def _run_warp_of(
             if codes[lane] == lowest:
                 place = first + lane * PLACE_BYTES
                 addresses[count] = peek(place, ADDRESS)
+                numbers[count] = lane
                 count += 1
                 poke(place, PlaceWord.REASON, RUNS)
         if accesses[lowest, 0] != LOOP_END:
-            count_request(lowest, addresses, count, accesses, ranges, low, scratch, sums)
+            count_request(lowest, addresses, numbers, count, accesses, ranges, low, scratch, sums)
         made += 1
         if made > QUANTUM:
             return made
@@ -360,7 +345,7 @@ def _run_block(
             return np.int64(OVER)
         if alive < 0 and made == 0:
             return np.int64(PAUSED) if waits_for_grid(first, threads) else np.int64(STUCK)
-        if idle > work[3, 0]:
+        if idle > work[4, 0]:
             return np.int64(STUCK)
 
 

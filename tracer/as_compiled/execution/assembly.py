@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 
-from .host_math import math_definition
-from .not_countable import NotCountableError
-from .text import closing_bracket, split_list, type_of_operand
+from ..compiler.host_math import math_definition
+from ..not_countable import NotCountableError
+from ..compiler.text import closing_bracket, split_list, type_of_operand
 
 _CALL = re.compile(
     r'call ([^@"\n]*?) ?asm (?:sideeffect |alignstack |inteldialect |unwind )*"([^"]*)", "[^"]*"\('

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model.array_types import Ints
-from ..model.counter_names import GROUPS, MEASURES, NAMES
-from ..model.trace import Op
+from ...model.array_types import Ints
+from ...model.counter_names import GROUPS, MEASURES, NAMES
 from .instrument import LOOP_END, Access
-from .job import CompiledSite
-from .lockstep import COST, GLOBAL, LANES, REQUESTS, ROUND_COST, ROUNDS, SHARED
-from .numba_ir import CodeSite
+from ..job import CompiledSite
+from .lockstep import GLOBAL, REQUESTS, SHARED
+from ..compiler.numba_ir import CodeSite
 
 SPACES = ((GLOBAL, "global"), (SHARED, "shared"))
 
 
-def sites_of(
-    accesses: tuple[Access, ...], sites: tuple[CodeSite, ...], sums: Ints
-) -> tuple[CompiledSite, ...]:
+def sites_of(accesses: tuple[Access, ...], sites: tuple[CodeSite, ...], sums: Ints) -> tuple[CompiledSite, ...]:
     """Return what each place asks of memory, those of one place, kind and size added up."""
     found: dict[tuple[object, ...], CompiledSite] = {}
     for one in _each(accesses, sites, sums):
@@ -29,21 +26,16 @@ def sites_of(
 
 def _each(accesses: tuple[Access, ...], sites: tuple[CodeSite, ...], sums: Ints) -> Iterator[CompiledSite]:
     for number, access in enumerate(accesses):
-        if access.op == LOOP_END:
+        if access.op >= LOOP_END:
             continue
         site = sites[access.site] if access.site < len(sites) else sites[0]
         for space, name in SPACES:
-            row = sums[number, space].tolist()
-            if not row[REQUESTS]:
-                continue
-            place = (site.file, site.line, site.column)
-            if row[ROUNDS]:  # a loop of a load and a compare-and-swap
-                for op in (Op.LOAD, Op.ATOMIC):
-                    yield CompiledSite(
-                        *place, int(op), name, access.size, row[ROUNDS], row[ROUND_COST], row[LANES]
-                    )  # type: ignore[arg-type]  # one of both
-            else:
-                yield CompiledSite(*place, access.op, name, access.size, row[REQUESTS], row[COST], row[LANES])  # type: ignore[arg-type]
+            requests, cost, lanes = sums[number, space].tolist()
+            if space == SHARED and access.mark >= 0:
+                requests = int(sums[access.mark, SHARED, REQUESTS])
+            if requests:
+                place = (site.file, site.line, site.column)
+                yield CompiledSite(*place, int(access.op), name, access.size, requests, cost, lanes)  # type: ignore[arg-type]  # one of both
 
 
 def _added(a: CompiledSite, b: CompiledSite) -> CompiledSite:

@@ -291,10 +291,15 @@ _HALF_FUNCTIONS = {
     "__hleu": "ule", "__hisnan": "uno",
 }  # fmt: skip
 _HALF_INTRINSICS = {
-    "hsin": "sin", "hcos": "cos", "hexp": "exp", "hexp2": "exp2", "hexp10": "exp10", "hlog": "log", "hlog2": "log2",
-    "hlog10": "log10", "hsqrt": "sqrt", "hceil": "ceil", "hfloor": "floor", "htrunc": "trunc", "hrint": "roundeven",
-    "htanh": "tanh", "htanh_approx": "tanh", "__habs": "fabs", "__hmax": "maxnum", "__hmin": "minnum",
-    "__hmax_nan": "maximum", "__hmin_nan": "minimum", "__hfma": "fma",
+    "hsqrt": "sqrt", "hceil": "ceil", "hfloor": "floor", "htrunc": "trunc", "hrint": "roundeven", "__habs": "fabs",
+    "__hmax": "maxnum", "__hmin": "minnum", "__hmax_nan": "maximum", "__hmin_nan": "minimum", "__hfma": "fma",
+}  # fmt: skip
+# What a GPU has instructions for, and the rest by these: the intrinsic, and factors of argument and result.
+_LOG2_E, _LOG2_10, _LN_2, _LOG10_2 = "0x3FF7154760000000", "0x400A934F00000000", "0x3FE62E4300000000", "0x3FD3441360000000"
+_HALF_APPROXIMATE = {
+    "hsin": ("sin", "", ""), "hcos": ("cos", "", ""), "hexp2": ("ex2", "", ""), "hexp": ("ex2", _LOG2_E, ""),
+    "hexp10": ("ex2", _LOG2_10, ""), "hlog2": ("lg2", "", ""), "hlog": ("lg2", "", _LN_2),
+    "hlog10": ("lg2", "", _LOG10_2),
 }  # fmt: skip
 
 
@@ -338,6 +343,13 @@ def _half_function(name: str, argument: str) -> list[str] | None:
         return _half_binary(_HALF_FUNCTIONS[name])
     if name in _HALF_INTRINSICS:
         return _half_intrinsic(_HALF_INTRINSICS[name])
+    if name in _HALF_APPROXIMATE:
+        return _half_approximate(*_HALF_APPROXIMATE[name])
+    if name in ("htanh", "htanh_approx"):
+        return ["  %h = load half, ptr %a1", "  %w = fpext half %h to float", f"  %s = fmul float %w, {_LOG2_E}",
+                "  %t = fadd float %s, %s", "  %e = call float @llvm.nvvm.ex2.approx.f(float %t)",
+                "  %p = fadd float %e, 1.0", "  %q = fdiv float 2.0, %p", "  %f = fsub float 1.0, %q",
+                "  %r = fptrunc float %f to half", "  store half %r, ptr %a0", "  ret i32 0"]  # fmt: skip
     if name in ("__hneg",):
         return _half_operator("ng")
     if name in ("hrsqrt", "hrcp"):
@@ -358,13 +370,22 @@ def _half_function(name: str, argument: str) -> list[str] | None:
     return None
 
 
+def _half_approximate(operation: str, before: str, after: str) -> list[str]:
+    """Return a function by one of a GPU's approximations; before, after: what argument and result are multiplied by."""
+    lines = ["  %h = load half, ptr %a1", "  %w = fpext half %h to float"]
+    lines.append(f"  %x = fmul float %w, {before or '1.0'}")
+    lines.append(f"  %y = call float @llvm.nvvm.{operation}.approx.f(float %x)")
+    lines.append(f"  %f = fmul float %y, {after or '1.0'}")
+    return [*lines, "  %r = fptrunc float %f to half", "  store half %r, ptr %a0", "  ret i32 0"]
+
+
 def _half_intrinsic(operation: str) -> list[str]:
     count = {"fma": 3, "maxnum": 2, "minnum": 2, "maximum": 2, "minimum": 2}.get(operation, 1)
     lines = []
     for i in range(count):
-        lines += [f"  %x{i} = load half, ptr %a{i + 1}", f"  %w{i} = fpext half %x{i} to double"]
-    given = ", ".join(f"double %w{i}" for i in range(count))
-    return [*lines, f"  %d = call double @llvm.{operation}.f64({given})", "  %r = fptrunc double %d to half",
+        lines += [f"  %x{i} = load half, ptr %a{i + 1}", f"  %w{i} = fpext half %x{i} to float"]
+    given = ", ".join(f"float %w{i}" for i in range(count))
+    return [*lines, f"  %d = call float @llvm.{operation}.f32({given})", "  %r = fptrunc float %d to half",
             "  store half %r, ptr %a0", "  ret i32 0"]  # fmt: skip
 
 

@@ -5,22 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from llvmlite import binding
 from numpy.typing import NDArray
 
-from ..calls.call import ArgumentTuple, ArrayPlace, memory_file
-from ..model.launch import Array, Launch
-from ..recording import nvidia_files
-from ..recording.kernel_loader import LoadError, filled
-from ..type_inference.question import SourceQuestion, Value
-from ..type_inference.rebuilt_kernel import Maker, NotRebuilt, dtype_from
+from ...calls.call import ArgumentTuple, ArrayPlace, memory_file
+from ...model.launch import Array, Launch
+from ...recording import nvidia_files
+from ...recording.kernel_loader import LoadError, filled
+from ...type_inference.question import SourceQuestion, Value
+from ...type_inference.rebuilt_kernel import Maker, NotRebuilt, dtype_from
 from .arguments import Pointer, packed
 from .device_memory import DeviceMemory
 from .execute import LaunchSize, Machine, run
+from ..compiler.generated import of_ptx, of_sass
 from .instrument import HostCode, host_code
-from .job import CompiledCounters, Job, LiveJob
-from .not_countable import NotCountableError
-from .numba_ir import KernelIR, kernel_ir
-from .optimised import compiler_name, optimised
+from ..job import CompiledCounters, Job, LiveJob
+from ..not_countable import NotCountableError
+from ..compiler.numba_ir import KernelIR, kernel_ir
+from ..compiler.numbered import numbered
+from ..compiler.optimised import compiler_name, optimised, target_machine
 from .stand_ins import Table
 from .totals import counters_of, sites_of
 
@@ -42,9 +45,7 @@ def count(job: Job) -> CompiledCounters:
         return CompiledCounters(reason=f"{str(error).removesuffix('.')}.")
     except Exception as error:  # noqa: BLE001  # what Numba, LLVM or a kernel's text make of each other
         text = str(error).strip().splitlines()
-        return CompiledCounters(
-            reason=f"It can't be compiled ({type(error).__name__}: {text[0][:120] if text else ''})."
-        )
+        return CompiledCounters(reason=f"It can't be compiled ({type(error).__name__}: {text[0][:120] if text else ''}).")
 
 
 def _counted(job: Job) -> CompiledCounters:
@@ -64,23 +65,24 @@ def count_kernel(
 ) -> CompiledCounters:
     """Compile a kernel and count a launch; table: see `arguments.packed`. Raises NotCountableError."""
     libdevice = nvidia_files.libdevice()
-    module = optimised(ir, libdevice)
+    text = str(optimised(ir, libdevice))
+    located = numbered(text)
+    ptx = target_machine().emit_assembly(binding.parse_assembly(located.text))
+    generated = of_sass(ptx) or of_ptx(ptx)
     machine = Machine()
-    code = host_code(module, ir.kernel, Table(machine.state.ctypes.data), size.dynamic)
+    code = host_code(located, ir.kernel, Table(machine.state.ctypes.data), size.dynamic, generated)
     sums = run(code, machine, table, memory.bounds, size, seconds)
     sites = sites_of(code.accesses, ir.sites, sums)
+    compiler = ", ".join(filter(None, (compiler_name(), generated.compiler)))
+    notes = tuple(_notes(code, without_tables=libdevice is None and "@__nv_" in text))
     return CompiledCounters(
-        compiler_name(), counters_of(sites), sites, tuple(_notes(str(module), code, libdevice is None))
+        compiler, counters_of(sites), sites, notes, "", generated.registers, generated.spills
     )
 
 
-def _notes(text: str, code: HostCode, without_tables: bool) -> list[str]:
-    notes = []
-    if " cmpxchg " in text or any(access.adds_float for access in code.accesses) and code.shared:
-        notes.append(CONTENDED)
-    if without_tables and "@__nv_" in text:
-        notes.append(TABLES)
-    return notes
+def _notes(code: HostCode, *, without_tables: bool) -> list[str]:
+    notes = [CONTENDED] if " cmpxchg " in code.text else []
+    return [*notes, TABLES] if without_tables else notes
 
 
 def _launch_arguments(launch: Launch, ir: KernelIR) -> tuple[DeviceMemory, NDArray[np.uint8]]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .not_countable import NotCountableError
+from ..not_countable import NotCountableError
 
 SLOT = 16  # bytes from one to the next
 

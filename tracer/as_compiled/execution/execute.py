@@ -10,16 +10,16 @@ import numpy as np
 from llvmlite import binding
 from numpy.typing import NDArray
 
-from ..analysis.request_cost import new_scratch
-from ..compiled.driver.stack_memory import StackMemory
-from ..compiled.scheduler import stacks
-from ..compiled.state import PLACE_WORDS, Word
-from ..model.array_types import Ints
-from ..model.launch import Dim3
-from ..model.trace import WARP
+from ...analysis.request_cost import new_scratch
+from ...compiled.driver.stack_memory import StackMemory
+from ...compiled.scheduler import stacks
+from ...compiled.state import PLACE_WORDS, Word
+from ...model.array_types import Ints
+from ...model.launch import Dim3
+from ...model.trace import WARP
 from .instrument import LOOP_END, HostCode, host_machine
 from .lockstep import GLOBAL, OVER, SHARED, STUCK, SUMS, TRAPPED, run_blocks
-from .not_countable import NotCountableError
+from ..not_countable import NotCountableError
 
 STACK_BYTES = 33 << 12
 SPINS = 64  # quanta that a warp may make while others wait
@@ -85,10 +85,10 @@ def run(
             address = engine.get_global_value_address(name)
             if address:
                 ranges.append((address, address + nbytes, space))
-    accesses = np.array([[a.op, a.size, a.adds_float] for a in code.accesses] or [[LOOP_END, 0, 0]], np.int64)
+    accesses = np.array([[a.op, a.size, a.parts] for a in code.accesses] or [[LOOP_END, 0, 1]], np.int64)
     sums: Ints = np.zeros((len(accesses), 3, SUMS), np.int64)
-    work: Ints = np.zeros((4, 2 * WARP), np.int64)
-    work[3, 0] = SPINS
+    work: Ints = np.zeros((5, 2 * WARP), np.int64)
+    work[4, 0] = SPINS
     count = size.grid[0] * size.grid[1] * size.grid[2]
     chosen = np.arange(count) if size.blocks is None else np.array(size.blocks, np.int64)
     begin = time.perf_counter()

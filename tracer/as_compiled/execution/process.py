@@ -11,9 +11,9 @@ import importlib
 import os
 import warnings
 
-from ..processes.json_streams import private_streams, sender
-from ..processes.parent_death import die_with_parent
-from .job import JOB
+from ...processes.json_streams import private_streams, sender
+from ...processes.parent_death import die_with_parent
+from ..job import JOB
 
 
 def main() -> None:
@@ -34,7 +34,7 @@ def main() -> None:
 
 def prepare() -> None:
     """Import what kernels may use of numba.cuda."""
-    from ..type_inference.process import SUBMODULES
+    from ...type_inference.process import SUBMODULES
 
     for name in SUBMODULES:
         with contextlib.suppress(ImportError):

@@ -8,34 +8,43 @@ loops have codes too where lanes may go round a loop without the same accesses, 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 from llvmlite import binding
 
-from ..model.trace import Op
+from ...model.trace import Op
 from .assembly import without_assembly
 from .block_order import Loop, dominators, ordered
-from .not_countable import NotCountableError
+from ..compiler.generated import Emitted, GeneratedCode
+from ..not_countable import NotCountableError
+from ..compiler.numbered import Numbered
+from .shared_loops import PREFIX as LOOP_PREFIX
+from .shared_loops import with_shared_loops
 from .stand_ins import PREFIX, Table, core, definition, entry
-from .text import split_list, type_of_operand
+from ..compiler.text import split_list, type_of_operand
 
 MEMORY = {"load": Op.LOAD, "store": Op.STORE, "atomicrmw": Op.ATOMIC, "cmpxchg": Op.ATOMIC}
-LOOP_END = 4  # stands where an `Op` stands, at the end of a loop
+LOOP_END, MARK = 4, 5  # stand where an `Op` stands: at the end of a loop, and before a branch
+SHORT = 4  # instructions of a branch that ptxas lets all warps execute
 _SHARED = re.compile(r'^(@(?:"[^"]*"|[\w.$-]+)) = (.*?)addrspace\(3\) global (.*)$')
 _LABEL = re.compile(r'^("[^"]*"|[\w.$-]+):')
 _TARGET = re.compile(r'label %("[^"]*"|[\w.$-]+)')
+_ATTRIBUTES = re.compile(
+    r"\b(noundef|nonnull|align \d+|captures\([^)]*\)|readonly|writeonly|noalias|dereferenceable\(\d+\)) ?"
+)
 _WAITS = ("barrier", "bar.warp", "shfl", "vote", "match", "activemask", "cudaCGSynchronize", "redux")
 
 
 class Access(msgspec.Struct, frozen=True):
     """An instruction that accesses memory, or the end of a loop."""
 
-    op: int  # an `Op`, or LOOP_END
+    op: int  # an `Op`, LOOP_END or MARK
     size: int  # bytes
     site: int  # index of the kernel's `CodeSite`s
-    adds_float: bool = False  # an atomic addition of floats, which in shared memory is a loop on a GPU
-    width: int = 0  # bytes of a part of a vector, 0 for a single number
+    parts: int = 1  # accesses of the source that are joined in it
+    mark: int = -1  # code of the MARK that counts the warps which execute it, where more do than have lanes for it
 
 
 class HostCode(msgspec.Struct, frozen=True):
@@ -49,20 +58,24 @@ class HostCode(msgspec.Struct, frozen=True):
     waits_for_grid: bool
 
 
-def host_code(module: binding.ModuleRef, kernel: str, table: Table, dynamic: int) -> HostCode:
-    """Return an optimised module as code for this computer; dynamic: bytes of dynamic shared memory."""
-    text = (
-        without_assembly(str(module))
-        .replace("@llvm.nvvm.", f"@{PREFIX}nvvm.")
-        .replace("@llvm.trap", f"@{PREFIX}trap")
-    )
+def host_code(
+    numbered: Numbered, kernel: str, table: Table, dynamic: int, generated: GeneratedCode
+) -> HostCode:
+    """Return an optimised module as code for this computer.
+
+    dynamic: bytes of dynamic shared memory. generated: what a GPU's code has of its accesses.
+    """
+    locations = {
+        match[1]: int(match[2])
+        for match in re.finditer(r"^(!\d+) = (?:distinct )?!DILocation\(line: (\d+)", numbered.text, re.MULTILINE)
+    }
+    text = with_shared_loops(without_assembly(numbered.text), locations, generated)
+    text = text.replace("@llvm.nvvm.", f"@{PREFIX}nvvm.").replace("@llvm.trap", f"@{PREFIX}trap")
     text = re.sub(r"^declare [^@\n]*@ts\.trap.*$", f"declare void @{PREFIX}trap()", text, flags=re.MULTILINE)
-    shared = _shared_of(text, dynamic)
-    tables = _tables_of(module)
     module = binding.parse_assembly(text)
+    shared, tables = _shared_of(module, dynamic), _tables_of(module)
     machine = host_machine()
-    writer = _Writer(module, text)
-    accesses, lines = writer.written()
+    accesses, lines = _Writer(module, text, locations, numbered, generated).written()
     lines = [_global_line(line, dict(shared), {n for n, _ in tables}) for line in lines]
     declared = [f for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")]
     definitions = _definitions(declared, table)
@@ -71,9 +84,7 @@ def host_code(module: binding.ModuleRef, kernel: str, table: Table, dynamic: int
     kept = [line for line in lines if not _is_replaced(line, {f.name for f in declared})]
     whole = "\n".join([*kept, core(table), *definitions, entry(kernel, list(parameters), table)])
     waits = any(f.name == "cudaCGSynchronize" for f in declared)
-    header = (
-        f'target datalayout = "{machine.target_data}"\ntarget triple = "{binding.get_process_triple()}"\n'
-    )
+    header = f'target datalayout = "{machine.target_data}"\ntarget triple = "{binding.get_process_triple()}"\n'
     return HostCode(header + whole, accesses, parameters, tuple(shared), tuple(tables), waits)
 
 
@@ -84,9 +95,7 @@ def host_machine() -> Any:
     binding.initialize_native_asmparser()
     features = binding.get_host_cpu_features().flatten()
     target = binding.Target.from_default_triple()
-    return target.create_target_machine(
-        cpu=binding.get_host_cpu_name(), features=features, opt=1, jit=True, codemodel="large"
-    )
+    return target.create_target_machine(cpu=binding.get_host_cpu_name(), features=features, opt=1, jit=True, codemodel="large")
 
 
 def _definitions(declared: list[Any], table: Table) -> list[str]:
@@ -108,9 +117,7 @@ def _definitions(declared: list[Any], table: Table) -> list[str]:
         for kind, name, given in re.findall(r"call (\w+) @([a-z]\w*)\(([^)]*)\)", text):
             if name in called and name not in defined:
                 called.discard(name)
-                made.append(
-                    f"declare {kind} @{name}({', '.join(part.split()[0] for part in given.split(','))})"
-                )
+                made.append(f"declare {kind} @{name}({', '.join(part.split()[0] for part in given.split(','))})")
     return made
 
 
@@ -124,10 +131,9 @@ def _is_replaced(line: str, names: set[str]) -> bool:
     return bool(match) and match[1].strip('"') in names  # type: ignore[index]  # it has matched
 
 
-def _shared_of(text: str, dynamic: int) -> list[tuple[str, int]]:
+def _shared_of(module: binding.ModuleRef, dynamic: int) -> list[tuple[str, int]]:
     """Return the arrays in shared memory, and the bytes of each."""
     found = []
-    module = binding.parse_assembly(text)
     data = binding.create_target_data(module.data_layout)
     for one in module.global_variables:
         if str(one.type) == "ptr addrspace(3)":
@@ -142,9 +148,7 @@ def _tables_of(module: binding.ModuleRef) -> list[tuple[str, int]]:
     return [
         (one.name, int(data.get_abi_size(one.global_value_type)))
         for one in module.global_variables
-        if str(one.type) in ("ptr addrspace(1)", "ptr")
-        and not one.is_declaration
-        and " constant " in str(one)
+        if str(one.type) in ("ptr addrspace(1)", "ptr") and not one.is_declaration and " constant " in str(one)
     ]
 
 
@@ -168,15 +172,15 @@ def _global_line(line: str, shared: dict[str, int], tables: set[str]) -> str:
 class _Writer:
     """Writes a module's functions with a call before each access."""
 
-    def __init__(self, module: binding.ModuleRef, text: str) -> None:
+    def __init__(
+        self, module: binding.ModuleRef, text: str, locations: dict[str, int], numbered: Numbered,
+        generated: GeneratedCode,
+    ) -> None:  # fmt: skip
         self._module, self._lines = module, text.split("\n")
         self._data = binding.create_target_data(module.data_layout)
-        self._sites = {
-            match[1]: int(match[2])
-            for line in self._lines
-            if (match := re.match(r"(!\d+) = (?:distinct )?!DILocation\(line: (\d+)", line))
-        }
+        self._locations, self._numbered, self._generated = locations, numbered, generated
         self._accesses: list[Access] = []
+        self._site = 0  # of the accesses of a function that has none of its own
 
     def written(self) -> tuple[tuple[Access, ...], list[str]]:
         """Return the accesses by their codes, and the module's lines."""
@@ -224,12 +228,18 @@ class _Writer:
 
     def _function(self, function: Any, lines: list[str], called: dict[str, set[str]]) -> list[str]:
         head, blocks = _blocks(lines)
+        is_loop = function.name.startswith(LOOP_PREFIX)
+        self._site = self._numbered.site(int(function.name.removeprefix(LOOP_PREFIX))) if is_loop else 0
         numbers = {label: number for number, (label, _) in enumerate(blocks)}
         successors = [_successors(body, numbers) for _, body in blocks]
         order, loops = ordered(successors)
+        before = dominators(successors)
         events = {n for n, (_, body) in enumerate(blocks) if any(_is_event(line, called) for line in body)}
-        ends = _loop_ends(loops, events, successors)
-        instructions = [list(block.instructions) for block in function.blocks]
+        ends = _loop_ends(loops, events, before)
+        memory = [[i for i in block.instructions if i.opcode in MEMORY] for block in function.blocks]
+        plans = [self._plan(body, memory[n], lines) for n, (_, body) in enumerate(blocks)]
+        branches = _branches(successors, [body for _, body in blocks], plans)
+        marks: dict[int, int] = {}  # codes of the marks before branches, by block
         done: dict[int, list[str]] = {}
         position = {block: place for place, block in enumerate(order)}
         closing: dict[int, list[Loop]] = {}
@@ -238,34 +248,48 @@ class _Writer:
                 closing.setdefault(max(loop.blocks, key=lambda b: position.get(b, -1)), []).append(loop)
         late: dict[int, int] = {}  # code of the end of each loop, by header
         for block in order:
-            done[block] = self._block(blocks[block][1], instructions[block], lines)
+            mark = marks.get(branches[block], -1) if block in branches else -1
+            done[block] = self._block(blocks[block][1], plans[block], mark)
+            if block in branches.values():
+                marks[block] = len(self._accesses)
+                done[block].insert(len(done[block]) - 1, self._event(Access(MARK, 0, 0), "ptr null"))
             for loop in sorted(closing.get(block, ()), key=lambda one: len(one.blocks)):
                 late[loop.header] = len(self._accesses)
                 self._accesses.append(Access(LOOP_END, 0, 0))
         for loop in _every(loops):
             if loop.header in late:
                 for latch in loop.latches:
-                    end = _terminator(done[latch])
-                    done[latch].insert(end, f"  call void @ts.access0(i64 {late[loop.header]}, ptr null)")
+                    end = f"  call void @ts.access0(i64 {late[loop.header]}, ptr null)"
+                    done[latch].insert(len(done[latch]) - 1, end)
         result = [head]
         for number, (label, body) in enumerate(blocks):
             result += [f"{label}:", *done.get(number, [_without_debug(line) for line in body])]
         return [*result, "}"]
 
-    def _block(self, body: list[str], instructions: list[Any], function: list[str]) -> list[str]:
-        """Return a block's lines with a call before each access."""
-        memory = iter([one for one in instructions if one.opcode in MEMORY])
-        result = []
-        for line in body:
-            opcode = _opcode(line)
-            if opcode in MEMORY:
-                result.append(self._call(line, next(memory), function))
-            elif opcode == "call" and (copied := re.search(r"@llvm\.(memcpy|memmove|memset)\.[^(]*\(", line)):
-                result += self._copy(line, copied)
-            result.append(_without_debug(line))
-        return result
+    def _plan(self, body: list[str], instructions: list[Any], function: list[str]) -> list[_Planned | None]:
+        """Return what becomes of each access of a block; None for one that is part of another."""
+        memory = iter(instructions)
+        planned = [
+            self._planned(line, next(memory), function) for line in body if _opcode(line) in MEMORY
+        ]
+        joined: list[_Planned | None] = list(planned)
+        for op in (Op.LOAD, Op.STORE):
+            mine = [n for n, one in enumerate(planned) if one.access.op == op]
+            present = [n for n in mine if planned[n].emitted is not None]
+            asked = sum(planned[n].access.size for n in mine)
+            made = sum(planned[n].emitted.size for n in present)  # type: ignore[union-attr]  # those that are
+            if len(present) == len(mine) or made < asked:
+                continue
+            for n in mine:
+                one, emitted = planned[n], planned[n].emitted
+                if emitted is None:
+                    joined[n] = None
+                elif emitted.size > one.access.size:
+                    parts = emitted.size // one.access.size
+                    joined[n] = _Planned(msgspec.structs.replace(one.access, size=emitted.size, parts=parts), emitted, one.pointer)
+        return joined
 
-    def _call(self, line: str, instruction: Any, function: list[str]) -> str:
+    def _planned(self, line: str, instruction: Any, function: list[str]) -> _Planned:
         operands = list(instruction.operands)
         opcode = instruction.opcode
         kind = instruction.type if opcode == "load" else operands[0 if opcode == "store" else 1].type
@@ -273,40 +297,83 @@ class _Writer:
         text = _after_opcode(line)
         if opcode == "atomicrmw" and not _never_reduces(text) and not _is_used(line, function):
             op = Op.REDUCTION
-        adds_float = opcode == "atomicrmw" and re.match(r"(volatile )?f(add|sub)\b", text) is not None
-        size = int(self._data.get_abi_size(kind))
-        vector = re.match(r"<(\d+) x", str(kind))
-        width = size // int(vector[1]) if vector else 0
-        pointer = _pointer_in(text, opcode)
-        return self._event(Access(op, size, self._site(line), adds_float, width), pointer)
+        number = self._number(line)
+        site = self._numbered.site(number) if number else self._site
+        access = Access(op, int(self._data.get_abi_size(kind)), site)
+        return _Planned(access, self._generated.accesses.get(number), _pointer_in(text, opcode))
 
-    def _copy(self, line: str, copied: re.Match[str]) -> list[str]:
-        """Return the calls before a copy of some bytes, which a GPU makes in words of up to 8."""
+    def _block(self, body: list[str], plan: list[_Planned | None], mark: int) -> list[str]:
+        """Return a block's lines with a call before each access; mark: what counts the warps that execute it, or -1."""
+        memory = iter(plan)
+        result = []
+        for line in body:
+            opcode = _opcode(line)
+            if opcode in MEMORY:
+                one = next(memory)
+                if one is not None:
+                    access = msgspec.structs.replace(one.access, mark=mark) if one.is_shared else one.access
+                    result.append(self._event(access, one.pointer))
+            elif opcode == "call" and (copied := re.search(r"@llvm\.(memcpy|memmove|memset)\.[^(]*\(", line)):
+                result += self._copy(line, copied)
+            result.append(_without_debug(line))
+        return result
+
+    def _copy(self, line: str, copied: re.Match[str]) -> Iterator[str]:
+        """Yield the calls before a copy of some bytes, which a GPU makes in words of up to 8."""
         given = split_list(line[copied.end() : line.rindex(")")])
         match = re.fullmatch(r"i\d+ (\d+)", given[2].strip())
-        if not match:
-            return []
-        events, site = [], self._site(line)
+        number = self._number(line)
+        site = self._numbered.site(number) if number else self._site
         for index, op in ((1, Op.LOAD), (0, Op.STORE)):
-            if index == 1 and copied[1] == "memset":
-                continue
-            pointer = re.sub(
-                r"\b(noundef|nonnull|align \d+|captures\([^)]*\)|readonly|writeonly|noalias|dereferenceable\(\d+\))\s*",
-                "",
-                given[index],
-            )
-            size = next(s for s in (8, 4, 2, 1) if int(match[1]) % s == 0)
-            events.append(self._event(Access(op, size, site), re.sub(r"\s+", " ", pointer)))
-        return events
+            if match and (index == 0 or copied[1] != "memset"):
+                size = next(s for s in (8, 4, 2, 1) if int(match[1]) % s == 0)
+                yield self._event(Access(op, size, site), _ATTRIBUTES.sub("", given[index]))
 
     def _event(self, access: Access, pointer: str) -> str:
         space = re.match(r"ptr addrspace\((\d+)\)", pointer)
         self._accesses.append(access)
         return f"  call void @ts.access{space[1] if space else 0}(i64 {len(self._accesses) - 1}, {pointer})"
 
-    def _site(self, line: str) -> int:
+    def _number(self, line: str) -> int:
         match = re.search(r", !dbg (!\d+)", line)
-        return self._sites.get(match[1], 0) if match else 0
+        return self._locations.get(match[1], 0) if match else 0
+
+
+class _Planned(msgspec.Struct, frozen=True):
+    """An access of a block: what is counted of it, what generated code has in its place, and its pointer."""
+
+    access: Access
+    emitted: Emitted | None
+    pointer: str
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether it is known to be in shared memory."""
+        return self.emitted is not None and self.emitted.space == "shared"
+
+
+def _branches(
+    successors: list[list[int]], bodies: list[list[str]], plans: list[list[_Planned | None]]
+) -> dict[int, int]:
+    """Return the blocks whose access to shared memory all warps execute that come to the branch before.
+
+    By block: that with the branch. ptxas makes no branches around so few instructions, but switches lanes off for them,
+    and Nsight Compute counts an instruction for which all are off.
+    """
+    before: dict[int, list[int]] = {}
+    for block, following in enumerate(successors):
+        for one in following:
+            before.setdefault(one, []).append(block)
+    found = {}
+    for block, plan in enumerate(plans):
+        some = [one for one in plan if one is not None]
+        shared = [one for one in some if one.is_shared]
+        if len(before.get(block, ())) != 1 or not shared or len(successors[before[block][0]]) != 2:
+            continue
+        plain = [line for line in bodies[block][:-1] if _opcode(line) not in ("phi", "getelementptr")]
+        if len(some) == 1 and len(plain) <= SHORT and not any("call " in line for line in plain):
+            found[block] = before[block][0]
+    return found
 
 
 def _blocks(lines: list[str]) -> tuple[str, list[tuple[str, list[str]]]]:
@@ -343,10 +410,6 @@ def _successors(body: list[str], numbers: dict[str, int]) -> list[int]:
     return [numbers[label] for label in dict.fromkeys(_TARGET.findall(body[-1])) if label in numbers]
 
 
-def _terminator(lines: list[str]) -> int:
-    return len(lines) - 1
-
-
 def _opcode(line: str) -> str:
     text = re.sub(r'^\s*%(?:"[^"]*"|[\w.$-]+) = ', "", line).strip()
     text = re.sub(r"^(tail|musttail|notail) ", "", text)
@@ -367,7 +430,9 @@ def _pointer_in(text: str, opcode: str) -> str:
         pointer = re.sub(r"^(weak |volatile )*", "", parts[0])
     else:
         pointer = re.sub(r"^(volatile )?\w+ ", "", parts[0])
-    return re.sub(r' (syncscope\("[^"]*"\)|unordered|monotonic|acquire|release|acq_rel|seq_cst)', "", pointer)
+    return re.sub(
+        r' (syncscope\("[^"]*"\)|unordered|monotonic|acquire|release|acq_rel|seq_cst)', "", pointer
+    )
 
 
 def _never_reduces(text: str) -> bool:
@@ -397,12 +462,11 @@ def _is_event(line: str, called: dict[str, set[str]]) -> bool:
     return any(name in called or any(word in name for word in _WAITS) for name in names)
 
 
-def _loop_ends(loops: list[Loop], events: set[int], successors: list[list[int]]) -> set[int]:
-    """Return the headers of the loops at whose ends lanes have to wait for each other.
+def _loop_ends(loops: list[Loop], events: set[int], before: list[set[int]]) -> set[int]:
+    """Return the headers of the loops at whose ends lanes have to wait for each other; before: `dominators`.
 
     Not where nothing in a loop is waited for, and not where each round makes the same accesses.
     """
-    before = dominators(successors)
     needed = set()
     for loop in _every(loops):
         inside = events & loop.blocks

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from enum import IntEnum
 
-from ..compiled.scheduler import stacks
-from ..compiled.state import PlaceWord, StopReason, Word
-from .host_math import math_definition, shim_definition
+from ...compiled.scheduler import stacks
+from ...compiled.state import PlaceWord, StopReason, Word
+from ..compiler.host_math import math_definition, shim_definition
 
 ACCESS_CODE, ADDRESS = PlaceWord.SITE, PlaceWord.CAME  # of the access that a thread comes to
 VALUE, RESULT, MASK, EXTRA, CLAMP = (
