@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from ...kernels.scenarios.catalogue import CatalogueError
+from ...kernels.scenarios.suggestions import did_you_mean
 from ...tracer.model.plan import PlanError
 from ...tracer.run.worker_client import WorkerError
 from ...tracer.storage.trace_file import TraceFileError
@@ -109,7 +110,7 @@ def _zoom_problems(step: Step, scene: Scene, sessions: Sequence[Session]) -> Ite
     known = list(dict.fromkeys(map(buffer_text, buffers)))
     for name in step.change.zoom or ():
         if name not in {*known, *(buffer.name for buffer in buffers)}:
-            sentence = f"There is no buffer {name} to zoom to; there are {', '.join(known)}."
+            sentence = f"There is no buffer {name} to zoom to{did_you_mean(name, known)}"
             yield Problem(step.line_of("zoom"), sentence)
 
 

@@ -9,9 +9,10 @@ from functools import cached_property
 
 import numpy as np
 
+from ...kernels.scenarios.suggestions import did_you_mean
 from ...tracer.analysis.minimum_cost import minimum_sectors, minimum_wavefronts
 from ...tracer.measure.recorded_counters import recorded_counters_of
-from ...tracer.model.counter_names import NAMES
+from ...tracer.model.counter_names import NAMES, SUMS, sum_of
 from ...tracer.model.trace import WARP, Buffer
 from ..compiled.depths import short_compiler
 from ..model.session import Selection, Session, buffer_text
@@ -19,14 +20,6 @@ from .expressions import Environment, ExpressionError, Names
 from .quantities import Mark, Quantity, Unit
 
 Ask = Callable[[Session], None]
-SUMS = {  # name: space and measure of the counters that it adds up
-    "global_sectors": ("global", "sectors"),
-    "global_requests": ("global", "requests"),
-    "global_bytes": ("global", "bytes"),
-    "shared_requests": ("shared", "instructions"),
-    "shared_wavefronts": ("shared", "wavefronts"),
-}
-
 NO_REQUEST = "makes no request at moment"  # what an error says where there is none
 
 
@@ -42,16 +35,14 @@ class Counted(Names):
 
     def get(self, name: str) -> Quantity:
         """Return a counter or a sum of some; raises ExpressionError."""
+        unit: Unit = "bytes" if name.endswith("_bytes") else ""
         if name in NAMES:
             if name not in self.counters:
                 raise ExpressionError(f"{self.what} has no {name}: nobody has counted it.")
-            unit: Unit = "bytes" if name.endswith("_bytes") else ""
             return Quantity(self.counters[name], self.mark, unit, self.origin)
         if name not in SUMS:
-            raise ExpressionError(f"{self.what} has no {name}; there are {', '.join(SUMS)}.")
-        space, measure = SUMS[name]
-        total = sum(n for key, n in self.counters.items() if key.startswith(space) and key.endswith(measure))
-        return Quantity(total, self.mark, "bytes" if measure == "bytes" else "", self.origin)
+            raise ExpressionError(f"{self.what} has no {name}{did_you_mean(name, [*SUMS, *NAMES])}")
+        return Quantity(sum_of(self.counters, name), self.mark, unit, self.origin)
 
 
 @dataclass(frozen=True)
@@ -86,7 +77,7 @@ class RequestNames(Names):
             "minimum": self._minimum,
         }
         if name not in known:
-            raise ExpressionError(f"{self.what} has no {name}; there are {', '.join(known)}.")
+            raise ExpressionError(f"{self.what} has no {name}{did_you_mean(name, known)}")
         return Quantity(known[name](), self.mark)
 
     @property
@@ -136,7 +127,7 @@ class BufferNames(Names):
             "smallest": lambda: _whole(float(self._held().min())),
         }
         if name not in known:
-            raise ExpressionError(f"{self.what} has no {name}; there are {', '.join(known)}.")
+            raise ExpressionError(f"{self.what} has no {name}{did_you_mean(name, known)}")
         return Quantity(known[name](), self.pane.mark)
 
     def _reads(self) -> np.ndarray[tuple[int, ...], np.dtype[np.int32]]:
@@ -303,7 +294,7 @@ class PaneNames(Names):
         names = [buffer_text(buffer) for buffer in self.session.trace.buffers]
         told = ["findings", "races", "correct", "now", "compiled", "nsight", "request", "measured"]
         known = dict.fromkeys([*SUMS, *self._shape, *told, *self.values, *names])
-        raise ExpressionError(f"{self.what} has no {name}; there are {', '.join(known)}.")
+        raise ExpressionError(f"{self.what} has no {name}{did_you_mean(name, known)}")
 
 
 def environment(

@@ -25,6 +25,7 @@ from typing import Any, Literal, NamedTuple
 from msgspec import Struct
 
 from ...kernels.scenarios.scenario import WORK_ITEM_WORDS
+from ...kernels.scenarios.suggestions import did_you_mean
 from ...tracer.model.finding import counted
 from ...tracer.model.trace import ALIAS_SEPARATOR, WARP, Buffer, Dim3
 from .bookmark import Bookmark
@@ -310,13 +311,7 @@ def _names(buffer: Buffer) -> set[str]:
 
 def _no_buffer(name: str, session: Session) -> str:
     there = list(dict.fromkeys(visible(buffer_text(b)) for b in session.trace.buffers))
-    return f"There is no buffer {_shown(name)} here; {_there_are(there)}."
-
-
-def _there_are(names: Sequence[str]) -> str:
-    if not names:
-        return "there are none"
-    return f"there {'is' if len(names) == 1 else 'are'} {_listed(names)}"
+    return f"There is no buffer {_shown(name)} here{did_you_mean(name, there)}"
 
 
 def _listed(words: Sequence[str]) -> str:
@@ -433,7 +428,7 @@ def _counter_meaning(target: Target, session: Session) -> Lit | str:
     found = [label for label in labels if target.text in (_plain(label), _plain(text_in_words(label, words)))]
     if found:
         return Lit(counters=frozenset(found))
-    return f"There is no counter {_shown(target.text)} here; {_there_are(labels)}."
+    return f"There is no counter {_shown(target.text)} here{did_you_mean(target.text, labels)}"
 
 
 _MEANINGS: dict[Form, Callable[[Target, Session], Any]] = {
