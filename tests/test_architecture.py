@@ -21,7 +21,7 @@ COMPILED = (
 TRACER = (
     *PLAIN, "tracer/races", "tracer/type_inference", "tracer/findings", "tracer/findings/waste", "tracer/run",
     "tracer/measure", "tracer/hardware", "tracer/hardware/profiling", "tracer/processes", "tracer/judging",
-    "kernels/scenarios",
+    "tracer/as_compiled", "kernels/scenarios",
 )  # fmt: skip
 VIEW = (*TRACER, "app/explain", "app/model", "app/widgets", "app/views/common")
 VIEWS = tuple(
@@ -87,6 +87,14 @@ LAYERS: dict[str, tuple[str, ...]] = {
         *PLAIN, "tracer/processes", "tracer/races", "tracer/recording", "tracer/measure", "tracer/compiled",
         "tracer/compiled/rewrite", "tracer/compiled/runtime", "tracer/hardware/marks",
     ),
+    "tracer/as_compiled": (*PLAIN, "tracer/processes", "tracer/calls", "tracer/type_inference", "tracer/recording"),
+    "tracer/as_compiled/compiler": (
+        "tracer/model", "tracer/calls", "tracer/type_inference", "tracer/recording", "tracer/as_compiled",
+    ),
+    "tracer/as_compiled/execution": (
+        *PLAIN, "tracer/processes", "tracer/calls", "tracer/type_inference", "tracer/recording", *COMPILED,
+        "tracer/compiled/driver", "tracer/as_compiled", "tracer/as_compiled/compiler",
+    ),
     "app/model": TRACER,
     "app/explain": ("tracer/model",),
     "app/gpu": (*TRACER, "app/model"),
@@ -139,7 +147,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "app/window/editing",
         "app/window/exercise", "app/window/recording",
     ),
-    "app/cli/common": (*TRACER, "app/model"),
+    "app/cli/common": (*TRACER, "app/model", "app/views/common"),
     "app/cli/programs": (*TRACER, "app/model", "app/cli/common"),
     "app/cli/pictures": (
         *TRACER, "app/cli/common", "app/model", "app/lecture", "app/control", "app/charts", "app/widgets", *VIEWS,

@@ -23,7 +23,7 @@ from ...tracer.hardware.profiling.wording import (
     percent_text,
     share_text,
 )
-from ...tracer.measure.recorded_counters import recorded_counters, recorded_counters_of
+from ...tracer.measure.recorded_counters import recorded_counters_of
 from ...tracer.model.array_types import Ints
 from ...tracer.model.counter_names import NAMES
 from ...tracer.model.finding import block_text, line_text
@@ -268,7 +268,7 @@ def readings_text(session: Session) -> list[str]:
     read = recorded_counters_of(session.launch)
     if read is None or session.trace.error is not None:
         return []
-    known, device = session.counters.total, recorded_counters().device
+    known, device = session.counters.total, read.device
     lines = [
         f"{session.title}: {count_text(read.counters[name])} {name.replace('_', ' ')} measured on an {device}, "
         f"{count_text(known[name])} exact: {read.reason}."

@@ -85,6 +85,7 @@ class StepChange(Struct, frozen=True):
     link: Link | None = None  # how panes go together
     time: TimeChoice | None = None  # what timelines show
     nearest: NearestChoice | None = None  # whether a pane that was not measured names the nearest launch
+    compiled: Literal["shown", "hidden"] | None = None  # whether counters as compiled are shown
     speed: float | Literal["auto"] | None = None  # moments a second, auto for what suits the launch
     words: WordChoice | None = None  # for threads and blocks
     question: Question | None = None  # asked in this step
@@ -289,6 +290,7 @@ READERS: Final[dict[str, Reader]] = {
     "link": _one_of(*get_args(Link)),
     "time": _one_of(*get_args(TimeChoice)),
     "nearest": _one_of(*get_args(NearestChoice)),
+    "compiled": _one_of("shown", "hidden"),
     "speed": _speed,
     "words": _one_of(*get_args(WordChoice)),
 }
@@ -321,6 +323,8 @@ def look_said(shown: Bookmark, wanted: Bookmark) -> dict[str, str]:
         said["time"] = wanted.time
     if shown.nearest != wanted.nearest:
         said["nearest"] = wanted.nearest
+    if (shown.compiled == "shown") != (wanted.compiled == "shown"):
+        said["compiled"] = "shown" if wanted.compiled == "shown" else "hidden"
     if shown.speed != wanted.speed:
         said["speed"] = "auto" if wanted.speed is None else f"{wanted.speed:g}"
     if shown.words != wanted.words:
@@ -338,7 +342,7 @@ def changed_look(look: Bookmark, change: StepChange) -> Bookmark:
     said = {
         "focus": change.focus, "colour_by": change.colour, "picture": change.picture, "zoom": change.zoom,
         "chart": change.chart, "link": change.link, "time": change.time, "nearest": change.nearest,
-        "words": change.words,
+        "compiled": change.compiled, "words": change.words,
     }  # fmt: skip
     look = replace(look, **{key: value for key, value in said.items() if value is not None})
     if change.speed is not None:

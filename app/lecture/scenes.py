@@ -37,7 +37,7 @@ class Moment(Struct, frozen=True):
     selections: tuple[Selection, ...]  # one a pane, at `stand`
 
 
-BASE = Bookmark((), side="hidden", layout="lecture", nearest="hidden")
+BASE = Bookmark((), side="hidden", layout="lecture", nearest="hidden", compiled="hidden")
 
 
 def scenes_of(lecture: Lecture) -> tuple[Scene, ...]:

@@ -29,6 +29,7 @@ from ...tracer.storage.trace_file import TraceFileError, load
 from .visible_text import visible
 
 if TYPE_CHECKING:
+    from ...tracer.as_compiled.job import CompiledCounters
     from ...tracer.type_inference.client import Answer
 
 
@@ -117,6 +118,16 @@ class Session(Struct, frozen=True, eq=False, dict=True, weakref=True):
         found = sorted([*self.findings, *late], key=lambda f: sort_key(f.severity, f.kind, f.moment))
         vars(self)["findings"] = tuple(found)
         return True
+
+    @property
+    def compiled(self) -> CompiledCounters | None:
+        """Its counters as compiled, None while they are not known."""
+        found: CompiledCounters | None = vars(self).get("compiled counters")
+        return found
+
+    def add_compiled(self, counters: CompiledCounters) -> None:
+        """Take in the counters as compiled, or the reason why there are none."""
+        vars(self)["compiled counters"] = counters
 
     @property
     def is_examined(self) -> bool:

@@ -15,12 +15,13 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QSplitter, QVBoxLayout, QWidge
 
 from ...kernels.scenarios.catalogue import groups
 from ...tracer.measure.recorded_outcomes import Spread
+from ..control.compiled_job import CompiledJob
 from ..control.measured_job import MeasuredTimes
 from ..control.seed_jobs import SeedJobs, key_of
 from ..control.stage import Stage
 from ..control.timeline_clocks import NOT_RECORDED, TimelineClocks, recorded_of
 from ..control.type_inference_job import TypeInferenceJob
-from ..model.bookmark import LayoutChoice, NearestChoice, PictureChoice, SideChoice
+from ..model.bookmark import CompiledChoice, LayoutChoice, NearestChoice, PictureChoice, SideChoice
 from ..model.playhead import Playhead
 from ..model.session import Session, launch_name
 from ..model.setup_edits import differences
@@ -69,6 +70,8 @@ class CentralWidget(QWidget):
         self.layout_choice: LayoutChoice = "ordinary"
         self.zoom: tuple[str, ...] = ()
         self.nearest: NearestChoice = "shown"
+        self.compiled: CompiledChoice = "auto"
+        self.asks_compiler = True  # whether "auto" shows counters as compiled, as they become known
         self._alone = False  # whether only pictures and caption are there
         self._keeps_verdicts = False  # says in no pane how its launch ended, while a lecture asks
         self._side_theme: Theme | None = None
@@ -90,6 +93,8 @@ class CentralWidget(QWidget):
         self.spreads, self.types = SeedJobs(stage.jobs, self), TypeInferenceJob(self)
         self.measured = MeasuredTimes(self, stage.is_settled)
         self.measured.found.connect(self._show_times)
+        self.compiling = CompiledJob(lambda: stage.is_settled() and not self.is_held, self)
+        self.compiling.found.connect(self._show_compiled)
         self.ahead = BlocksAhead(self._shown, lambda: stage.is_settled() and stage.jobs.is_idle(), self)
         self.clocks = TimelineClocks(self)
         self.clocks.changed.connect(self._show_clocks)
@@ -365,6 +370,37 @@ class CentralWidget(QWidget):
         for pane in self.panes:
             pane.heading.show_nearest(choice == "shown")
 
+    def show_compiled(self, choice: CompiledChoice) -> None:
+        """Show the counters as compiled, or not; auto: as soon as they are known, in a window that people see."""
+        self.compiled = choice
+        for pane in self.panes:
+            pane.show_compiled(self._compiled_here())
+        self.side.source.show_compiled(self._compiled_here() != "hidden")
+        self._want_compiled()
+
+    def shows_compiled(self) -> bool:
+        """Return whether counters as compiled are in sight."""
+        return any(not pane.depths.isHidden() for pane in self.panes)
+
+    def _compiled_here(self) -> CompiledChoice:
+        return "hidden" if self.compiled == "auto" and not self.asks_compiler else self.compiled
+
+    def _want_compiled(self) -> None:
+        """Ask for the counters as compiled of what the panes show, where the user agreed to run the kernels."""
+        shown = [pane.session for pane in self.panes if pane.session is not None]
+        wanted = (
+            [] if self._compiled_here() == "hidden" else [s for s in shown if self.stage.may_run(s.launch)]
+        )
+        self.compiling.want(wanted)
+
+    def _show_compiled(self, session: Session) -> None:
+        """Show the counters of a session as compiled, now that they are known."""
+        for pane in self.panes:
+            if pane.session is session:
+                pane.depths.show_compiled()
+        if self.side.source.session is session:
+            self.side.source.show_compiled(True)
+
     def _add_pane(self, i: int) -> None:
         pane, timeline, stage = Pane(PANE_NAMES[i], self.theme), TimelineView(self.theme), self.stage
         for view in (*pane.views, timeline):
@@ -381,6 +417,7 @@ class CentralWidget(QWidget):
         pane.set_theme(self.theme)
         pane.heading.keep_verdict(self._keeps_verdicts)
         pane.heading.show_nearest(self.nearest == "shown")
+        pane.show_compiled(self._compiled_here())
         pane.memory.colour_by, pane.memory.only = self.colour, self.zoom
         pane.show_picture_alone(self._alone)
         self.panes.append(pane)
@@ -443,6 +480,7 @@ class CentralWidget(QWidget):
         self.side.compare(known)
         self.transport.serve(known)
         self._want_spreads()
+        self._want_compiled()
         self.measured.want()
 
     def _show_times(self) -> None:

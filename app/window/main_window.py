@@ -359,6 +359,7 @@ class MainWindow(QMainWindow):
             link=stage.link_mode,
             time=self.central.clocks.choice,
             nearest=self.central.nearest,
+            compiled=self.central.compiled,
             speed=playhead.speed if playhead.is_speed_chosen else None,
             loop=playhead.loop,
             shared=self.toolbar.shared,
@@ -375,7 +376,9 @@ class MainWindow(QMainWindow):
 
     def _screen(self) -> Bookmark:
         """Return the bookmark, with the right column as it is to be seen."""
-        return msgspec.structs.replace(self.bookmark(), side="hidden" if self.side.isHidden() else "shown")
+        side = "hidden" if self.side.isHidden() else "shown"
+        compiled = "shown" if self.central.shows_compiled() else "hidden"
+        return msgspec.structs.replace(self.bookmark(), side=side, compiled=compiled)
 
     def copy_command(self) -> None:
         """Put the command on the clipboard that draws what is on screen."""
@@ -425,6 +428,7 @@ class MainWindow(QMainWindow):
         self.central.show_zoom(mark.zoom)
         self.central.clocks.choose(mark.time)
         self.central.show_nearest(mark.nearest)
+        self.central.show_compiled(mark.compiled)
         self.central.charts.show(mark.chart)
 
     def change_setups(self, setups: tuple[Setup, ...]) -> None:
@@ -532,6 +536,7 @@ class MainWindow(QMainWindow):
         self.central.spreads.close()
         self.central.types.close()
         self.central.measured.close()
+        self.central.compiling.close()
         self.central.charts.recorded.close()
         event.accept()
 

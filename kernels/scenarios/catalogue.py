@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .compiler_scenarios import COMPILER
 from .copy_scenarios import COPIES
 from .count_scenarios import COUNTS, RACING
 from .matmul_ladder_scenarios import LADDER
@@ -47,7 +48,7 @@ __all__ = [
 
 _ALL = (
     *MATMULS, *LADDER, *VARIANTS, *WORK_ITEMS, *CUDA_C, *PYTHON, *BARRIERS, *VECTORS, *COPIES, *COUNTS, *TRANSPOSES,
-    *SUMS, *PITFALLS, TOO_FEW, RACING,
+    *SUMS, *COMPILER, *PITFALLS, TOO_FEW, RACING,
 )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from ..storage.atomic_write import write_atomically
 from ..type_inference.answer_cache import versions
 from .job import ANSWER, CompiledCounters, Job
 
-COMMAND = module_command("tilescope.tracer.as_compiled.process")
+COMMAND = module_command("tilescope.tracer.as_compiled.execution.process")
 FORMAT = 1  # of jobs and answers: another one finds no old answers
 MOST = 2000  # answers that are kept
 ENDING = ".counters"
@@ -36,7 +36,7 @@ class CompiledCounting:
         self._folder = folder
         self._lock = threading.Lock()
         self._process: JsonProcess | None = None
-        self._closed = False
+        self._closed = self._cancelled = False
 
     def known(self, job: Job) -> CompiledCounters | None:
         """Return the answer that is kept, None where none is."""
@@ -53,7 +53,7 @@ class CompiledCounting:
             return known
         with self._lock:
             answer = self._asked(job)
-        if answer.counters or not answer.reason.startswith(_PASSING):
+        if is_final(answer):
             self._keep(job, answer)
         return answer
 
@@ -61,6 +61,13 @@ class CompiledCounting:
         """Start the process, so that the first question finds it ready."""
         with self._lock, contextlib.suppress(StartError):
             self._started()
+
+    def cancel(self) -> None:
+        """End the question under way, from another thread; the next one starts the process anew."""
+        self._cancelled = True
+        process = self._process
+        if process is not None:
+            process.kill()
 
     def close(self) -> None:
         """End what is asked, from another thread; nothing is asked any more."""
@@ -84,6 +91,7 @@ class CompiledCounting:
             process = self._started()
         except StartError as error:
             return CompiledCounters(reason=f"{_PASSING}: {error}")
+        self._cancelled = False
         process.send(job)
         timer = threading.Timer(job.seconds + PATIENCE, process.kill)
         timer.start()
@@ -97,6 +105,8 @@ class CompiledCounting:
         self._end()
         if self._closed:
             return CompiledCounters(reason=f"{_PASSING} since it is closed.")
+        if self._cancelled:
+            return CompiledCounters(reason=f"{_PASSING} since it was cancelled.")
         cause = "it took too long" if death.startswith("signal 9") else f"its code ended with {death}"
         return CompiledCounters(reason=f"Its compiled code can't be counted: {cause}.")
 
@@ -122,6 +132,11 @@ class CompiledCounting:
 
 
 _PASSING = "Its compiled code was not counted"  # with why it might be another time
+
+
+def is_final(answer: CompiledCounters) -> bool:
+    """Return whether the same question would have the same answer again."""
+    return not answer.reason.startswith(_PASSING)
 
 
 @cache

@@ -99,7 +99,7 @@ def trace_of(record: RunRecord, columns: Columns, blocks: NDArray[np.int64]) -> 
     kept = np.array(sorted(recorder.finished), np.int64)
     if recorder.capped:
         kept = kept[np.isin(kept, columns["block"])]
-    records_only = all(np.dtype(b.dtype).names is not None for b in recorder.buffers)
+    records_only = all(np.dtype(b.dtype).kind == "V" for b in recorder.buffers)
     integers: dict[str, Any] = {k: narrow(v) for k, v in columns.items() if k != "value"}
     return Trace(
         **integers,

@@ -18,27 +18,41 @@ FIRST_NOTICE = 5.0  # seconds; each further one comes after twice as long
 class LongLaunch:
     """A launch under way: how long it has run, and how much of it is done."""
 
-    def __init__(self, kernel: str, first: float) -> None:
-        self._kernel, self._after = kernel, first
+    def __init__(self, kernel: str, first: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._kernel, self._after, self._clock = kernel, first, clock
         self._done = self._of = 0
-        self._start = time.monotonic()
+        self._start = self._begun = self._reported = clock()
 
     def report(self, done: int, of: int) -> None:
-        """Take in that `done` of `of` blocks are done."""
+        """Take in that `done` of `of` blocks are done; fewer than before are those of another attempt."""
+        self._reported, before = self._clock(), self._reported
+        if done < self._done:
+            self._begun = before
         self._done, self._of = done, of
 
     def seconds_to_notice(self) -> float:
         """Return in how many seconds something is to be said of it."""
-        return self._start + self._after - time.monotonic()
+        return self._start + self._after - self._clock()
+
+    def _seconds_left(self) -> float | None:
+        """Return how long the other blocks take; None where that is unknown, or they should be done by now.
+
+        The time since the last report counts as spent on blocks that are under way, not as time of those that are done.
+        """
+        if not self._done:
+            return None
+        each = (self._reported - self._begun) / self._done
+        left = each * (self._of - self._done) - (self._clock() - self._reported)
+        return left if left > 0 else None
 
     def notice(self) -> str:
         """Return what is to be said; the next notice comes after twice as long."""
         self._after *= 2
-        gone = time.monotonic() - self._start
+        gone = self._clock() - self._start
         text = f"{self._kernel} has run for {duration_text(gone)}"
         if self._of > 1:
             text += f": {self._done:,} of {self._of:,} blocks"
-        if left := left_text(gone * (self._of - self._done) / self._done if self._done else None):
+        if left := left_text(self._seconds_left()):
             text += f", {left}"
         return f"{text}; Ctrl+C ends it."
 

@@ -60,15 +60,19 @@ ATTRIBUTE_OPS = ("LOAD_ATTR", "LOAD_METHOD")
 JIT_OPTIONS = ("inline", "fastmath", "forceinline", "debug")  # of a decorator, which matter to the compiler
 
 
-def question_of_call(kernel: Any, arguments: Iterable[Any]) -> Question:
+def question_of_call(
+    kernel: Any, arguments: Iterable[Any], describer: Describer | None = None
+) -> Question:
     """Return the question about a call of a kernel of the simulator's; some of it may be `Missing`."""
-    return described_call(kernel, arguments)[0]
+    return described_call(kernel, arguments, describer)[0]
 
 
-def described_call(kernel: Any, arguments: Iterable[Any]) -> tuple[Question, list[FunctionType]]:
+def described_call(
+    kernel: Any, arguments: Iterable[Any], describer: Describer | None = None
+) -> tuple[Question, list[FunctionType]]:
     """Return the same question, and its functions in the order of their numbers."""
     try:
-        describer = Describer()
+        describer = describer or Describer()
         passed = tuple(map(describer.argument, arguments))
         number = describer.function(kernel.fn, "kernel", kernel)
         why = _not_described(kernel, len(passed))

@@ -9,7 +9,7 @@ from msgspec import Struct
 from ....tracer.as_compiled.client import CompiledCounting
 from ....tracer.as_compiled.job import CompiledCounters
 from ....tracer.as_compiled.of_launch import job_of
-from ....tracer.measure.recorded_counters import recorded_counters, recorded_counters_of
+from ....tracer.measure.recorded_counters import recorded_counters_of
 from ....tracer.model.counter_names import GROUPS, MEASURES, NAMES
 from ....tracer.storage.folders import cache_folder
 from ...model.session import Session
@@ -90,7 +90,7 @@ def _measured_column(session: Session) -> Column:
     if read is None:
         return Column(session.title, MEASURED, {}, ("nobody has measured this launch.",))
     known = {name: amount for name, amount in read.counters.items() if name in NAMES}
-    return Column(session.title, MEASURED, known, (f"measured on an {recorded_counters().device}.",))
+    return Column(session.title, MEASURED, known, (f"measured on an {read.device}.",))
 
 
 def compiled_by_line(session: Session) -> str:

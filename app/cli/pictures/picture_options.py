@@ -38,6 +38,7 @@ STEP_OPTIONS = {
     "link": "moment or progress: what two panes have in common",
     "time": "moments or measured: what timelines show, by a GPU's clock where it was recorded",
     "nearest": "shown or hidden: whether a pane that was not measured names the nearest measured launch",
+    "compiled": "shown or hidden: counters as compiled, which are waited for",
     "speed": "moments a second, or auto",
     "words": "own, cuda or work-item: for threads and blocks",
 }

@@ -125,10 +125,10 @@ def _status_of_main(program: Callable[[], object]) -> int:
     except SystemExit as end:
         return _exit_status(end)
     except KeyboardInterrupt as end:
-        _show(end)
+        print_raised(end)
         return 128 + signal.SIGINT
     except BaseException as error:  # noqa: BLE001  # it is the program's own
-        _show(error)
+        print_raised(error)
         return 1
     return 0
 
@@ -143,7 +143,7 @@ def _exit_status(end: SystemExit) -> int:
     return 1
 
 
-def _show(error: BaseException) -> None:
+def print_raised(error: BaseException) -> None:
     """Print an exception through the program's own hook, without the frames of ours that lead to it."""
     error.__traceback__ = _theirs(error.__traceback__)
     sys.excepthook(type(error), error, error.__traceback__)

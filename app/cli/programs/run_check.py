@@ -17,6 +17,7 @@ from ....tracer.run.own_builtins import own_builtins
 from ..common.arguments import Parser, UsageError, blocks_or_all, positive_number
 from ..common.text_output import complain
 from .behind_program import BehindProgram
+from .compiled_launches import CompiledLaunches
 from .check_verdict import ForkedLaunches, KnownSoFar, Verdict, reporting_at_os_exit
 from .findings_output import (
     Caller,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from ....tracer.type_inference.question import Refusal
     from collections.abc import Iterator
 
+    from ....tracer.model.launch import Launch
     from ....tracer.model.trace import Trace
     from ....tracer.run.program_hook import RecordingOptions
 
@@ -150,7 +152,9 @@ def execute_run(chosen: Namespace) -> int:
     program: ProgramToRun = chosen.program._replace(text=chosen.text or "")
     program.find()
     saver = LaunchSaver(None if chosen.quiet else Path(chosen.out), chosen.json)
-    options_of_run = _options(chosen)._replace(launched=saver.compiler.ask if chosen.json else None)
+    options_of_run = _options(chosen)
+    if chosen.json:
+        options_of_run = options_of_run._replace(begins=saver.note_launch, launched=saver.begin_launch)
     forked = _record(options_of_run, saver.save_launch)
     own = os.getpid()
     try:
@@ -210,6 +214,8 @@ class LaunchSaver:
         self.count = 0
         self.lost = 0  # traces and lines that could not be written
         self.compiler = CompilerFindings()
+        self._compiled = CompiledLaunches()
+        self._blocks: tuple[int, ...] | None = None  # of the launch that begins, which run; None for all
         self.behind = BehindProgram()
         self._engines = EnginesUsed()
         self._outside = OutsideReport()
@@ -224,8 +230,18 @@ class LaunchSaver:
                 f"can't write {error.filename}: {error.strerror}; choose another place."
             ) from error
 
+    def note_launch(self, launch: Launch) -> None:
+        """Note which blocks of the next launch run."""
+        self._blocks = launch.blocks
+
+    def begin_launch(self, kernel: Any, arguments: tuple[Any, ...]) -> None:
+        """Describe a launch that begins, for what the compiler is asked about it."""
+        self.compiler.ask(kernel, arguments)
+        self._compiled.begin(kernel, arguments, self._blocks)
+
     def save_launch(self, trace: Trace, seconds: float) -> None:
         """Save a launch, at once or soon."""
+        self._compiled.end()
         caller = caller_of(trace) if self.lines is not None else None  # which later nobody could tell
         number, self.count = self.count, self.count + 1
         self._outside.report(trace)
@@ -278,16 +294,20 @@ class LaunchSaver:
             file.write(json.dumps(told) + "\n")
 
     def _complete_lines(self, lines: Path) -> None:
-        """Add to the lines what is asked for once the program has ended."""
+        """Add to the lines what is known once the program has ended: findings and counters of the compiler."""
         from ....tracer.storage.atomic_write import write_atomically
 
-        late = self.compiler.findings()
-        if late:
+        late, compiled = self.compiler.findings(), self._compiled.counted()
+        if late or compiled:
             launches = [json.loads(line) for line in lines.read_text(encoding="utf-8").splitlines()]
             for number, found in late.items():
                 launches[number]["findings"] = in_order(
                     launches[number]["findings"] + [with_cells(public(finding)) for finding in found]
                 )
+            completed = [
+                _with_compiled(launch, counters) for launch, counters in zip(launches, compiled, strict=False)
+            ]
+            launches[: len(completed)] = completed
             write_atomically(lines, "".join(json.dumps(line) + "\n" for line in launches).encode())
 
     def close(self) -> None:
@@ -303,6 +323,16 @@ class LaunchSaver:
             some = "" if len(self.saved) == self.count else f"{len(self.saved)} of "
             complain(f"{some}{launches} recorded in {self._named}")
             self._engines.report()
+
+
+def _with_compiled(launch: dict[str, Any], compiled: dict[str, Any]) -> dict[str, Any]:
+    """Return a launch's line with its counters as compiled behind those as written."""
+    items: list[tuple[str, Any]] = []
+    for name, value in launch.items():
+        items.append((name, value))
+        if name == "counters":
+            items += compiled.items()
+    return dict(items)
 
 
 def add_check_arguments(parser: Parser) -> None:

@@ -40,7 +40,8 @@ def change_lines(
     if sessions and now.spotlight:
         said["spotlight"] = ", ".join(now.spotlight)
     before = scenes_of(lecture)[number].look
-    look = replace(now, focus=min(now.focus, max(len(panes) - 1, 0)), nearest=before.nearest)
+    focus = min(now.focus, max(len(panes) - 1, 0))
+    look = replace(now, focus=focus, nearest=before.nearest, compiled=before.compiled)
     said |= look_said(before, look)
     change = merged(change, _read(said, folder))
     if sessions:

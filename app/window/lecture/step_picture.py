@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QAbstractButton, QMainWindow, QWidget
 from ....kernels.scenarios.catalogue import Scenario
 from ....tracer.model.launch import Launch
 from ....tracer.model.trace import Trace
+from ...control.compiled_job import CompiledJob
 from ...control.measured_job import MeasuredTimes
 from ...control.seed_jobs import SeedJobs
 from ...control.session_jobs import SessionJobs
@@ -138,6 +139,8 @@ class PictureParts(Protocol):
     def types(self) -> TypeInferenceJob: ...
     @property
     def measured(self) -> MeasuredTimes: ...
+    @property
+    def compiling(self) -> CompiledJob: ...
     def keep_verdicts(self, keep: bool) -> None: ...
     def show_pictures_alone(self, alone: bool) -> None: ...
 
@@ -248,9 +251,10 @@ class StepPictures:
         self._window.draw()
 
     def wait(self) -> None:
-        """Wait for what is drawn as it becomes known: measured times, and racing counters under other seeds."""
+        """Wait for what is drawn as it becomes known: measured times, counters as compiled, racing counters' spreads."""
         if self._window.central.measured.sources is None:
             self._window.central.measured.read_now()
+        self._window.central.compiling.wait()
         spreads, loop = self._window.central.spreads, QEventLoop()
         spreads.ended.connect(loop.quit)
         while not spreads.is_idle():

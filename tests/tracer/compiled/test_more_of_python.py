@@ -625,7 +625,8 @@ def test_what_a_gpu_can_not_address_ends_the_launch(tmp_path, body, why):
 
 
 def test_misaligned_elements_end_the_launch(tmp_path):
-    body = "b, t = cuda.shared.array(64, uint8), cuda.threadIdx.x\nout[t] = b[4 * t + {0}:4 * t + {0} + 4].view(int32)[0]"
+    body = "b, t = cuda.shared.array(64, uint8), cuda.threadIdx.x\nb[:] = 0\nk = 4 * t + {}\n"
+    body += "out[t] = b[k:k + 4].view(int32)[0]"
     same(launch(tmp_path, kernel(body.format(0)), LONGS, block=(8, 1, 1)))
     wrong = launch(tmp_path, kernel(body.format(2)), LONGS, block=(8, 1, 1))
     with pytest.raises(NotCompilable, match="no multiple of its size"):
