@@ -27,7 +27,7 @@ _TARGET = re.compile(rf"label %({_VALUE[1:]})")
 _SUFFIX = {"half": "f16", "float": "f32", "double": "f64"}
 _SUMS = ("fadd", "fsub")
 # Flags without a meaning for sums and products. The first marks what PTX rounds by itself. The others mark operators of
-# half precision: what LLVM narrows to it is never fused, since for a GPU the operators are functions that are linked later.
+# half precision, which for a GPU are functions that are linked later: what LLVM narrows to it is never fused.
 APART, HALF_FLAGS = "arcp", ("afn",)
 _FMA_OF_HALVES = re.compile(r"call half @llvm\.fma\.f16\(")
 _TO_HALF = re.compile(rf"fptrunc double ({_VALUE}) to half")

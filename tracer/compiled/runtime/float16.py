@@ -20,6 +20,7 @@ from numba.core.typing.templates import AbstractTemplate, infer_global, signatur
 from numba.cpython import numbers
 
 from ...nvidia_math.contraction import HALF_FLAGS
+from ..quick_compiler import PartCompiler
 from .gpu_functions import MATHS
 
 _LIKE_HALF = (types.float16, types.int8, types.boolean)
@@ -134,5 +135,6 @@ _VALUES: dict[str, Callable[..., Any]] = {
     "hmin": lambda a, b: b if b < a else a,
 }
 HALVES = {"_ts_to_float16": rounded} | {
-    f"_ts_cuda_fp16_{name}": numba.njit(error_model="numpy")(function) for name, function in _VALUES.items()
+    f"_ts_cuda_fp16_{name}": numba.njit(error_model="numpy", pipeline_class=PartCompiler)(function)
+    for name, function in _VALUES.items()
 }
