@@ -149,13 +149,13 @@ class TracedLaunch:
         return Counters(counters_of(trace, requests_of(trace)).total)
 
     @cached_property
-    def compiled_counters(self) -> Mapping[str, int]:
+    def compiled_counters(self) -> Counters:
         """The same counters of the kernel as an optimising compiler leaves it: what a GPU is likely to count.
 
-        `compiler` names it. They are counted when they are first asked for, which takes a second or two; the kernel runs
+        `compiler` names it. They are counted when first asked for, which takes a second or two: the kernel runs
         again, on what its arrays held. Raises TilescopeError where that can't be done.
         """
-        return MappingProxyType(dict(self._compiled.counters))
+        return Counters(self._compiled.counters)
 
     @property
     def compiler(self) -> str:
