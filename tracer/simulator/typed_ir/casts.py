@@ -58,6 +58,17 @@ def exact_cast(kind: str) -> Cast:
     return lambda value: value if type(value) is wanted else convert(value)
 
 
+@cache
+def exact(wanted: Type) -> Cast | None:
+    """Return the function that makes a value the Python types that stand for a type of numbers, or a tuple of some."""
+    if is_number(wanted.kind):
+        return exact_cast(wanted.kind)
+    if wanted.kind != "tuple" or wanted.text:
+        return None
+    parts = [exact(part) or (lambda value: value) for part in wanted.parts]
+    return lambda value: tuple(part(item) for part, item in zip(parts, value, strict=True))
+
+
 def zero(kind: Type) -> Any:
     """Return the value of a variable of this type that was never set."""
     if is_number(kind.kind):

@@ -18,7 +18,7 @@ from ..arithmetic.conversions import as_computed, caster
 from ..arithmetic.functions import bit_count
 from . import array_methods
 from .contraction import contracted, fused
-from .casts import Cast, cast, exact_cast, is_number, zero
+from .casts import Cast, cast, exact, exact_cast, is_number, zero
 from .control_flow import place, structured
 from .functions import CudaPath, function_of, needs_no_cast
 from .operators import (
@@ -471,9 +471,8 @@ class Generator:
         return ast.Call(function, plain, named)
 
     def _as_result(self, s: Statement, node: ast.expr, result: Type, as_it_is: bool) -> ast.expr:
-        if as_it_is or not is_number(result.kind) or s.target not in self._used:
-            return node
-        return self._call(exact_cast(result.kind), node)
+        convert = exact(result)
+        return node if as_it_is or convert is None or s.target not in self._used else self._call(convert, node)
 
     def _method(self, s: Statement, given: Sequence[str], result: Type) -> ast.expr:
         base, name = self._methods[s.operands[0]]
