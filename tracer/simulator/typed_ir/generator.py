@@ -163,7 +163,7 @@ class Generator:
         if not s.target or s.target in self._statics:
             return
         kind = self._type(s.target)
-        is_fixed = kind.kind in ("static", "enum")
+        is_fixed = kind.kind == "static"
         if self._counts[s.target] > 1 and not is_fixed:
             return
         if s.op == "const" and s.value is not None:
