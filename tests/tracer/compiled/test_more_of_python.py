@@ -538,7 +538,7 @@ def kernel(a, out):
 """
 
 
-@pytest.mark.parametrize("dtype", ["int64", "uint8", "float32"])
+@pytest.mark.parametrize("dtype", ["int64", "uint8", "float64"])
 def test_functions_that_numba_was_told_of(dtype, tmp_path):
     same(
         launch(tmp_path, REGISTERED, (Array((8,), dtype, "arange"), Array((8,), "float64")), block=(8, 1, 1))

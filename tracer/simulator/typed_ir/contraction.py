@@ -74,13 +74,11 @@ class _Contraction:
         return found
 
     def _float_of(self, s: Statement) -> str:
-        """Return the kind of floats in which a statement computes without a cast, "" for another statement."""
+        """Return the kind of floats that a statement computes in and keeps, "" for another statement."""
         if s.op != "binop" or len(s.types) != 3 or len(self._made[s.target]) != 1:
             return ""
-        names = (*s.operands, s.target)
         kinds = {self._types[number].kind for number in s.types if number >= 0}
-        alike = len(kinds) == 1 and all(self._kind(name) in kinds for name in names)
-        return next(iter(kinds)) if alike and kinds <= {*FLOATS} else ""
+        return next(iter(kinds)) if kinds == {self._kind(s.target)} and kinds <= {*FLOATS} else ""
 
     def _kind(self, name: str) -> str:
         number = self._variables.get(name)

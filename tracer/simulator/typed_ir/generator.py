@@ -309,8 +309,9 @@ class Generator:
         return [*made, ast.If(ast.UnaryOp(ast.Not(), bounds), [wrapped], [])]
 
     def _op_fma(self, s: Statement) -> list[ast.stmt]:
-        kind = self._program.types[s.types[0]].kind
-        return self._put(s, self._call(fused(kind, s.name), *map(self._load, s.operands)))
+        taken = self._program.types[s.types[0]]
+        values = [self._load(name, taken) for name in s.operands]
+        return self._put(s, self._call(fused(taken.kind, s.name), *values))
 
     def _op_unary(self, s: Statement) -> list[ast.stmt]:
         wanted, result = self._wanted(s, 0), self._wanted(s, -1)
