@@ -74,9 +74,10 @@ class _GridGroup:
     def __init__(self, execution: Execution) -> None:
         self._execution = execution
 
-    def sync(self) -> None:
-        """Wait for every thread of the grid."""
+    def sync(self) -> int:
+        """Wait for every thread of the grid; return 0, where a GPU returns whether that failed."""
         _arrive(self._execution, None, _frame(1), GRID_SCOPE)
+        return 0
 
 
 class _Cooperative:

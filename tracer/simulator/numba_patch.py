@@ -38,6 +38,7 @@ from .host.install import Simulator
 from .host.install import install as install_host
 from .host.lacking import print_note
 from .python_program import run_program
+from .typed_ir.frozen_names import GlobalArray
 from .typed_ir.programs import Described, KernelProgram, KernelPrograms, Refused, SimulatorNames
 
 SUPPORTED = (
@@ -326,6 +327,9 @@ def install() -> None:
     )
     kernel.swapped_cuda_module = _swapped
     vectors.SimulatedVectorType.__init__ = _begin_vector
+    GlobalArray.load_outside = staticmethod(
+        lambda array, index, frame: current().load_outside(array._ary, array._name, index, frame)
+    )
     kernel.FakeCUDAKernel.__call__ = _positional(kernel.FakeCUDAKernel.__call__)
     install_host(
         Simulator(kernel, devicearray, is_running, is_cuda_thread, _call_in_kernel, module_of_kernel, _freeze)

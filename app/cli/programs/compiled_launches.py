@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from ....tracer.as_compiled.job import CompiledCounters
     from ....tracer.as_compiled.live_job import LiveLaunch
 
-SECONDS = 120.0  # for all launches of a program
+SECONDS = 600.0  # for all launches of a program
 KEPT_BYTES = 1 << 31  # of copies of arrays
 TOO_LATE = "Its program made more launches than were counted as compiled; count fewer at a time."
 

@@ -73,7 +73,8 @@ EVERY = pytest.mark.parametrize("schedule", ["lockstep", "sequential", "random"]
          [("barrier", "note", 1)]),
         # after they stored what others may need
         ("s = cuda.shared.array(64, int32)\nfor k in range(3):\n    s[t] = k\n    cuda.syncthreads()\n"
-         "    if t == 7:\n        return\n    arg0[t] = s[63 - t]\n    cuda.syncthreads()", [("barrier", "warning", 1)]),
+         "    if t == 7:\n        return\n    arg0[t] = s[63 - t]\n    cuda.syncthreads()",
+         [("barrier", "warning", 1)]),
         # correct: all come, all the same way, as often as each other
         ("cuda.syncthreads()\nif t < 32:\n    arg0[t] = t", []),
         ("for k in range(3):\n    cuda.syncthreads()\narg0[t] = t", []),
