@@ -148,7 +148,7 @@ def test_one_record_as_an_argument_and_constant_records(script, tmp_path):
 
 def test_records_of_the_host_are_changed_where_they_lie(script, tmp_path):
     ours = traced_alike(tmp_path, script(GIVEN))
-    assert {b.name: b.unit for b in ours.buffers}["particles.velocity"] == 21
+    assert {b.name: b.unit for b in ours.buffers}["particles.velocity"] == 32
 
 
 def test_a_record_outside_its_array_is_a_view_of_which_each_field_is_outside(tmp_path):
