@@ -479,7 +479,7 @@ class Generator:
         base, name = self._methods[s.operands[0]]
         have = self._type(base)
         if have.kind == "array" and name in array_methods.METHODS:
-            compute = array_methods.method(name, have.parts[0].kind, result)
+            compute = array_methods.method(name, result)
             return self._call(compute, self._load(base), *(self._load(one) for one in given))
         if name == "bit_count":
             value = self._call(exact_cast(have.kind), self._load(base))
