@@ -11,7 +11,6 @@ from ...tracer.measure.devices import DeviceList, DeviceListing, facts
 from .common.arguments import Parser
 from .common.text_output import aligned, complain, say
 
-
 WITHOUT_NUMBA_CUDA = (
     "numba-cuda is not installed, so the CUDA target of Numba itself types kernels; it refuses some that numba-cuda "
     "compiles, such as those with a.sum()."

@@ -261,7 +261,8 @@ def kernel(a, out):
 def test_functions_that_call_themselves_are_refused(tmp_path):
     with pytest.raises(LoadError, match="it calls itself"):
         run_simulator(
-            launch(tmp_path, RECURSIVE.replace("DEPTH", "100"), LONGS, block=(16, 1, 1)), lambda done, of: None
+            launch(tmp_path, RECURSIVE.replace("DEPTH", "100"), LONGS, block=(16, 1, 1)),
+            lambda done, of: None,
         )
 
 

@@ -19,7 +19,9 @@ def computed(folder, body, given="int64", result="int64", before="", options="")
     """Return what a kernel with this body leaves in `out`; `a` holds 0, 1, 2 and so on, `t` is the thread."""
     lines = "".join(f"        {line}\n" for line in body.splitlines())
     heads = "".join(f"    {line}\n" for line in before.splitlines())
-    source = f"\n{heads}    @cuda.jit{options}\n    def kernel(a, out):\n        t = cuda.threadIdx.x\n{lines}"
+    source = (
+        f"\n{heads}    @cuda.jit{options}\n    def kernel(a, out):\n        t = cuda.threadIdx.x\n{lines}"
+    )
     arguments = (Array((THREADS,), given, "arange"), Array((THREADS,), result))
     return contents(trace(folder, source, arguments, block=(THREADS, 1, 1)), "out").tolist()
 
@@ -29,11 +31,12 @@ def computed(folder, body, given="int64", result="int64", before="", options="")
     [
         ("for k in range(math.ceil(t / 2)):\n    out[t] += k + 1", [0, 1, 1, 3, 3, 6, 6, 10]),
         ("for k in range(t, 1, -2):\n    out[t] = out[t] * 10 + k", [0, 0, 2, 3, 42, 53, 642, 753]),
-        ("k = 0\nwhile True:\n    k += 1\n    if k > t:\n        break\n    if k % 2:\n        continue\n    out[t] += k",
-         [0, 0, 2, 2, 6, 6, 12, 12]),
+        ("k = 0\nwhile True:\n    k += 1\n    if k > t:\n        break\n    if k % 2:\n        continue\n"
+         "    out[t] += k", [0, 0, 2, 2, 6, 6, 12, 12]),
         ("for k in range(t):\n    if k == 3:\n        out[t] = 7\n        break\nelse:\n    out[t] = 9",
          [9, 9, 9, 9, 7, 7, 7, 7]),
-        ("for j in range(3):\n    for k in range(j):\n        out[t] += j * k if k else t", [2, 4, 6, 8, 10, 12, 14, 16]),
+        ("for j in range(3):\n    for k in range(j):\n        out[t] += j * k if k else t",
+         [2, 4, 6, 8, 10, 12, 14, 16]),
         ("if t > 5:\n    v = a[t]\nout[t] = v + 1", [1, 1, 1, 1, 1, 1, 7, 8]),
         ("x = 2**62\nout[t] = x * (t - 4) + x * 0", [0, 2**62, -(2**63), -(2**62), 0, 2**62, -(2**63), -(2**62)]),
         ("out[t] = int32(a[t] + 2**31 - 4)", [2**31 - 4 + n - (2**32 if n > 3 else 0) for n in range(8)]),
@@ -104,13 +107,15 @@ class Side(enum.IntEnum):
 floor = math.floor
 """
     body = "out[t] = SIZE + SCALES[0] + TABLE[t % 3] + Side.LEFT.value + SCALES[1] + floor(math.pi) + np.int32(t)"
-    assert computed(tmp_path, body, before=before) == [5 + 2 + 3 + n % 3 * 10 + 4 + 3 + n for n in range(THREADS)]
+    assert computed(tmp_path, body, before=before) == [
+        5 + 2 + 3 + n % 3 * 10 + 4 + 3 + n for n in range(THREADS)
+    ]
 
 
 @pytest.mark.parametrize(
     ("call", "expected"),
     [
-        ("sum()", 28.0), ("prod()", 0.0), ("mean()", 3.5), ("var()", 5.25), ("std()", math.sqrt(5.25)), 
+        ("sum()", 28.0), ("prod()", 0.0), ("mean()", 3.5), ("var()", 5.25), ("std()", math.sqrt(5.25)),
         ("argmax()", 7.0), ("argmin()", 0.0), ("any()", 1.0), ("all()", 0.0),
     ],
 )  # fmt: skip
@@ -134,8 +139,8 @@ def test_products_are_fused_into_sums(tmp_path, kind):
     print("seed", seed)
     numbers = np.random.default_rng(seed).normal(size=(64, 3)).astype(kind)
     numbers[:, 2] *= -numbers[:, 0] * numbers[:, 1]  # of which most cancels
-    names = [f"{np.dtype(kind).type(x)!r}" for x in numbers.ravel()]
-    source = f"""
+    names = [repr(float(x)) for x in numbers.ravel()]
+    source = """
     @cuda.jit
     def kernel(out):
         table = cuda.const.array_like(TABLE)
@@ -144,7 +149,8 @@ def test_products_are_fused_into_sums(tmp_path, kind):
         out[i, 0] = x + table[i, 2]
         out[i, 1] = table[i, 2] - table[i, 0] * table[i, 1]
     """
-    source = f"\n    TABLE = np.array([{', '.join(name.split('(')[1][:-1] for name in names)}], np.{kind}).reshape(64, 3)\n{source}"
+    table = f"np.array([{', '.join(names)}], np.{kind}).reshape(64, 3)"
+    source = f"\n    TABLE = {table}\n{source}"
     traced = trace(tmp_path, source, (Array((64, 2), kind),), block=(64, 1, 1))
     exact = [(Fraction(float(a)) * Fraction(float(b)), Fraction(float(c))) for a, b, c in numbers]
     wanted = [[_rounded(p + c, kind), _rounded(c - p, kind)] for p, c in exact]

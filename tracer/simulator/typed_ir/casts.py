@@ -1,6 +1,6 @@
 """Casts between Numba's types, chosen before a kernel runs.
 
-An integer of any kind is Python's int or a subclass; a float64 is a float, a bool a bool; all other numbers are NumPy's.
+An integer of any kind is Python's int or a subclass; a float64 is a float, a bool a bool; all others are NumPy's.
 """
 
 from __future__ import annotations

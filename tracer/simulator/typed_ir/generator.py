@@ -17,8 +17,8 @@ from ...type_inference.typed_ir import FunctionIR, Literal, Position, Program, S
 from ..arithmetic.conversions import as_computed, caster
 from ..arithmetic.functions import bit_count
 from . import array_methods
-from .contraction import contracted, fused
 from .casts import Cast, cast, exact, exact_cast, is_number, zero
+from .contraction import contracted, fused
 from .control_flow import place, structured
 from .functions import CudaPath, function_of, needs_no_cast
 from .operators import (
@@ -292,9 +292,10 @@ class Generator:
         if comparison is not None:
             return self._put(s, ast.Compare(left, [comparison], [right]))
         checked = self._around.debug
-        inline = None if checked and s.name == "truediv" else inline_operator(s.name, kinds)  # type: ignore[arg-type]  # three of them
+        three = (kinds[0], kinds[1], kinds[2])
+        inline = None if checked and s.name == "truediv" else inline_operator(s.name, three)
         if inline is None:
-            return self._put(s, self._call(binary_operator(s.name, kinds, checked=checked), left, right))  # type: ignore[arg-type]
+            return self._put(s, self._call(binary_operator(s.name, three, checked=checked), left, right))
         made = self._put(s, ast.BinOp(left, inline, right))
         if not may_overflow(s.name, kinds[0]) or s.target not in self._used:
             return made
@@ -473,7 +474,9 @@ class Generator:
 
     def _as_result(self, s: Statement, node: ast.expr, result: Type, as_it_is: bool) -> ast.expr:
         convert = exact(result)
-        return node if as_it_is or convert is None or s.target not in self._used else self._call(convert, node)
+        return (
+            node if as_it_is or convert is None or s.target not in self._used else self._call(convert, node)
+        )
 
     def _method(self, s: Statement, given: Sequence[str], result: Type) -> ast.expr:
         base, name = self._methods[s.operands[0]]

@@ -35,7 +35,8 @@ PROGRAMS = {
     "global_after_signature.py": Expected("1.0"),
     "import_cudadecl.py": Expected("True True", status=2),
     "np_sqrt_in_kernel.py": Expected(
-        error=r"LoweringError: .*np_sqrt_in_kernel.py:\d+: .*np.sqrt", status=1, finding=":10: error: compile: .*np.sqrt"
+        error=r"LoweringError: .*np_sqrt_in_kernel.py:\d+: .*np.sqrt", status=1,
+        finding=":10: error: compile: .*np.sqrt",
     ),
     "range_of_a_float.py": Expected("[25769803776 25769803776 25769803776 25769803776]"),
     "refused_but_run.py": Expected(
