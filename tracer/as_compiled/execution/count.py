@@ -56,12 +56,12 @@ def count(job: Job) -> CompiledCounters:
 def _counted(job: Job) -> CompiledCounters:
     if isinstance(job, LiveJob):
         size = LaunchSize(job.grid, job.block, job.shared_bytes, job.blocks)
-        kernel = _kernel(job.question, size.dynamic)
+        kernel = _kernel(job.question, size.dynamic, job.generates)
         memory, table = _live_arguments(job, kernel.ir)
     else:
         launch = job.launch
         size = LaunchSize(launch.grid, launch.block, launch.shared_bytes, launch.blocks)
-        kernel = _kernel(job.question or source_question(launch), size.dynamic)
+        kernel = _kernel(job.question or source_question(launch), size.dynamic, job.generates)
         memory, table = _launch_arguments(launch, kernel.ir)
     return count_launch(kernel, memory, table, size, job.seconds)
 
@@ -69,15 +69,16 @@ def _counted(job: Job) -> CompiledCounters:
 class CompiledKernel:
     """A kernel whose code is ready; dynamic: bytes of dynamic shared memory. Raises NotCountableError."""
 
-    def __init__(self, ir: KernelIR, dynamic: int) -> None:
+    def __init__(self, ir: KernelIR, dynamic: int, generates: bool = True) -> None:
         self.ir = ir
         libdevice = nvidia_files.libdevice()
         text = str(optimised(ir, libdevice))
         located = numbered(text)
-        ptx = target_machine().emit_assembly(binding.parse_assembly(located.text))
-        self.native = nvidia_code(ir)
+        module = binding.parse_assembly(located.text)
+        emitted = of_ptx(target_machine().emit_assembly(module)) if generates else {}
+        self.native = nvidia_code(ir) if generates else None
         self.machine = Machine()
-        self.code = host_code(located, ir.kernel, Table(self.machine.state.ctypes.data), dynamic, of_ptx(ptx))
+        self.code = host_code(located, ir.kernel, Table(self.machine.state.ctypes.data), dynamic, emitted)
         self.notes = tuple(_notes(self.code, without_tables=libdevice is None and "@__nv_" in text))
         self.compiler = f"{compiler_name()} and {self.native.compiler}" if self.native else compiler_name()
 
@@ -85,11 +86,11 @@ class CompiledKernel:
 _kernels: OrderedDict[str, CompiledKernel] = OrderedDict()
 
 
-def _kernel(question: Question | SourceQuestion, dynamic: int) -> CompiledKernel:
+def _kernel(question: Question | SourceQuestion, dynamic: int, generates: bool) -> CompiledKernel:
     """Compile the kernel of a question, or return what is known of it."""
-    key = f"{question.key()} {dynamic}"
+    key = f"{question.key()} {dynamic} {generates}"
     if key not in _kernels:
-        _kernels[key] = CompiledKernel(kernel_ir(question), dynamic)
+        _kernels[key] = CompiledKernel(kernel_ir(question), dynamic, generates)
         while len(_kernels) > KEPT:
             _kernels.popitem(last=False)
     _kernels.move_to_end(key)

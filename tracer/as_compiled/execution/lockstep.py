@@ -356,7 +356,7 @@ def _run_block(
         alive = release(first, threads, False)
         if alive == 0:
             return np.int64(OVER)
-        if alive < 0 and made == 0:
+        if alive < 0 and made == 0:  # of some that have ended, the others may wait for the grid
             return np.int64(PAUSED) if waits_for_grid(first, threads) else np.int64(STUCK)
         if idle > work[4, 0]:
             return np.int64(STUCK)
@@ -381,4 +381,22 @@ def _run_blocks(
     return np.int64(OVER), len(blocks)
 
 
-run_blocks = cached(_run_blocks, __file__, request_cost.__file__, instrument.__file__, stand_ins.__file__)
+def _run_one(
+    state: Any, block: Any, first: Any, grid: Any, threads: Any, begins: Any, accesses: Any, ranges: Any, work: Any,
+    scratch: Any, sums: Any,
+) -> Any:  # fmt: skip
+    """Run a block of those that wait for each other, from its beginning or on from a barrier; return how it ended."""
+    enter(state, block, grid)
+    if begins:
+        begin_block(state, first, threads)
+    return run_block(state, first, threads, accesses, ranges, work, scratch, sums)
+
+
+def _release_grid(first: Any, threads: Any) -> None:
+    """Let the threads of a block go on that all wait for the grid."""
+    release(first, threads, True)
+
+
+_OTHERS = (__file__, request_cost.__file__, instrument.__file__, stand_ins.__file__)
+run_one, release_grid = cached(_run_one, *_OTHERS), cached(_release_grid, *_OTHERS)
+run_blocks = cached(_run_blocks, *_OTHERS)
