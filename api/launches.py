@@ -115,8 +115,8 @@ class TracedLaunch:
     def compiled_counters(self) -> Mapping[str, int]:
         """The same counters of the kernel as an optimising compiler leaves it: what a GPU is likely to count.
 
-        `compiler` names it. They are counted when they are first asked for, which takes a second or two; the kernel runs
-        again, on what its arrays held. Raises TilescopeError where that can't be done.
+        `compiler` names it. They are counted when first asked for, which takes a second or two: the kernel runs again,
+        on what its arrays held. Raises TilescopeError where that can't be done.
         """
         return MappingProxyType(dict(self._compiled.counters))
 

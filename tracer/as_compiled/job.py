@@ -27,7 +27,9 @@ class LiveJob(msgspec.Struct, frozen=True, tag="live"):
     shared_bytes: int = 0
     blocks: tuple[int, ...] | None = None  # those that run; None for all
     seconds: float = SECONDS
-    generates: bool = True  # whether code for a GPU is generated; LLVM ends the process for kernels that it can't take
+    generates: bool = (
+        True  # whether code for a GPU is generated; LLVM ends the process for kernels that it can't take
+    )
 
     def key(self) -> str:
         """Return a name: equal launches have equal keys (64 hexadecimal digits)."""

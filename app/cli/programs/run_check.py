@@ -17,8 +17,8 @@ from ....tracer.run.own_builtins import own_builtins
 from ..common.arguments import Parser, UsageError, blocks_or_all, positive_number
 from ..common.text_output import complain
 from .behind_program import BehindProgram
-from .compiled_launches import CompiledLaunches
 from .check_verdict import ForkedLaunches, KnownSoFar, Verdict, reporting_at_os_exit
+from .compiled_launches import CompiledLaunches
 from .findings_output import (
     Caller,
     CompilerFindings,
@@ -34,12 +34,12 @@ from .findings_output import (
 from .program_to_run import ProgramToRun
 
 if TYPE_CHECKING:
-    from ....tracer.type_inference.question import Refusal
     from collections.abc import Iterator
 
     from ....tracer.model.launch import Launch
     from ....tracer.model.trace import Trace
     from ....tracer.run.program_hook import RecordingOptions
+    from ....tracer.type_inference.question import Refusal
 
 SOON = 1 << 18  # bytes of a trace that is saved sooner than handed over
 OPTIONS_WITH_VALUE = (

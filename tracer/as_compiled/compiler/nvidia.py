@@ -77,7 +77,9 @@ def _compiled(kernel: KernelIR) -> NvidiaCode | None:
         joined[place] = JoinedAccesses(len(accesses), sizes)
     balanced = all(
         sum(one.size for one in asked.get(place, ())) <= sum(one.size for one in made.get(place, ()))
-        or any(other[:2] == place[:2] and _gains(asked.get(other, ()), made.get(other, ())) for other in asked)
+        or any(
+            other[:2] == place[:2] and _gains(asked.get(other, ()), made.get(other, ())) for other in asked
+        )
         for place in asked
     )
     return NvidiaCode(joined if balanced else {}, code.registers, code.spills, code.compiler)
@@ -101,7 +103,9 @@ def _ptx(kernel: KernelIR) -> str:
 
     libdevice = nvidia_files.libdevice()
     assert libdevice is not None
-    nvvm.LibDevice._cache_ = libdevice.read_bytes()  # which Numba would look for with libraries that are not needed
+    nvvm.LibDevice._cache_ = (
+        libdevice.read_bytes()
+    )  # which Numba would look for with libraries that are not needed
     options: dict[str, Any] = {"arch": ARCHITECTURE, "opt": 3, "fastmath": kernel.fastmath}
     made: bytes = nvvm.compile_ir(list(kernel.texts), **options)
     return made.decode().strip("\x00").strip()

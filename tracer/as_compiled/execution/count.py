@@ -17,17 +17,17 @@ from ...recording.kernel_loader import LoadError, filled
 from ...type_inference.client import source_question
 from ...type_inference.question import Question, SourceQuestion, Value
 from ...type_inference.rebuilt_kernel import Maker, NotRebuilt, dtype_from
-from .arguments import Pointer, packed
-from .device_memory import DeviceMemory
-from .execute import LaunchSize, Machine, run
 from ..compiler.generated import of_ptx
-from .instrument import HostCode, host_code
-from ..job import CompiledCounters, Job, LiveJob
-from ..not_countable import NotCountableError
 from ..compiler.numba_ir import KernelIR, kernel_ir
 from ..compiler.numbered import numbered
 from ..compiler.nvidia import nvidia_code
 from ..compiler.optimised import compiler_name, optimised, target_machine
+from ..job import CompiledCounters, Job, LiveJob
+from ..not_countable import NotCountableError
+from .arguments import Pointer, packed
+from .device_memory import DeviceMemory
+from .execute import LaunchSize, Machine, run
+from .instrument import HostCode, host_code
 from .stand_ins import Table
 from .totals import counters_of, sites_of
 
@@ -50,7 +50,9 @@ def count(job: Job) -> CompiledCounters:
         return CompiledCounters(reason=f"{str(error).removesuffix('.')}.")
     except Exception as error:  # noqa: BLE001  # what Numba, LLVM or a kernel's text make of each other
         text = str(error).strip().splitlines()
-        return CompiledCounters(reason=f"It can't be compiled ({type(error).__name__}: {text[0][:120] if text else ''}).")
+        return CompiledCounters(
+            reason=f"It can't be compiled ({type(error).__name__}: {text[0][:120] if text else ''})."
+        )
 
 
 def _counted(job: Job) -> CompiledCounters:

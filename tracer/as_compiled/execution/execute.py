@@ -18,9 +18,9 @@ from ...compiled.state import PLACE_WORDS, Word
 from ...model.array_types import Ints
 from ...model.launch import Dim3
 from ...model.trace import WARP
+from ..not_countable import NotCountableError
 from .instrument import LOOP_END, HostCode, host_machine
 from .lockstep import GLOBAL, OVER, PAUSED, SHARED, STUCK, SUMS, TRAPPED, release_grid, run_blocks, run_one
-from ..not_countable import NotCountableError
 
 STACK_BYTES = 33 << 12
 MOST_THREADS = 1 << 16  # of blocks that run at once
@@ -52,7 +52,9 @@ class Machine:
             module = binding.parse_assembly(code.text)
             module.verify()
             machine = host_machine()
-            builder = binding.create_pass_builder(machine, binding.create_pipeline_tuning_options(speed_level=1))
+            builder = binding.create_pass_builder(
+                machine, binding.create_pipeline_tuning_options(speed_level=1)
+            )
             passes = binding.create_new_module_pass_manager()
             passes.add_always_inliner_pass()
             passes.run(module, builder)
@@ -73,7 +75,8 @@ def run(
 ) -> Ints:  # fmt: skip
     """Run a launch and return the sums of each access, shape (accesses, 3, SUMS); see `lockstep`.
 
-    memory: the bounds of global memory. wide: whether costs of wider accesses are wanted too. Raises NotCountableError where it does not come to its end.
+    memory: the bounds of global memory. wide: whether costs of wider accesses are wanted too. Raises NotCountableError
+    where it does not come to its end.
     """
     engine = machine.engine(code)
     state = machine.state
@@ -83,7 +86,9 @@ def run(
     chosen = np.arange(count) if size.blocks is None else np.array(size.blocks, np.int64)
     at_once = len(chosen) if code.waits_for_grid else 1
     if at_once * threads > MOST_THREADS:
-        raise NotCountableError(f"Its {at_once:,} blocks wait for each other, and are too many to be run at once")
+        raise NotCountableError(
+            f"Its {at_once:,} blocks wait for each other, and are too many to be run at once"
+        )
     ends = machine.stacks(at_once * threads)
     places = np.zeros((at_once * threads, PLACE_WORDS), np.int64)
     words = {
@@ -100,7 +105,9 @@ def run(
     ranges = [(*memory, GLOBAL)]
     for known, space in ((shared, SHARED), (tables, GLOBAL)):
         ranges += [(address, address + nbytes, space) for address, nbytes in known if address]
-    accesses = np.array([[a.op, a.size, a.parts, wide] for a in code.accesses] or [[LOOP_END, 0, 1, 0]], np.int64)
+    accesses = np.array(
+        [[a.op, a.size, a.parts, wide] for a in code.accesses] or [[LOOP_END, 0, 1, 0]], np.int64
+    )
     sums: Ints = np.zeros((len(accesses), 3, SUMS), np.int64)
     work: Ints = np.zeros((5, 2 * WARP), np.int64)
     work[4, 0] = SPINS
@@ -128,7 +135,9 @@ class _Clock:
     def check(self) -> None:
         """Raise NotCountableError once it is over."""
         if time.perf_counter() > self._end:
-            raise NotCountableError(f"It makes more requests than can be counted in {self._seconds:.0f} seconds")
+            raise NotCountableError(
+                f"It makes more requests than can be counted in {self._seconds:.0f} seconds"
+            )
 
 
 def _check(ended: int) -> None:

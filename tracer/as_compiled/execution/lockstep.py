@@ -13,10 +13,10 @@ import numpy as np
 
 from ...analysis import request_cost
 from ...compiled.cached import cached, part
+from ...compiled.rows import request_cost as _jitable  # noqa: F401  # registers the rules with Numba
 from ...compiled.scheduler.blocks import take_stack
 from ...compiled.scheduler.switching import go_on
 from ...compiled.state import PLACE_WORDS, PlaceWord, StopReason, Word
-from ...compiled.rows import request_cost as _jitable  # noqa: F401  # registers the rules with Numba
 from ...compiled.words import peek, poke
 from ...model.trace import WARP, Op
 from . import instrument, stand_ins
@@ -53,7 +53,15 @@ space_of = part(_space_of)
 
 
 def _count(
-    code: Any, addresses: Any, lanes: Any, count: Any, accesses: Any, ranges: Any, low: Any, scratch: Any, sums: Any
+    code: Any,
+    addresses: Any,
+    lanes: Any,
+    count: Any,
+    accesses: Any,
+    ranges: Any,
+    low: Any,
+    scratch: Any,
+    sums: Any,
 ) -> None:
     """Count one request, for each space that its addresses lie in; lanes: of each address, its number in the warp.
 
@@ -281,7 +289,7 @@ begin_block = part(_begin_block)
 
 
 def _release(first: Any, threads: Any, grid: Any) -> Any:
-    """Let the threads of a block go on that all wait at a barrier; return how many run, -1 where some wait elsewhere."""
+    """Let the threads of a block go on that all wait at a barrier; return how many, -1 where some wait elsewhere."""
     alive, waiting, total, voted = 0, 0, 0, 0
     for thread in range(threads):
         place = first + thread * PLACE_BYTES
