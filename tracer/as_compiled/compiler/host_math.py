@@ -118,8 +118,8 @@ def _integers(name: str, result: str, parameters: list[str]) -> list[str] | None
     if plain == "ffs" and wide:
         lines = [f"  %z = call {one} @llvm.cttz.{one}({one} %a0, i1 false)", f"  %p = add {one} %z, 1",
                  f"  %c = icmp eq {one} %a0, 0", f"  %r = select i1 %c, {one} 0, {one} %p"]  # fmt: skip
-        cast = [f"  %n = trunc {one} %r to {result}"] if result != one else []
-        return [*lines, *cast, f"  ret {result} %{'n' if cast else 'r'}"]
+        narrowed = [f"  %n = trunc {one} %r to {result}"] if result != one else []
+        return [*lines, *narrowed, f"  ret {result} %{'n' if narrowed else 'r'}"]
     if re.fullmatch(r"u?(mulhi|mul64hi)", name) and wide:
         extend = "zext" if name.startswith("u") else "sext"
         return [f"  %x = {extend} {one} %a0 to {wide}", f"  %y = {extend} {one} %a1 to {wide}",

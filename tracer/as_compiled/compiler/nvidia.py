@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -85,7 +86,7 @@ def _compiled(kernel: KernelIR) -> NvidiaCode | None:
     return NvidiaCode(joined if balanced else {}, code.registers, code.spills, code.compiler)
 
 
-def _gains(asked: Any, made: Any) -> bool:
+def _gains(asked: Iterable[NamedAccess], made: Iterable[NamedAccess]) -> bool:
     """Return whether a place accesses more bytes than it was asked to: those of a neighbour, too."""
     return sum(one.size for one in made) > sum(one.size for one in asked)
 

@@ -287,9 +287,9 @@ class _Writer:
         joined: list[_Planned | None] = list(planned)
         for op in (Op.LOAD, Op.STORE):
             mine = [n for n, one in enumerate(planned) if one.access.op == op]
-            present = [n for n in mine if planned[n].emitted is not None]
+            present = [emitted for n in mine if (emitted := planned[n].emitted) is not None]
             asked = sum(planned[n].access.size for n in mine)
-            made = sum(planned[n].emitted.size for n in present)  # type: ignore[union-attr]  # those that are
+            made = sum(emitted.size for emitted in present)
             if len(present) == len(mine) or made < asked:
                 continue
             for n in mine:

@@ -98,7 +98,7 @@ def _count(
 
 def _wide_cost_of(low: Any, own: Any, count: Any, size: Any, scratch: Any) -> Any:
     """Return the wavefronts of a request in which each lane takes so many bytes, at a multiple of these."""
-    wide = np.empty(WARP, np.int64)
+    wide: Any = np.empty(WARP, np.int64)
     for number in range(count):
         wide[number] = low[number] & ~(size - 1)
     return request_cost.wavefronts_by_lane(wide, own, count, size, scratch)
