@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from ...type_inference.rebuilt_kernel import Maker, NotRebuilt, dtype_from
 from ..compiler.generated import of_ptx
 from ..compiler.numba_ir import KernelIR, kernel_ir
 from ..compiler.numbered import numbered
-from ..compiler.nvidia import nvidia_code
+from ..compiler.nvidia import NvidiaCode, has_compilers, nvidia_code
 from ..compiler.optimised import compiler_name, optimised, target_machine
 from ..job import CompiledCounters, Job, LiveJob
 from ..not_countable import NotCountableError
@@ -78,13 +79,23 @@ class CompiledKernel:
         located = numbered(text)
         module = binding.parse_assembly(located.text)
         emitted = of_ptx(target_machine().emit_assembly(module)) if generates else {}
-        self.native = nvidia_code(ir) if generates else None
+        # NVIDIA's programs run while the kernel does.
+        self._native = _beside.submit(nvidia_code, ir) if generates and has_compilers() else None
         self.machine = Machine()
         self.code = host_code(located, ir.kernel, Table(self.machine.state.ctypes.data), dynamic, emitted)
         self.notes = tuple(_notes(self.code, without_tables=libdevice is None and "@__nv_" in text))
-        self.compiler = f"{compiler_name()} and {self.native.compiler}" if self.native else compiler_name()
+
+    @property
+    def may_be_joined(self) -> bool:
+        """Whether NVIDIA's compilers are asked which accesses are joined."""
+        return self._native is not None
+
+    def native(self) -> NvidiaCode | None:
+        """Return what NVIDIA's compilers made of it; waits for them."""
+        return self._native.result() if self._native else None
 
 
+_beside = ThreadPoolExecutor(1, "NVIDIA's compilers")
 _kernels: OrderedDict[str, CompiledKernel] = OrderedDict()
 
 
@@ -103,12 +114,12 @@ def count_launch(
     kernel: CompiledKernel, memory: DeviceMemory, table: NDArray[np.uint8], size: LaunchSize, seconds: float
 ) -> CompiledCounters:
     """Count a launch of a kernel; table: see `arguments.packed`. Raises NotCountableError."""
-    native = kernel.native
-    wide = native is not None and bool(native.joined)
-    sums = run(kernel.code, kernel.machine, table, memory.bounds, size, seconds, wide=wide)
+    sums = run(kernel.code, kernel.machine, table, memory.bounds, size, seconds, wide=kernel.may_be_joined)
+    native = kernel.native()
+    compiler = f"{compiler_name()} and {native.compiler}" if native else compiler_name()
     sites = sites_of(kernel.code.accesses, kernel.ir.sites, sums, native)
     return CompiledCounters(
-        kernel.compiler, counters_of(sites), sites, kernel.notes, "",
+        compiler, counters_of(sites), sites, kernel.notes, "",
         native.registers if native else None, native.spills if native else None,
     )  # fmt: skip
 
