@@ -127,7 +127,7 @@ def _keep(key: str, code: NvidiaCode | None) -> None:
 
 def _compiled(kernel: KernelIR) -> NvidiaCode | None:
     try:
-        ptx = _ptx(kernel)
+        ptx = libnvvm_ptx(kernel)
     except Exception:  # noqa: BLE001  # libNVVM raises errors of its binding
         return None
     code = of_sass(ptx)
@@ -163,7 +163,8 @@ def _by_place(accesses: list[NamedAccess]) -> dict[Place, list[NamedAccess]]:
     return found
 
 
-def _ptx(kernel: KernelIR) -> str:
+def libnvvm_ptx(kernel: KernelIR) -> str:
+    """Compile a kernel to PTX with libNVVM, as where Numba has a GPU; raises what its binding raises."""
     from numba.cuda.cudadrv import nvvm
 
     libdevice = nvidia_files.libdevice()

@@ -8,7 +8,7 @@ from ...tracer.as_compiled.client import CompiledCounting, is_final
 from ...tracer.as_compiled.job import CompiledCounters
 from ...tracer.as_compiled.of_launch import job_of
 from ...tracer.storage.folders import cache_folder
-from .session import Session
+from ..model.session import Session
 
 
 @cache
