@@ -91,7 +91,8 @@ LAYERS: dict[str, tuple[str, ...]] = {
     ),
     "tracer/as_compiled": (*PLAIN, "tracer/processes", "tracer/calls", "tracer/type_inference", "tracer/recording"),
     "tracer/as_compiled/compiler": (
-        "tracer/model", "tracer/calls", "tracer/type_inference", "tracer/recording", "tracer/as_compiled",
+        "tracer/model", "tracer/storage", "tracer/calls", "tracer/type_inference", "tracer/recording",
+        "tracer/as_compiled",
     ),
     "tracer/as_compiled/execution": (
         *PLAIN, "tracer/processes", "tracer/calls", "tracer/type_inference", "tracer/recording", *COMPILED,
