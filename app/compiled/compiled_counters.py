@@ -10,6 +10,7 @@ from ...tracer.as_compiled.of_launch import job_of
 from ...tracer.storage.folders import cache_folder
 from ..model.session import Session
 
+
 @cache
 def counting() -> CompiledCounting:
     """Return what counts in this process: one for all, which lives as long."""
