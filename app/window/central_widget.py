@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import zip_longest
@@ -73,6 +73,7 @@ class CentralWidget(QWidget):
         self.zoom: tuple[str, ...] = ()
         self.nearest: NearestChoice = "shown"
         self.compiled: CompiledChoice = "auto"
+        self.is_own: Callable[[str], bool] = lambda file: False  # whether a file is of what the user has run here
         self.asks_compiler = True  # whether "auto" shows counters as compiled, as they become known
         self._alone = False  # whether only pictures and caption are there
         self._keeps_verdicts = False  # says in no pane how its launch ended, while a lecture asks
@@ -99,7 +100,7 @@ class CentralWidget(QWidget):
         self.compiling.found.connect(self._show_compiled)
         self.listings = ListingJobs(self)
         self.listings.found.connect(self.side.show_listing)
-        self.side.listing_asked.connect(self._want_listing)
+        self.side.listing_asked.connect(self.listings.want)
         self.ahead = BlocksAhead(self._shown, lambda: stage.is_settled() and stage.jobs.is_idle(), self)
         self.clocks = TimelineClocks(self)
         self.clocks.changed.connect(self._show_clocks)
@@ -396,26 +397,34 @@ class CentralWidget(QWidget):
         return self._compiled_here() != "hidden" and not self._keeps_verdicts
 
     def _want_compiled(self) -> None:
-        """Ask for the counters as compiled of what the panes show, where the user agreed to run the kernels."""
-        shown = [pane.session for pane in self.panes if pane.session is not None]
-        wanted = (
-            [] if self._compiled_here() == "hidden" else [s for s in shown if self.stage.may_run(s.launch)]
-        )
+        """Ask for the counters as compiled of what the panes show, where the user ran the kernels or agreed to.
+
+        Counting runs a kernel's code; compiling it alone, as for its listing, runs nothing.
+        """
+        wanted = []
+        for i, pane in enumerate(self.panes):
+            session, hidden = pane.session, self._compiled_here() == "hidden"
+            if session is None or session.is_python_program or hidden:
+                pane.depths.offer(False)
+                continue
+            may_run = self.stage.may_run(session.launch) or self.is_own(self.stage.setups[i].file)
+            pane.depths.offer(not may_run and self.asks_compiler)
+            wanted += [session] * may_run
         self.compiling.want(wanted)
 
-    def _want_listing(self, session: Session) -> None:
-        """Ask for what a session's kernel is compiled to, where the user agreed to run it."""
-        if self.stage.may_run(session.launch):
-            self.listings.want(session)
-        else:
-            self.side.show_listing(session, refused=True)
+    def _agree(self, i: int) -> None:
+        """Count a kernel that came with a file, since the user agreed to run it."""
+        session = self.panes[i].session
+        if session is not None:
+            self.stage.trust_text(session.launch.kernel, session.launch.source)
+            self._want_compiled()
 
     def wait_for_compiler(self) -> None:
         """Wait for what the panes and the right column show of the compiler, for a picture."""
         self.compiling.wait()
         session = self.stage.focused()
         if session is not None and self.side.tab == "code" and self.side_wanted != "hidden":
-            self._want_listing(session)
+            self.listings.want(session)
             self.listings.wait()
 
     def _show_compiled(self, session: Session) -> None:
@@ -444,6 +453,7 @@ class CentralWidget(QWidget):
         pane.heading.show_nearest(self.nearest == "shown")
         pane.show_compiled(self._compiled_here())
         pane.depths.keep_quiet(self._keeps_verdicts)
+        pane.depths.agreed.connect(lambda: self._agree(i))
         pane.memory.colour_by, pane.memory.only = self.colour, self.zoom
         pane.show_picture_alone(self._alone)
         self.panes.append(pane)

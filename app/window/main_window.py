@@ -117,6 +117,7 @@ class MainWindow(QMainWindow):
             self.bookmark,
             self.show_bookmark,
         )
+        central.is_own = self._is_temporary
         self.editing.editing.is_aside = self.exercises.work.is_here
         self.desk = WritingDesk(self, self.lectures, self.stage, self._screen, self.files.launch_of)
         self.notice.has_audience = self._has_audience

@@ -160,13 +160,13 @@ class SidePanel(QFrame):
         for view in self._views.values():
             view.set_theme(theme)
 
-    def show_listing(self, session: Session, refused: bool = False) -> None:
-        """Show what a session's kernel is compiled to, now that it is known, or that it may not be compiled."""
+    def show_listing(self, session: Session) -> None:
+        """Show what a session's kernel is compiled to, now that it is known."""
         from ...views.listing.view import ListingView
 
         view = self._views.get("code")
         if isinstance(view, ListingView) and view.session is session:
-            view.show_listing(refused)
+            view.show_listing()
 
     def colour_by(self, choice: str) -> None:
         """Count by line in the source what colours the cells, where that is a figure of lines too."""
