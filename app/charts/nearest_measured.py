@@ -18,6 +18,8 @@ from .sources import MeasuredRow, Source
 from .wording import METHODS, number_text, problem_of, real_of, shape_of, time_text, used_bytes
 
 CONTENTS = ("input", "a", "b", "dtype_b")  # what arrays hold; their types the arrays themselves say
+SIZES = ("m", "k", "n", "rows", "cols", "count")  # parameters that say how large arrays are
+MARK = " · measured"
 Elements = tuple[tuple[int, ...], str]  # shape and dtype of an array
 
 
@@ -77,20 +79,6 @@ class MeasuredTime(Struct, frozen=True):
     def size(self) -> str:
         """The size that was measured, in few words: 4,096 for M = K = N = 4,096."""
         return _size_text(self.row)
-
-    @property
-    def size_told(self) -> str:
-        """The size, and what else is not the launch's: padding, type, at its size the tile's width. 64, tile 16."""
-        tile, types = self.row.parameters.get("tile"), {dtype for _, dtype in self.row.arrays.values()}
-        others = {dtype for _, dtype in self.asked.arrays} - types
-        is_its_size = [s for s, _ in self.asked.arrays] == [tuple(s) for s, _ in self.row.arrays.values()]
-        told = self.asked.parameters.get("padding", 0), (NEWER | self.row.parameters)["padding"]
-        texts = (
-            f"padding {told[1]}" if told[0] != told[1] else "",
-            f"tile {tile}" if is_its_size and tile != self.asked.parameters.get("tile", tile) else "",
-            " and ".join(sorted(types)) if others and "float64" not in self.size else "",
-        )
-        return ", ".join(filter(None, (self.size, *texts)))
 
     @property
     def time(self) -> str:
@@ -166,6 +154,40 @@ def measured_together(asked: Sequence[Asked | None], sources: Sequence[Source]) 
         if any(_rows(one, group) for one in known):
             break
     return [_nearest(one, _first_rows(one, own_first(sources))) if one else None for one in asked]
+
+
+def shown_times(asked: Sequence[Asked | None], sources: Sequence[Source]) -> list[MeasuredTime | None]:
+    """Return for each launch its own measured time, or else the nearest, None where there is none.
+
+    Launches that were all measured in one source take their times from it, so that they can be compared.
+    """
+    nearest = measured_together(asked, sources)
+    exact = _exact_together(asked, own_first(sources))
+    return [own or near for own, near in zip(exact, nearest, strict=True)]
+
+
+def _exact_together(asked: Sequence[Asked | None], sources: Sequence[Source]) -> list[MeasuredTime | None]:
+    """Return the times of the launches themselves, None for each that was not measured."""
+    by_source = [[_exact(one, source) for one in asked] for source in sources]
+    for recorded in (False, True):
+        group = [times for times, s in zip(by_source, sources, strict=True) if s.recorded == recorded]
+        whole = next((times for times in group if _has_all(times, asked)), None)
+        if whole is not None:
+            return whole
+        if any(time for times in group for time in times):
+            break
+    return [next(filter(None, column), None) for column in zip(*by_source, strict=True)] or [None] * len(
+        asked
+    )
+
+
+def _exact(asked: Asked | None, source: Source) -> MeasuredTime | None:
+    time = _nearest(asked, _rows(asked, [source])) if asked else None
+    return time if time is not None and time.is_exactly_asked else None
+
+
+def _has_all(times: Sequence[MeasuredTime | None], asked: Sequence[Asked | None]) -> bool:
+    return all(time is not None or one is None for time, one in zip(times, asked, strict=True))
 
 
 def own_first(sources: Sequence[Source]) -> list[Source]:
@@ -250,22 +272,78 @@ def _size_text(row: Row) -> str:
 
 
 def line_text(mine: MeasuredTime, other: MeasuredTime | None) -> str:
-    """Return what a pane says: NVIDIA H200, 4,096: 19.1 ms, 7.4 times as fast. The slower one says its time alone."""
+    """Return the longest text of a pane's heading: NVIDIA H200, 4,096: 19.1 ms, 7.4 times as fast · measured."""
     return line_texts(mine, other)[0]
 
 
 def line_texts(mine: MeasuredTime, other: MeasuredTime | None) -> tuple[str, ...]:
-    """Return the same in ever fewer words, for narrow panes: without NVIDIA, the device, the size; the time alone."""
+    """Return the texts of a pane's heading, from the longest to the shortest.
+
+    Only a launch that was measured itself has a time. Any other names the nearest launch that was measured.
+    """
+    if not mine.is_exactly_asked:
+        return _unmeasured_texts(mine)
     ratio = ratio_text(mine, other)
     time = f"{mine.time}, {ratio} times as fast" if ratio else mine.time
     brief = mine.device.removeprefix("NVIDIA ")
     return (
-        f"{mine.device}, {mine.size_told}: {time}",
-        f"{brief}, {mine.size_told}: {time}",
-        f"{mine.size_told}: {time}",
-        time,
-        mine.time,
+        f"{mine.device}, {mine.size}: {time}{MARK}",
+        f"{brief}, {mine.size}: {time}{MARK}",
+        f"{mine.size}: {time}{MARK}",
+        f"{time}{MARK}",
+        f"{mine.time}{MARK}",
     )
+
+
+def _unmeasured_texts(mine: MeasuredTime) -> tuple[str, ...]:
+    """Return texts that name the launch of a pane and the nearest measured one, by what differs."""
+    own, nearest = _size_and_differences(mine)
+    return (
+        f"not measured at {own} · nearest: {nearest}",
+        f"not measured · nearest: {nearest}",
+        "not measured at this size",
+        "not measured",
+    )
+
+
+def _size_and_differences(mine: MeasuredTime) -> tuple[str, str]:
+    """Return the sizes of the launch and of the measured row, each with the parameters and types that differ."""
+    asked, row = mine.asked, mine.row
+    arrays = dict(zip(row.arrays, asked.arrays, strict=False))
+    own_row = msgspec.structs.replace(
+        row, parameters=dict(asked.parameters), arrays=arrays, grid=asked.grid, block=asked.block
+    )
+    known = NEWER | row.parameters
+    others = [
+        (f"{name.replace('_', ' ')} {value}", f"{name.replace('_', ' ')} {known[name]}")
+        for name, value in asked.parameters.items()
+        if name in known and name not in (*SIZES, *CONTENTS, "dtype") and value != known[name]
+    ]
+    types = _types_text(own_row), _types_text(row)
+    if types[0] != types[1]:
+        others.append(types)
+    own = _sides_text(own_row) if asked.parameters else _shapes_text(asked)
+    return (
+        ", ".join([own, *(other for other, _ in others)]),
+        ", ".join([_sides_text(row), *(other for _, other in others)]),
+    )
+
+
+def _types_text(row: Row) -> str:
+    """Return the types of a row's arrays."""
+    return " and ".join(dict.fromkeys(dtype for _, dtype in row.arrays.values()))
+
+
+def _shapes_text(asked: Asked) -> str:
+    """Return the shapes of the arrays of a launch, each once."""
+    return " and ".join(dict.fromkeys(" × ".join(f"{side:,}" for side in shape) for shape, _ in asked.arrays))
+
+
+def _sides_text(row: Row) -> str:
+    """Return a row's size with every side: 8 × 8 × 8."""
+    if "k" in row.parameters:
+        return " × ".join(f"{row.parameters[name]:,}" for name in ("m", "k", "n"))
+    return problem_of(row).removesuffix(", float64")
 
 
 def ratio_text(mine: MeasuredTime, other: MeasuredTime | None) -> str:

@@ -23,7 +23,7 @@ from ...tracer.hardware.profiling.wording import (
     percent_text,
     share_text,
 )
-from ...tracer.measure.recorded_counters import recorded_counters, recorded_counters_of
+from ...tracer.measure.recorded_counters import recorded_counters_of
 from ...tracer.model.array_types import Ints
 from ...tracer.model.counter_names import NAMES
 from ...tracer.model.finding import block_text, line_text
@@ -48,6 +48,7 @@ from ..views.common.wording import (
     times_text,
 )
 from .common.arguments import Parser, UsageError, add_scenarios, check_scenarios
+from .common.depths import DEPTHS, compiled_by_line, depths_table
 from .common.text_output import aligned, say, show_progress
 
 PATIENCE = 10.0  # seconds that a launch may take without anybody being asked
@@ -59,13 +60,29 @@ def add_arguments(parser: Parser) -> None:
     add_scenarios(parser, "*")
     parser.add_argument("--yes", action="store_true", help="wait for launches that take long, without asking")
     parser.add_argument("--by", choices=GROUPINGS, help="a table of each, a row for each line ...")
+    parser.add_argument(
+        "--as",
+        dest="depths",
+        action="append",
+        choices=DEPTHS,
+        help="the accesses of the source, those that a compiler leaves, or what a GPU counted; several by repeating it",
+    )
 
 
 def execute(chosen: Namespace) -> int:
     """Print the counters of scenarios side by side, or a table of each."""
     specs = chosen.scenario or DEFAULT_PAIR
     check_scenarios(specs)
+    depths = list(dict.fromkeys(chosen.depths or ()))
+    if chosen.by and depths not in ([], ["written"]) and (chosen.by, depths) != ("line", ["compiled"]):
+        raise UsageError("--by takes one depth: written, or compiled by line.")
     compared = sessions(specs, wait=chosen.yes)
+    if chosen.by and depths == ["compiled"]:
+        say("\n\n".join(map(compiled_by_line, compared)))
+        return 0
+    if depths not in ([], ["written"]):
+        say(depths_table(compared, depths))
+        return 0
     tables = [table_by(s, chosen.by) for s in compared] if chosen.by else [counters_table(compared)]
     say("\n\n".join(tables))
     return 0
@@ -251,7 +268,7 @@ def readings_text(session: Session) -> list[str]:
     read = recorded_counters_of(session.launch)
     if read is None or session.trace.error is not None:
         return []
-    known, device = session.counters.total, recorded_counters().device
+    known, device = session.counters.total, read.device
     lines = [
         f"{session.title}: {count_text(read.counters[name])} {name.replace('_', ' ')} measured on an {device}, "
         f"{count_text(known[name])} exact: {read.reason}."

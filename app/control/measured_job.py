@@ -75,11 +75,11 @@ class MeasuredTimes(QObject):
     def of_panes(
         self, setups: Sequence[Setup], sessions: Sequence[Session | None]
     ) -> list[MeasuredTime | None]:
-        """Return what was measured nearest to what each pane shows, None where nothing was or is read yet."""
-        from ..charts.nearest_measured import measured_together
+        """Return what was measured of each pane's launch or nearest to it, None where nothing was or is read yet."""
+        from ..charts.nearest_measured import shown_times
 
         asked = [_asked(setup, session) for setup, session in zip(setups, sessions, strict=False)]
-        return measured_together(asked, self.sources or [])
+        return shown_times(asked, self.sources or [])
 
 
 def _all() -> list[Source]:

@@ -11,10 +11,11 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from ...kernels.scenarios.catalogue import CatalogueError
+from ...kernels.scenarios.suggestions import did_you_mean
 from ...tracer.model.plan import PlanError
 from ...tracer.model.whole_numbers import whole_number_of
 from ..gpu.place import gpu_place_text, is_gpu, parse_gpu_place
-from ..model.bookmark import Bookmark, Link, PictureChoice, Setup, TimeChoice, WordChoice
+from ..model.bookmark import Bookmark, Link, NearestChoice, PictureChoice, Setup, TimeChoice, WordChoice
 from ..model.first_bookmark import setups_of
 from ..model.setup_launch import launch_of_setup
 from ..model.spotlight import parse_spotlight, split_names
@@ -23,7 +24,7 @@ from .places import Place, PlaceError, parse_place
 from .questions import Question, parse_question
 
 LONGEST = 1000  # characters of a line
-PANELS = ("source", "thread", "warp", "findings", "explain", "none")
+PANELS = ("source", "thread", "warp", "findings", "explain", "code", "none")
 COLOURS = ("auto", "value", "reads", "waste", "conflicts", "races")
 PANES = ("left", "right")
 COLOUR_WORDS = {"wasted": "waste"}  # for those of a bookmark, where they differ
@@ -84,6 +85,8 @@ class StepChange(Struct, frozen=True):
     spotlight: tuple[str, ...] | None = None  # in this step alone
     link: Link | None = None  # how panes go together
     time: TimeChoice | None = None  # what timelines show
+    nearest: NearestChoice | None = None  # whether a pane that was not measured names the nearest launch
+    compiled: Literal["shown", "hidden"] | None = None  # whether counters as compiled are shown
     speed: float | Literal["auto"] | None = None  # moments a second, auto for what suits the launch
     words: WordChoice | None = None  # for threads and blocks
     question: Question | None = None  # asked in this step
@@ -111,7 +114,7 @@ def parse_line(text: str, folder: Path) -> dict[str, Any]:
 
 
 def _unknown(key: str) -> str:
-    return f"{key!r} is nothing that a step can change; there are {', '.join([*READERS, *QUESTION_KEYS])}."
+    return f"{key!r} is nothing that a step can change{did_you_mean(key, [*READERS, *QUESTION_KEYS])}"
 
 
 def is_change(text: str, folder: Path) -> bool:
@@ -209,7 +212,7 @@ def _between(text: str, low: float, high: float, what: str) -> float:
 def _one_of(*known: str) -> Callable[[str, Path], str]:
     def read(value: str, _: Path) -> str:
         if value not in known:
-            raise ValueError(f"{value!r} is not known here; there are {', '.join(known)}.")
+            raise ValueError(f"{value!r} is not known here{did_you_mean(value, known)}")
         return value
 
     return read
@@ -287,6 +290,8 @@ READERS: Final[dict[str, Reader]] = {
     "spotlight": _spotlight,
     "link": _one_of(*get_args(Link)),
     "time": _one_of(*get_args(TimeChoice)),
+    "nearest": _one_of(*get_args(NearestChoice)),
+    "compiled": _one_of("shown", "hidden"),
     "speed": _speed,
     "words": _one_of(*get_args(WordChoice)),
 }
@@ -317,6 +322,10 @@ def look_said(shown: Bookmark, wanted: Bookmark) -> dict[str, str]:
         said["link"] = wanted.link
     if shown.time != wanted.time:
         said["time"] = wanted.time
+    if shown.nearest != wanted.nearest:
+        said["nearest"] = wanted.nearest
+    if (shown.compiled == "shown") != (wanted.compiled == "shown"):
+        said["compiled"] = "shown" if wanted.compiled == "shown" else "hidden"
     if shown.speed != wanted.speed:
         said["speed"] = "auto" if wanted.speed is None else f"{wanted.speed:g}"
     if shown.words != wanted.words:
@@ -333,7 +342,8 @@ def changed_look(look: Bookmark, change: StepChange) -> Bookmark:
     """Return a look after a change of everything but what runs, where it stands, and what stands out."""
     said = {
         "focus": change.focus, "colour_by": change.colour, "picture": change.picture, "zoom": change.zoom,
-        "chart": change.chart, "link": change.link, "time": change.time, "words": change.words,
+        "chart": change.chart, "link": change.link, "time": change.time, "nearest": change.nearest,
+        "compiled": change.compiled, "words": change.words,
     }  # fmt: skip
     look = replace(look, **{key: value for key, value in said.items() if value is not None})
     if change.speed is not None:

@@ -14,6 +14,8 @@ from .session import Selection
 Value = int | str
 Link = Literal["moment", "progress"]
 TimeChoice = Literal["moments", "measured"]
+NearestChoice = Literal["shown", "hidden"]
+CompiledChoice = Literal["auto", "shown", "hidden"]
 SideChoice = Literal["auto", "shown", "hidden"]
 PictureChoice = Literal["auto", "memory", "histogram"]
 WordChoice = Literal["own", "cuda", "work-item"]
@@ -52,6 +54,10 @@ class Bookmark(msgspec.Struct, frozen=True):
     focus: int = 0  # index of the pane that the right column follows
     link: Link = "progress"  # what panes have in common: the moment, or the share of their ticks
     time: TimeChoice = "moments"  # what timelines show: measured is by a GPU's clock, where it was recorded
+    nearest: NearestChoice = "shown"  # whether a pane that was not measured names the nearest measured launch
+    compiled: CompiledChoice = (
+        "auto"  # whether counters as compiled are shown; auto is where nothing waits for them
+    )
     speed: float | None = None  # moments a second, None for what suits the length of the launch
     loop: bool = False  # the end is followed by the start
     shared: bool = True  # a parameter is changed in both panes at once

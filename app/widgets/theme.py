@@ -260,7 +260,7 @@ QPushButton#link { border: 1px solid transparent; background: transparent; paddi
     text-align: left; font-size: $s13px; border-radius: $s2px; }
 QPushButton#link:hover { background: $badge; text-decoration: underline; }
 QPushButton#link:focus { border: 1px solid $accent; }
-QPushButton#link:disabled { color: $muted; }
+QPushButton#link:disabled, QPushButton#link[muted="true"] { color: $muted; }
 QPushButton#segment { padding: 0px $s8px; border-radius: $s4px; min-height: $s18px; font-size: $s12px;
     border: 1px solid transparent; background: transparent; color: $muted; }
 QPushButton#segment:hover { background: $badge; }

@@ -111,7 +111,9 @@ def _look_words(mark: Bookmark, theme: str) -> list[str]:
     """Return what differs from what `tilescope snapshot` draws by itself."""
     last = len(mark.panes) - 1
     plain = msgspec.structs.replace(
-        Bookmark(mark.panes), focus=last, tab="" if mark.side == "shown" else "source"
+        Bookmark(mark.panes),
+        focus=last,
+        tab="" if mark.side == "shown" else "source",
     )
     said = look_said(plain, mark) | ({"spotlight": ", ".join(mark.spotlight)} if mark.spotlight else {})
     words = [word for key, value in said.items() for word in (f"--{key}", value)]

@@ -40,6 +40,7 @@ def unseen_window(
     window = MainWindow(SessionJobs(worker, TraceCache(cache_folder())))
     window.central.transport.position.hint = ""
     window.central.charts.recorded.waits = False
+    window.central.asks_compiler = False
     window.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
     window.resize(*size)
     try:
@@ -63,6 +64,7 @@ def unseen_window(
     window.central.spreads.ended.connect(loop.quit)
     while not window.central.spreads.is_idle():
         loop.exec()
+    window.central.wait_for_compiler()
     window.central.measured.read_now()
     if problems:
         window.close()

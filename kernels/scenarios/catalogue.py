@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .compiler_scenarios import COMPILER
 from .copy_scenarios import COPIES
 from .count_scenarios import COUNTS, RACING
 from .matmul_ladder_scenarios import LADDER
@@ -19,9 +20,9 @@ from .scenario import (
     Scenario,
     Value,
     Values,
-    did_you_mean,
     settle,
 )
+from .suggestions import did_you_mean
 from .transpose_scenarios import TRANSPOSES
 from .vector_scenarios import SUMS, TOO_FEW, VECTORS
 
@@ -36,7 +37,6 @@ __all__ = [
     "Scenario",
     "Value",
     "Values",
-    "did_you_mean",
     "find",
     "groups",
     "names",
@@ -47,7 +47,7 @@ __all__ = [
 
 _ALL = (
     *MATMULS, *LADDER, *VARIANTS, *WORK_ITEMS, *CUDA_C, *PYTHON, *BARRIERS, *VECTORS, *COPIES, *COUNTS, *TRANSPOSES,
-    *SUMS, *PITFALLS, TOO_FEW, RACING,
+    *SUMS, *COMPILER, *PITFALLS, TOO_FEW, RACING,
 )  # fmt: skip
 
 

@@ -116,4 +116,18 @@ COUNTS = (
         ),
         last=PhaseText("add up", "The threads add the block's bins to those in global memory."),
     ),
+    _binned(
+        name="histogram-floor",
+        title="Histogram, bins by math.floor",
+        lesson="`math.floor` gives an integer on a GPU, so it can be the index of an atomic addition.",
+        kernel="tilescope.kernels.rounding:histogram_floor",
+        plan=_histogram_plan,
+        phases=(
+            PhaseText(
+                "one phase: no barrier",
+                "Every thread bins the samples in range, each with an atomic addition.",
+            ),
+        ),
+        timed=({},),
+    ),
 )

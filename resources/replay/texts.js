@@ -45,7 +45,7 @@ class PaneView {
     verdict.textContent = session.verdict && `${session.good ? "✓ " : ""}${session.verdict}`;
     const title = make("h3", {}, session.title, apart ? make("span", { class: "apart" }, ` ${apart}`) : "");
     const head = make("header", {}, make("div", { class: "headline" }, title, verdict));
-    if (measured) head.append(make("p", { class: "measured" }, measured, " ", mark("measured")));
+    if (measured) head.append(make("p", { class: "measured" }, measured));
     if (session.lesson) head.append(make("p", { class: "lesson", title: session.lesson }, session.lesson));
     if (session.pitfall) head.append(make("p", { class: "pitfall" }, make("b", {}, "Pitfall. "), session.pitfall));
     return head;

@@ -143,8 +143,8 @@ def examine(path: Path) -> str:
     except ProgramError as error:
         fine = str(error).endswith(".") and "\n" not in str(error) and len(str(error)) < 300
         return f"{'refused' if fine else 'strange sentence'}\0{error}"
-    for text in cells:
-        if python_of(text).text.count("\n") != text.count("\n"):
+    for cell in cells:
+        if python_of(cell.text).text.count("\n") != cell.text.count("\n"):
             return "lines lost\0"
     return "opened\0"
 

@@ -38,14 +38,17 @@ def opened(
     mark: Bookmark | None = None,
     wait: bool = True,
     worker: Worker | None = None,
+    compiled: bool = False,
 ) -> Iterator[MainWindow]:
     """Show a window on scenarios, or on a bookmark, with its traces there; close it afterwards.
 
+    compiled: whether counters as compiled are shown, as in a window that people open.
     worker: one for this window alone, where its process is what a test is about; else all windows share one.
     """
     application()
     cache = TraceCache(Path(os.environ["TILESCOPE_HOME"]) / "window-tests")
     window = MainWindow(SessionJobs(worker or lent_worker(), cache), settings)
+    window.central.asks_compiler = compiled
     window.resize(1280, 800)
     window.show()
     window.activateWindow()

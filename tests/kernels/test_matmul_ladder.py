@@ -8,7 +8,7 @@ from tilescope.kernels.scenarios.catalogue import CatalogueError, find, settle
 from tilescope.kernels.scenarios.matmul_ladder_scenarios import LADDER
 from tilescope.tracer.analysis.counters import totals_of
 from tilescope.tracer.analysis.requests import requests_of
-from tilescope.tracer.measure.recorded_counters import recorded_counters
+from tilescope.tracer.measure.recorded_counters import recorded_launches
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.model.trace import Op
 from tilescope.tracer.run.worker_client import Worker
@@ -144,7 +144,7 @@ MERGED = {  # by rung and number of results: neighbours that the compiler loads 
 
 @pytest.mark.parametrize(
     "read",
-    [one for one in recorded_counters().launches if one.scenario in NAMES],
+    [one for one in recorded_launches() if one.scenario in NAMES],
     ids=lambda one: f"{one.scenario} {one.values['tile']} {one.values['side']}",
 )
 def test_a_rung_counts_as_the_hardware_but_for_loads_that_the_compiler_merged(worker, read):

@@ -12,6 +12,7 @@ from msgspec import Struct
 from ..model.syntax_tree import syntax_tree
 from ..model.trace import Site, Trace
 
+DEEPEST_CALL = 6  # functions on the way from a kernel to an access
 SUITE_KINDS = {ast.If: "branch", ast.For: "loop", ast.While: "loop", ast.FunctionDef: "function"}
 
 
@@ -45,6 +46,30 @@ def suites_at(trace: Trace, site: Site) -> tuple[Suite, ...]:
     """Return the suites that a site lies in, the outermost first."""
     around = [s for s in _suites(trace.sources.get(site.file, "")) if s.first <= site.line <= s.last]
     return tuple(sorted(around, key=lambda suite: (suite.first - suite.last, suite.line)))
+
+
+def site_in_kernel(trace: Trace, site: Site) -> Site:
+    """Return the call in the kernel that leads to a site in another function; the site itself where several do."""
+    file, calling = kernel_file(trace), site
+    for _ in range(DEEPEST_CALL):
+        if (calling.file, calling.function) == (file, trace.kernel):
+            return calling
+        calls = _calls_by_function(trace.sources.get(file, "")).get(calling.function, ())
+        if calling.file != file or len(calls) != 1:
+            break
+        calling = Site(calls[0][0], file, calls[0][1].lineno, calls[0][1].col_offset)
+    return site
+
+
+@lru_cache(maxsize=16)
+def _calls_by_function(source: str) -> dict[str, list[tuple[str, ast.Call]]]:
+    """Return the calls of each function, by its name, with the name of the function that calls it."""
+    found: dict[str, list[tuple[str, ast.Call]]] = {}
+    for function in _functions(source):
+        for node in _own_nodes(function):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                found.setdefault(node.func.id, []).append((function.name, node))
+    return found
 
 
 def loops_around(trace: Trace, file: str, line: int) -> list[tuple[int, int]]:

@@ -134,6 +134,43 @@ def wavefronts_of(low: Sequence[int], count: int, itemsize: int, scratch: Ints) 
     return most
 
 
+def wavefronts_by_lane(low: Sequence[int], lanes: Sequence[int], count: int, itemsize: int, scratch: Ints) -> int:
+    """Return the passes over the banks that one request takes; lanes: of each access, its number in the warp.
+
+    Accesses of 8 bytes are made by halves of a warp, of 16 bytes by quarters, one after the other. Two of these go
+    together where neighbours ask for the same: each lane as the one whose number differs in bit 0, or each in bit 1.
+    """
+    if itemsize <= WORD:
+        return wavefronts_of(low, count, itemsize, scratch)
+    parts = itemsize // WORD if itemsize < WIDE else WIDE // WORD
+    if neighbours_agree(low, lanes, count, 1) or neighbours_agree(low, lanes, count, 2):
+        parts = max(1, parts // 2)
+    total, size = 0, (1 << LANE_BITS) // parts
+    for part in range(parts):
+        most, mark = 0, new_mark(scratch)
+        for bank in range(BANKS):
+            scratch[WORDS + bank] = 0
+        for number in range(count):
+            if lanes[number] // size != part:
+                continue
+            for word in range(low[number] >> WORD_BITS, ((low[number] + itemsize - 1) >> WORD_BITS) + 1):
+                if is_new(word, mark, scratch):
+                    bank = WORDS + (word & (BANKS - 1))
+                    scratch[bank] += 1
+                    most = max(most, scratch[bank])
+        total += most
+    return total
+
+
+def neighbours_agree(low: Sequence[int], lanes: Sequence[int], count: int, bit: int) -> bool:
+    """Return whether each lane asks for what the one does whose number differs in this bit, if that one asks."""
+    for number in range(count):
+        for other in range(number + 1, count):
+            if lanes[number] ^ lanes[other] == bit and low[number] != low[other]:
+                return False
+    return True
+
+
 def new_mark(scratch: Ints) -> int:
     """Empty the set; return the mark of what is put in next."""
     mark: int = scratch[LATEST] + 1

@@ -187,15 +187,16 @@ def _arguments(
     names = tuple(inspect.signature(configured.function).parameters)
     for place, value in enumerate(arguments):
         name = names[place] if place < len(names) else f"number {place + 1}"
-        yield _argument(value, f"argument {name} of {configured.name}", memories)
+        yield described_argument(value, f"argument {name} of {configured.name}", memories)
 
 
-def _argument(value: Any, name: str, memories: Memories) -> Argument:
+def described_argument(value: Any, name: str, memories: Memories) -> Argument:
+    """Describe an argument, its arrays by where they lie; name: what an error calls it. Raises CallError."""
     placed = memories.place(value, name)
     if placed is not None:
         return placed
     if isinstance(value, tuple):
-        items = tuple(_argument(item, f"an item of {name}", memories) for item in value)
+        items = tuple(described_argument(item, f"an item of {name}", memories) for item in value)
         fields = tuple(getattr(value, "_fields", ()))
         return ArgumentTuple(items, type(value).__name__ if fields else "", fields)
     if not isinstance(value, bool | int | float | complex | np.generic | Enum):

@@ -48,4 +48,5 @@ def version(others: tuple[str, ...] = ()) -> str:
 def engine_files() -> list[Path]:
     """Return the files of the compiled engine, of which any may decide what compiled code does."""
     here = Path(__file__).parent
-    return [*sorted(here.rglob("*.py")), here.parent / "recording" / "rounding.py"]
+    others = (here.parent / "nvidia_math").glob("*.py")
+    return [*sorted(here.rglob("*.py")), *sorted(others), here.parent / "recording" / "rounding.py"]

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from llvmlite import binding
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.typed_passes import NativeLowering, NopythonRewrites
+
+from ..nvidia_math.bitcode import link_libdevice
+from ..nvidia_math.contraction import as_nvidia_computes
 
 
 class _Library(JITCodeLibrary):  # type: ignore[misc]  # Numba is untyped to mypy
@@ -35,12 +39,18 @@ class _Entry(_Library):
     """The library of an entry, with all that it calls."""
 
     def _optimize_final_module(self) -> None:
+        link_libdevice(self._final_module)
         # Each access writes a row: vectorised loops are of no use here, and more passes than these make it no faster.
         made = self._codegen._module_pass_manager(opt=1, loop_vectorize=False, slp_vectorize=False)
         passes, *builder = (
             made if isinstance(made, tuple) else (made,)
         )  # older versions of Numba give no builder
         passes.run(self._final_module, *builder)
+        changed = as_nvidia_computes(str(self._final_module))
+        if changed is not None:
+            module = binding.parse_assembly(changed)
+            module.name = self._final_module.name
+            self._final_module = module
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)

@@ -284,7 +284,7 @@ class Walk:
         return doubtful(united(self._values(node.values)))
 
     def _of_Call(self, node: ast.Call) -> Values:
-        name, owner = _called(node.func)
+        name, owner = called(node.func)
         arguments = self._values([*node.args, *(keyword.value for keyword in node.keywords)])
         if owner == "atomic":
             self._store((node.lineno, node.col_offset), arguments[-1] if len(arguments) > 1 else {})
@@ -300,7 +300,7 @@ class Walk:
         return doubtful(united(arguments))  # min, max, cuda.selp, what is not known
 
 
-def _called(function: ast.expr) -> tuple[str, str]:
+def called(function: ast.expr) -> tuple[str, str]:
     """Return the name of what is called, and the last name of what it is taken from, "" for none."""
     if isinstance(function, ast.Attribute):
         owner = function.value

@@ -17,7 +17,7 @@ from ..analysis.kernel_structure import suites_at
 from ..analysis.requests import Requests
 from ..model.array_types import Ints
 from ..model.finding import Finding, Place, block_text, coordinates_text, counted, line_text
-from ..model.trace import GRID_SCOPE, Trace
+from ..model.trace import GRID_SCOPE, Op, Trace
 from ..races.missed_barriers import MissedBarriers, first_sites
 
 STAY = "keep every thread until the last barrier, and put its loads and stores under the condition instead"
@@ -107,22 +107,34 @@ def _missed(trace: Trace, requests: Requests, missed: MissedBarriers, chosen: In
     block, thread = int(trace.blocks[missed.place[first]]), int(missed.thread[first])
     phase, waiting = _waiting(trace, missed, chosen)
     blocks = len(np.unique(missed.place[chosen]))
-    remedy = (
-        _moved(trace, site) if ran_on else STAY
-    )  # fmt: skip
+    took_part = ran_on or _stored_to_shared(trace, missed, chosen)
+    remedy = _moved(trace, site) if ran_on else STAY
     place = f"thread {coordinates_text(thread, trace.block_dim)} of {block_text(trace, block)}"
     others = f"others of {'its block' if blocks == 1 else 'their blocks'} wait at"
     what = (
         f"{_verb(len(chosen), 'run')} past the barrier on {line_text(trace, site)} that {others}" if ran_on else
         f"returned before the barrier on {line_text(trace, site)} that {others}, which a GPU lets pass, "
-        "but what they should have done for the others is missing"
+        "but what they should have done for the others is missing" if took_part else
+        f"returned before the barrier on {line_text(trace, site)} that {others}, which a GPU lets pass, "
+        "and as far as is seen the others need nothing of theirs"
     )  # fmt: skip
-    message = f"{counted(len(chosen), 'thread')} {what}, first {place}; {remedy}."
+    message = (
+        f"{counted(len(chosen), 'thread')} {what}, first {place}; {'' if took_part else 'else '}{remedy}."
+    )
     return Finding(
-        "barrier", "error" if ran_on else "warning", message, remedy, len(chosen), (site,),
+        "barrier", "error" if ran_on else "warning" if took_part else "note", message, remedy, len(chosen), (site,),
         _rows_of(trace, missed, chosen), (), ((block, waiting), (block, thread)),
         _end_of(trace, requests, block, phase),
     )  # fmt: skip
+
+
+def _stored_to_shared(trace: Trace, missed: MissedBarriers, chosen: Ints) -> bool:
+    """Return whether some threads that missed a barrier had stored what others of their block may read."""
+    there = np.zeros((len(trace.blocks), trace.threads), bool)
+    there[missed.place[chosen], missed.thread[chosen]] = True
+    shared = np.array([buffer.space == "shared" for buffer in trace.buffers], bool)
+    rows = np.flatnonzero(shared[trace.buffer] & (trace.op != Op.LOAD))
+    return bool(there[trace.block_positions(trace.block[rows]), trace.thread[rows]].any())
 
 
 def returns_told_once(found: Sequence[Finding], trace: Trace, missed: MissedBarriers) -> list[Finding]:

@@ -3,7 +3,8 @@
 Nothing orders such accesses, and still every order gives the same. In Floyd and Warshall's algorithm each thread
 stores the smaller of two paths, and those that others read meanwhile stay as they were. In a breadth-first search
 every thread that finds a mark unset sets it, to the same value. What holds for the values of this launch need not
-hold for others, so it is said of races, and not decided what they are.
+hold for others, so it is said of races, and not decided what they are. NaN equals nothing, and poison stands for
+whatever memory happens to hold: neither shows that a value stayed what it was.
 """
 
 from __future__ import annotations
@@ -18,34 +19,51 @@ from ..analysis.grid_barriers import grid_epochs, has_grid_barriers
 from ..analysis.kernel_structure import decides_on
 from ..analysis.overlap import dense_keys
 from ..model.array_types import Ints, Mask
-from ..model.trace import Op, Trace
+from ..model.trace import Op, Trace, poison
 from ..races.conflicting_accesses import Race, ValuesByKey, differ
 from .source.index_values import compared_with
 
 
 def with_excuse(trace: Trace, race: Race) -> Race:
     """Return a race as one that does no harm where no order of its accesses would have given other values."""
-    if not race.harmful or trace.is_part or trace.value is None or not _is_plain(trace, race):
+    if not race.harmful or trace.is_part or trace.value is None or not _is_of_loads_and_stores(trace, race):
         return race
     rows, key, size = _accesses(trace, race)
     store, value = trace.op[rows] == Op.STORE, trace.value[rows]
-    unchanged = _unchanged(rows, key, size, store, value)
+    known = np.ones(size, bool)
+    known[key[_tells_nothing(trace, race.buffer, value)]] = False
+    if (known & _stored_alike(trace, rows, key, size, store)).all():
+        several = len(np.unique(value)) > 1
+        return replace(race, harmful=False, excuse="own copy" if several else "own copy here")
+    if trace.buffers[race.buffer].space != "global":
+        return race
+    unchanged = known & _unchanged(rows, key, size, store, value)
     if unchanged.all():
         proven = _changes_others(trace, race)
         return replace(race, harmful=False, excuse="unchanged" if proven else "unchanged here")
     if race.scope == "grid" and has_grid_barriers(trace):
         return race
-    if _checks_first(trace, race) and (unchanged | _set_once(trace, rows, key, size, store)).all():
+    if _checks_first(trace, race) and (unchanged | (known & _set_once(trace, rows, key, size, store))).all():
         return replace(race, harmful=False, excuse="set once")
     return race
 
 
-def _is_plain(trace: Trace, race: Race) -> bool:
-    """Return whether loads meet stores of one buffer in global memory."""
+def _is_of_loads_and_stores(trace: Trace, race: Race) -> bool:
+    """Return whether loads meet stores of one buffer."""
     rows = race.rows
     ops = set(np.unique(trace.op[rows]).tolist())
     alone = bool((trace.buffer[rows] == race.buffer).all())
-    return alone and ops == {Op.LOAD, Op.STORE} and trace.buffers[race.buffer].space == "global"
+    return alone and ops == {Op.LOAD, Op.STORE}
+
+
+def _tells_nothing(trace: Trace, buffer: int, value: NDArray[Any]) -> Mask:
+    """Return which values of a buffer's elements are NaN or poison; a byte or two may just hold the bits of poison."""
+    dtype = np.dtype(trace.buffers[buffer].dtype)
+    if dtype.kind in "fc":
+        return np.asarray(np.isnan(value))
+    if dtype.kind not in "iu" or dtype.itemsize <= 2:
+        return np.zeros(len(value), bool)
+    return np.asarray(value == poison(dtype))
 
 
 def _accesses(trace: Trace, race: Race) -> tuple[Ints, Ints, int]:
@@ -66,6 +84,20 @@ def _accesses(trace: Trace, race: Race) -> tuple[Ints, Ints, int]:
     met = np.zeros(size, bool)
     met[key[np.isin(rows, race.rows)]] = True
     return rows[met[key]], *dense_keys(key[met[key]])
+
+
+def _stored_alike(trace: Trace, rows: Ints, key: Ints, size: int, store: Mask) -> Mask:
+    """Return per key whether all stores are of one value, and each thread that loads it stored it there before."""
+    assert trace.value is not None
+    value = trace.value[rows]
+    good, set_to = np.ones(size, bool), np.zeros(size, value.dtype)
+    set_to[key[store]] = value[store]
+    good[key[differ(value, set_to[key])]] = False
+    who, count = dense_keys(key * (trace.threads * len(trace.blocks)) + trace.thread_of(rows))
+    first = np.full(count, len(rows))
+    np.minimum.at(first, who[store], np.flatnonzero(store))
+    good[key[~store & (first[who] > np.arange(len(rows)))]] = False
+    return good
 
 
 def _unchanged(rows: Ints, key: Ints, size: int, store: Mask, value: NDArray[Any]) -> Mask:

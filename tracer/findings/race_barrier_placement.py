@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from msgspec import Struct
 
-from ..analysis.kernel_structure import Suite, returns_before, suites_at
+from ..analysis.kernel_structure import Suite, returns_before, site_in_kernel, suites_at
 from ..model.array_types import Ints
 from ..model.finding import line_text
-from ..model.trace import WARP, Op, Trace
+from ..model.trace import WARP, Op, Site, Trace
 from ..races.conflicting_accesses import Race
 
 SourcePosition = tuple[int, int]  # of an access in the source: its line, and 0 for a load, 1 for what stores
@@ -55,7 +55,8 @@ def gaps_of(accesses: PhaseAccesses, race: Race) -> tuple[Gap, ...]:
         return ()
     trace = accesses.trace
     one, other = int(trace.site[race.first]), int(trace.site[race.second])
-    position = {int(trace.site[row]): _position(trace, row) for row in (race.first, race.second)}
+    places = _side_by_side(trace, one, other)
+    position = {int(trace.site[row]): _position(trace, places, row) for row in (race.first, race.second)}
     upper, lower = sorted((one, other), key=lambda site: position[site])
     common = _common(trace, upper, lower)
     forth, back = _paths(accesses, race, upper, lower) or _guessed(upper == one, common)
@@ -66,8 +67,16 @@ def gaps_of(accesses: PhaseAccesses, race: Race) -> tuple[Gap, ...]:
     )
 
 
-def _position(trace: Trace, row: int) -> SourcePosition:
-    return trace.sites[int(trace.site[row])].line, int(trace.op[row] != Op.LOAD)
+def _side_by_side(trace: Trace, one: int, other: int) -> dict[int, Site]:
+    """Return where two sites stand: in one function, or by the calls in the kernel that lead to them."""
+    sites = {number: trace.sites[number] for number in (one, other)}
+    if len({(site.file, site.function) for site in sites.values()}) == 1:
+        return sites
+    return {number: site_in_kernel(trace, site) for number, site in sites.items()}
+
+
+def _position(trace: Trace, places: dict[int, Site], row: int) -> SourcePosition:
+    return places[int(trace.site[row])].line, int(trace.op[row] != Op.LOAD)
 
 
 def _paths(accesses: PhaseAccesses, race: Race, upper: int, lower: int) -> tuple[bool, bool] | None:
@@ -92,7 +101,7 @@ def _guessed(forth: bool, common: tuple[Suite, ...]) -> tuple[bool, bool]:
 
 def _common(trace: Trace, one: int, other: int) -> tuple[Suite, ...]:
     """Return the suites that two sites both lie in; none where they are in two functions."""
-    sites = trace.sites[one], trace.sites[other]
+    sites = tuple(_side_by_side(trace, one, other).values())
     if (sites[0].file, sites[0].function) != (sites[1].file, sites[1].function):
         return ()
     of_other = suites_at(trace, sites[1])
@@ -130,7 +139,7 @@ def _text(trace: Trace, gap: Gap) -> str:
 
 def _where_none_fits(trace: Trace, gap: Gap, barrier: str) -> str:
     """Return what to do where no place lies between two accesses: one decides on the other, or just one is done."""
-    sites = [trace.sites[site] for site in (gap.upper_site, gap.lower_site)]
+    sites = _side_by_side(trace, gap.upper_site, gap.lower_site).values()
     upper, lower = ([s for s in suites_at(trace, site) if s not in gap.suites] for site in sites)
     if lower and lower[0].kind == "branch" and not upper and lower[0].line == gap.upper[0] < lower[0].first:
         line = line_text(trace, gap.upper_site)
@@ -150,8 +159,14 @@ def _some_skip(accesses: PhaseAccesses, race: Race, suite: Suite, barrier: str) 
     if WARP_BARRIER in barrier:
         first = int(trace.thread[race.first]) // WARP * WARP
         last = min(last, first + WARP)
-    file = trace.sites[race.sites[0]].file
-    inside = np.array([site.file == file and suite.first <= site.line <= suite.last for site in trace.sites])
+    file = next(iter(_side_by_side(trace, *race.sites).values())).file
+    places = [site_in_kernel(trace, site) for site in trace.sites]
+    inside = np.array(
+        [
+            any(s.file == file and suite.first <= s.line <= suite.last for s in both)
+            for both in zip(places, trace.sites, strict=True)
+        ]
+    )
     came = np.zeros(trace.threads, bool)
     came[trace.thread[rows[inside[trace.site[rows]]]]] = True
     there = np.ones(trace.threads, bool)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..analysis.kernel_structure import library_function
@@ -16,13 +18,27 @@ HARMLESS = {
     "": "harmless, but one thread that writes it is enough",
     "unchanged": "harmless, as long as nobody reads what another changes in the same launch",
     "unchanged here": "try values that differ, with which it may show",
+    "own copy": "harmless, but it is enough that one thread writes it, before a barrier",
+    "own copy here": "try values that differ, with which it may show",
     "set once": "harmless if nothing else hangs on who came first, else let cuda.atomic.cas decide that",
 }
+ATOMIC = "let cuda.atomic read and write it in one go"
+BOTH_ATOMIC = "let cuda.atomic read and write it in one go on both lines"
 WARP_SYNC = "cuda.syncwarp()"
 
 
-def remedy_of(accesses: PhaseAccesses, race: Race, barrier: str) -> tuple[str, tuple[Gap, ...]]:
-    """Return what mends a race, and the paths on which a barrier is missing if that is it."""
+def contended_sites(trace: Trace, races: Sequence[Race]) -> frozenset[int]:
+    """Return the sites at which several threads load, change and store one element."""
+    return frozenset(site for race in races if _atomic_remedy(trace, race) for site in race.sites)
+
+
+def remedy_of(
+    accesses: PhaseAccesses, race: Race, barrier: str, contended: frozenset[int] = frozenset()
+) -> tuple[str, tuple[Gap, ...]]:
+    """Return what mends a race, and the paths on which a barrier is missing if that is it.
+
+    contended: see `contended_sites`; between two of them no barrier helps, since others change the element meanwhile.
+    """
     if not race.harmful:
         return HARMLESS[race.excuse], ()
     trace = accesses.trace
@@ -30,6 +46,8 @@ def remedy_of(accesses: PhaseAccesses, race: Race, barrier: str) -> tuple[str, t
         return f"let each thread give {name} elements of its own", ()
     if other := _fence_remedy(trace, race) or _atomic_remedy(trace, race) or _mask_remedy(trace, race):
         return other, ()
+    if contended.issuperset(race.sites):
+        return BOTH_ATOMIC, ()
     if race.scope == "grid":
         return (
             "blocks run in any order, so give each block elements of its own, use cuda.atomic for both, "
@@ -54,7 +72,7 @@ def _atomic_remedy(trace: Trace, race: Race) -> str:
     lines = {line_text(trace, site) for site in race.sites}
     ops = {int(trace.op[row]) for row in (race.first, race.second)}
     if ops == {Op.LOAD, Op.STORE} and len(lines) == 1 and _same_thread_does_both(trace, race):
-        return "let cuda.atomic read and write it in one go"
+        return ATOMIC
     return ""
 
 

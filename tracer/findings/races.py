@@ -23,7 +23,7 @@ from ..model.trace import WARP, Trace
 from ..races.conflicting_accesses import Race, united
 from .benign_races import with_excuse
 from .race_barrier_placement import Gap, PhaseAccesses
-from .race_remedies import remedy_of
+from .race_remedies import ATOMIC, BOTH_ATOMIC, contended_sites, remedy_of
 from .source.index_expressions import index_text
 
 CHAIN = 4  # barriers missing behind one another from which on they are told as one
@@ -32,6 +32,8 @@ EXCUSES = {
     "": "all with the same value",
     "unchanged": "which nothing orders, but what is written was there before",
     "unchanged here": "which nothing orders, though with these values what is written was there before",
+    "own copy": "which nothing orders, but each thread that reads it has stored the same there before",
+    "own copy here": "which nothing orders, though with these values all have stored the same there before they read",
     "set once": "which nothing orders, but whoever finds it unset sets it to the same",
 }
 PRESENT = ("reads", "writes", "updates", "updates")
@@ -54,7 +56,8 @@ class _RaceReport(Struct, frozen=True):
         if self.gaps or other.gaps:
             inside = (any(theirs.lies_in(mine) for theirs in other.gaps) for mine in self.gaps)
             return bool(self.gaps) and all(inside)
-        return self.remedy == other.remedy and not set(self.race.sites).isdisjoint(other.race.sites)
+        alike = self.remedy == other.remedy or (self.remedy, other.remedy) == (BOTH_ATOMIC, ATOMIC)
+        return alike and not set(self.race.sites).isdisjoint(other.race.sites)
 
 
 def race_findings(trace: Trace, requests: Requests, races: list[Race]) -> list[Finding]:
@@ -67,7 +70,8 @@ def race_findings(trace: Trace, requests: Requests, races: list[Race]) -> list[F
     in_warps = trace.threads > WARP and all(race.scope != "block" for race in races if race.harmful)
     barrier = "cuda.syncwarp()" if in_warps else "cuda.syncthreads()"
     accesses = PhaseAccesses(trace)
-    reports = [_RaceReport(race, *remedy_of(accesses, race, barrier)) for race in races]
+    contended = contended_sites(trace, [race for race in races if race.harmful])
+    reports = [_RaceReport(race, *remedy_of(accesses, race, barrier, contended)) for race in races]
     found: dict[int, list[Race]] = {}
     for one in range(len(reports)):
         found.setdefault(_reported_with(reports, one), []).append(reports[one].race)
@@ -138,7 +142,7 @@ def _of_other_buffers(trace: Trace, race: Race, together: list[Race]) -> tuple[P
 
 def _severity(race: Race) -> str:
     """Return what a race is that does no harm: a note where that is sure, a warning where other values may show it."""
-    return "error" if race.harmful else "note" if race.excuse in ("", "unchanged") else "warning"
+    return "error" if race.harmful else "note" if race.excuse in ("", "unchanged", "own copy") else "warning"
 
 
 def _elements_text(trace: Trace, race: Race, count: int) -> str:

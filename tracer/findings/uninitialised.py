@@ -2,8 +2,9 @@
 
 Shared and local memory begin without content in every block and thread (CUDA C++ Programming Guide,
 "Variable Memory Space Specifiers"); global memory does where the host only allocated it. A read that another
-thread's write comes after only by chance is a race, and not reported here. An atomic reads too, so only a store makes
-sure of what it begins with; what is read after it is its fault, and reported of it alone.
+thread's write comes after only by chance is a race, and not reported here; nor is a load whose value nothing depends
+on. An atomic reads too, so only a store makes sure of what it begins with; what is read after it is its fault, and
+reported of it alone.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from ..analysis.grid_barriers import grid_epochs
 from ..analysis.kernel_structure import called_name
 from ..analysis.overlap import UnitAccesses, block_ranges, dense_keys, overlapping_buffers, unit_accesses
 from ..analysis.requests import Requests
+from ..dataflow.load_uses import goes_nowhere
 from ..model.array_types import Ints, Mask
 from ..model.finding import Finding, access_element, counted, line_text, thread_text
 from ..model.launch import Array, decode
@@ -43,8 +45,16 @@ def uninitialised_findings(trace: Trace, requests: Requests) -> list[Finding]:
             some = [slice(0, len(trace))] if whole else block_ranges(trace)
             each = [_uninitialised(trace, unit_accesses(trace, group, part), empty) for part in some]
             rows, later = (np.concatenate(columns) for columns in zip(*each, strict=True))
+            matters = ~_goes_nowhere(trace, rows)
+            rows, later = rows[matters], later[matters]
             found += _findings(trace, requests, rows, later)
     return found
+
+
+def _goes_nowhere(trace: Trace, rows: Ints) -> Mask:
+    """Return which reads are loads whose value nothing depends on."""
+    given = (trace.site[rows], trace.block[rows], trace.thread[rows], trace.steps_of(rows))
+    return (trace.op[rows] == Op.LOAD) & goes_nowhere(trace, *given)
 
 
 def _uninitialised(trace: Trace, touches: UnitAccesses, empty: Mask) -> tuple[Ints, Mask]:

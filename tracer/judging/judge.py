@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from ..analysis.counters import counters_of
 from ..analysis.requests import requests_of
+from ..dataflow.load_uses import depends_on_outside
 from ..findings.all_findings import findings_of
 from ..model.finding import Finding, source_location
 from ..model.launch import Array, Launch, Scalar
-from ..model.trace import KernelError, Trace
+from ..model.trace import KernelError, Op, Trace, unravel
 from ..recording.kernel_loader import LoadError, load_kernel
 from ..storage.trace_file import save
 from .cases import Case, JudgeFault, cases_of
@@ -186,6 +187,8 @@ def _judged(
     found = tuple(_finding(finding, trace) for finding in told)
     counters = counters_of(trace, requests).total
     error, line = _end_of(trace, task.student_file)
+    if not error and depends_on_outside(trace):
+        error, line = _by_chance(trace, task.student_file)
     wrong = () if error else _wrong(case, arguments, names)
     engine = "compiled" if ", compiled" in trace.made_by.partition(";")[0] else "simulator"
     seconds = time.perf_counter() - start
@@ -228,6 +231,19 @@ def _end_of(trace: Trace, file: str) -> tuple[str, int]:
     return (trace.notice, 0) if trace.is_stopped else ("", 0)
 
 
+def _by_chance(trace: Trace, file: str) -> tuple[str, int]:
+    """Return why no result counts that depends on a load outside its array, and the line of the student's file."""
+    outside = trace.outside
+    first = int(np.flatnonzero(outside.op != Op.STORE)[0])
+    thread = unravel(int(outside.thread[first]), trace.block_dim)
+    block, site = unravel(int(outside.block[first]), trace.grid), trace.sites[int(outside.site[first])]
+    sentence = (
+        f"Thread {thread} of block {block} reads {outside.text[first]}, which is outside its array, and a result "
+        "depends on what lies there."
+    )
+    return sentence, site.line if site.file == str(Path(file).absolute()) else 0
+
+
 def _error_text(error: KernelError) -> str:
     if error.type == "NeverEnds":
         return f"{error.message[:1].upper()}{error.message[1:]}."
@@ -238,8 +254,9 @@ def _error_text(error: KernelError) -> str:
 def _finding(finding: Finding, trace: Trace) -> JudgedFinding:
     file, line = source_location(finding, trace)
     return JudgedFinding(
-        finding.kind, finding.severity, _plain(file), line, _plain(finding.message), finding.moment
-    )
+        finding.kind, finding.severity, _plain(file), line, _plain(finding.message), finding.moment,
+        _plain(finding.remedy),
+    )  # fmt: skip
 
 
 def _plain(text: str) -> str:

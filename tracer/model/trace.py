@@ -148,6 +148,7 @@ class Check(Struct, frozen=True):
     equal: bool  # whether it passes
     differing: int = 0  # elements that are off by more; 0 of 0 where nobody knows
     elements: int = 0
+    is_by_chance: bool = False  # whether a result depends on a load outside its array; then it is not equal
 
 
 class Barriers(Struct, frozen=True, eq=False):

@@ -29,7 +29,7 @@ def rounded_to(x: Any, digits: Any) -> Any:
     y = x * shift * more if digits >= 0 else x / shift
     if math.isinf(y):
         return x
-    z = float(np.rint(y))  # the even one of two
+    z = float(np.rint(y)) + 0.0  # the even one of two; an integer on a GPU, which has no -0.0
     if not -END < z < END:  # nan too
         z = END if z > 0.0 else -END
     return z / more / shift if digits >= 0 else z * shift

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from copy import copy
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.trace import Op
+from ..model.trace import Buffer, Op
 from ..recording.fixed_width_ints import INTEGERS, elements_as_computed
 from ..recording.recorder import Recorder
 from .arithmetic.conversions import caster
@@ -19,7 +20,8 @@ class Allocation:
     """One allocation: its elements in memory order, and the buffer that traces call it.
 
     `cells[i]` is the element at byte i * unit from the start: what an access's index means. `values[i]` is it as
-    Numba computes with it.
+    Numba computes with it. is_outside: whether this is the memory of a view that begins outside its array, `shift`
+    elements from where its NumPy array does. is_aligned: whether a GPU has it at an address that suits all types.
     """
 
     def __init__(self, cells: NDArray[Any], buffer: int, scheduler: Scheduler) -> None:
@@ -32,6 +34,21 @@ class Allocation:
         self.start: int = cells.__array_interface__["data"][0]
         self.unit = cells.strides[0] if len(cells) > 1 else cells.itemsize
         self.fields: dict[str, Allocation] = {}
+        self.is_outside, self.shift, self.is_aligned = False, 0, True
+
+    def beyond(self, shift: int) -> Allocation:
+        """Return this memory for a view that begins outside its array."""
+        made = copy(self)
+        made.fields, made.is_outside, made.shift = {}, True, self.shift + shift
+        return made
+
+    def part(self, key: str, cells: NDArray[Any], buffer: Buffer) -> Allocation:
+        """Return the memory of a part or view of these elements, which traces call `buffer`."""
+        if key not in self.fields:
+            number = self.recorder.add_part(self.buffer, key, buffer)
+            self.fields[key] = made = Allocation(cells, number, self.scheduler)
+            made.is_outside, made.shift = self.is_outside, self.shift * self.unit // made.unit
+        return self.fields[key]
 
     def field(self, name: str) -> Allocation:
         """Return the memory of one field of these records: the same index, at the field's offset."""
@@ -52,8 +69,7 @@ class Allocation:
                 for _ in dtype.shape:
                     cells = cells[..., 0]
                 cells = np.lib.stride_tricks.as_strided(cells, (part.size,), (part.unit,))
-            number = self.recorder.add_part(self.buffer, name, part)
-            self.fields[name] = Allocation(cells, number, self.scheduler)
+            return self.part(name, cells, part)
         return self.fields[name]
 
 

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from ..model.array_types import alignment_fault
 from ..model.trace import BLOCK_SCOPE, FENCE, FENCE_BLOCK, GRID_SCOPE, WARP
+from ..nvidia_math.native import native_function_named
 from ..recording.bytecode_positions import assigned_name
 from ..recording.fixed_width_ints import BitFunctions
+from ..recording.fused import fma
 from ..recording.warp_operations import ALL, Converge, warp_operations
 from .arithmetic.conversions import kind_of
-from .arithmetic.functions import LIKE_FLOAT32
 from .cuda_threads import Block, Index3
 from .execution import Execution
 from .host import kernel_names
@@ -73,9 +74,10 @@ class _GridGroup:
     def __init__(self, execution: Execution) -> None:
         self._execution = execution
 
-    def sync(self) -> None:
-        """Wait for every thread of the grid."""
+    def sync(self) -> int:
+        """Wait for every thread of the grid; return 0, where a GPU returns whether that failed."""
         _arrive(self._execution, None, _frame(1), GRID_SCOPE)
+        return 0
 
 
 class _Cooperative:
@@ -117,6 +119,7 @@ def module_class(base: type, numba: SimulatorInterface) -> type:
         def __init__(self, grid_dim: Any, block_dim: Any, dynshared_size: int) -> None:
             super().__init__(grid_dim, block_dim, dynshared_size)
             self._fp16.hfloor = lambda x: np.floor(x, dtype=np.float16)  # Numba's takes the ceiling
+            self._fp16.hfma = lambda a, b, c: fma("float16", a, b, c)  # Numba's rounds twice
             self.serve(numba.current())
 
         def serve(self, execution: Execution) -> None:
@@ -152,9 +155,14 @@ def module_class(base: type, numba: SimulatorInterface) -> type:
                 raise ValueError(f"cuda.grid takes 1, 2 or 3, not {n}")
             return found[0] if n == 1 else found[:n]
 
+        def fma(self, a: Any, b: Any, c: Any) -> Any:
+            single = all(kind_of(value) in ("float16", "float32") for value in (a, b, c))
+            return fma("float32" if single else "float64", a, b, c)
+
         def cbrt(self, value: Any) -> Any:
-            single = kind_of(value) in LIKE_FLOAT32
-            return (np.float32 if single else float)(np.cbrt(float(value)))
+            single = kind_of(value) in ("float16", "float32")
+            compute = native_function_named("cbrtf" if single else "cbrt") or np.cbrt
+            return (np.float32 if single else float)(compute(float(value)))
 
         @property
         def laneid(self) -> int:

@@ -24,11 +24,11 @@ from ..model.registered_functions import is_registered
 from ..model.trace import Dim3, Trace
 from ..model.vector_types import AXES, VECTOR_TYPES
 from ..recording.finish import finish
-from ..recording.kernel_loader import arrays_of, load_kernel, set_constants
+from ..recording.kernel_loader import LoadError, arrays_of, load_kernel, set_constants
 from ..recording.run_record import RunRecord
+from ..type_inference.question import Answer, Refusal
+from ..type_inference.shared import shared_inference, shared_kernels
 from .arithmetic.conversions import caster
-from .arithmetic.specialisations import SimulatorNames, Specialisations
-from .arithmetic.static_types import type_of
 from .cuda_module import SimulatorInterface, module_class
 from .cuda_threads import is_cuda_thread
 from .execution import Execution, Watch, rebuilt
@@ -38,6 +38,8 @@ from .host.install import Simulator
 from .host.install import install as install_host
 from .host.lacking import print_note
 from .python_program import run_program
+from .typed_ir.frozen_names import GlobalArray
+from .typed_ir.programs import Described, KernelProgram, KernelPrograms, Refused, SimulatorNames
 
 SUPPORTED = (
     "numba 0.61 to 0.68, alone or with numba-cuda 0.22 to 0.30, and others whose simulator has the same parts"
@@ -67,11 +69,13 @@ class KernelCall(NamedTuple):
     arguments: tuple[Any, ...]  # out of Numba's wrappers
     debug: bool  # as given to @cuda.jit
     typed: Any  # the function with Numba's arithmetic, for the simulator
+    untyped: str  # why that is the kernel with Python's arithmetic, "" where it is not
 
 
 Perform = Callable[[KernelCall], None]
 _execution: Execution | None = None
 _thread = 0  # the thread of Python's that launched it
+_program: KernelProgram | None = None  # the kernel that is being launched
 
 
 def _simulate(call: KernelCall) -> None:
@@ -98,13 +102,63 @@ class _BlockManager:
         if any(grid_point):
             return
         arguments = tuple(map(_unwrapped, args))
+        found = _program
+        assert found is not None, "a kernel is launched by a call of it"
         _functions.module = current().module
-        found = _functions.of(self.kernel, tuple(map(type_of, arguments)), debug=self.debug)
-        assert found is not None, "a kernel is launched by itself"
+        found.bind(current().module)
         for name, before in dict(found.changed_names()).items():
             _tell_of_change(name, before, self.kernel.__name__)
         kernel = found.frozen_function(lambda value, function: SimpleNamespace(py_func=function))
-        _perform(KernelCall(kernel, self.grid, self.block, arguments, self.debug, found.run))
+        _perform(KernelCall(kernel, self.grid, self.block, arguments, self.debug, found.run, found.untyped))
+
+
+def _freeze(kernel: Any) -> None:
+    """Freeze the names of a kernel with signatures, and ask about it, once it is decorated."""
+    for described, question in shared_kernels().declared(kernel):
+        _functions.names(kernel.fn, described)
+        if not question.missing():
+            shared_inference().ask(question)
+
+
+def _described(kernel: Any, arguments: tuple[Any, ...]) -> Described:
+    key, question, functions = shared_kernels().described(kernel, arguments)
+    missing = question.missing()
+    return Described(
+        key, functions,
+        lambda: Answer(unknown=missing) if missing else shared_inference().answer_to(question),
+    )  # fmt: skip
+
+
+def refusal_of_launch(kernel: Any, arguments: tuple[Any, ...]) -> Refusal | None:
+    """Return why Numba does not compile a kernel for these arguments, None where it does or can't be asked."""
+    return _described(kernel, arguments).answer().refusal
+
+
+def _program_of(kernel: Any, arguments: tuple[Any, ...]) -> KernelProgram:
+    """Return a kernel for these arguments, as Numba compiles it; raises what a GPU's launch raises."""
+    try:
+        found = _functions.of(kernel.fn, _described(kernel, arguments), debug=kernel._debug)
+    except Refused as refused:
+        raise refusal_error(kernel.fn.__name__, refused.refusal) from None
+    if found.untyped and not found.noted:
+        found.noted = True
+        print_note(f"note: {kernel.fn.__name__} runs untyped, with Python's arithmetic: {found.untyped}.")
+    return found
+
+
+def refusal_error(kernel: str, refusal: Refusal) -> Exception:
+    """Return the exception that Numba raises where it does not compile a kernel."""
+    from numba.core import errors
+
+    kind = getattr(errors, refusal.error, errors.LoweringError)
+    found: Exception = kind(refusal_text(kernel, refusal))
+    return found
+
+
+def refusal_text(kernel: str, refusal: Refusal) -> str:
+    """Return why Numba does not compile a kernel, with the line."""
+    remedy = f"; {refusal.remedy}" if refusal.remedy else ""
+    return f"{refusal.file}:{refusal.line}: Numba can't compile {kernel} for a GPU: {refusal.reason}{remedy}."
 
 
 def _tell_of_change(name: str, before: Any, kernel: str) -> None:
@@ -151,7 +205,7 @@ def _path_of(value: Any) -> str | None:
     return "" if _is_cuda(value) else None
 
 
-_functions = Specialisations(SimulatorNames(lambda: sys.modules["numba.cuda"], _path_of, _function_in))
+_functions = KernelPrograms(SimulatorNames(lambda: sys.modules["numba.cuda"], _path_of, _function_in))
 
 
 class _NumpyOfKernels:
@@ -232,9 +286,16 @@ def _positional(call: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(call)
     def positional(kernel: Any, *arguments: Any, **names: Any) -> Any:
+        global _program
         if _execution is not None and _functions.module is not None and is_running():
-            return _functions.call(kernel.fn, arguments, names, debug=kernel._debug)
-        return call(kernel, *arguments, **names)
+            return _functions.call(kernel.fn, arguments, names)
+        if kernel._device:
+            return call(kernel, *arguments, **names)
+        _program = _program_of(kernel, arguments)
+        try:
+            return call(kernel, *arguments, **names)
+        finally:
+            _program = None
 
     return positional
 
@@ -266,9 +327,12 @@ def install() -> None:
     )
     kernel.swapped_cuda_module = _swapped
     vectors.SimulatedVectorType.__init__ = _begin_vector
+    GlobalArray.load_outside = staticmethod(
+        lambda array, index, frame: current().load_outside(array._ary, array._name, index, frame)
+    )
     kernel.FakeCUDAKernel.__call__ = _positional(kernel.FakeCUDAKernel.__call__)
     install_host(
-        Simulator(kernel, devicearray, is_running, is_cuda_thread, _call_in_kernel, module_of_kernel)
+        Simulator(kernel, devicearray, is_running, is_cuda_thread, _call_in_kernel, module_of_kernel, _freeze)
     )
     sys.modules["numba.cuda"].__getattr__ = _in_kernel  # type: ignore[method-assign]  # PEP 562
     _installed = True
@@ -317,7 +381,13 @@ def record(
     launch: Launch, module: ModuleType, kernel: Any, arguments: Sequence[Any], names: tuple[str, ...],
     report: Callable[[int, int], None],
 ) -> Trace:  # fmt: skip
-    """Run a kernel of the simulator on these arguments, and return the trace of it."""
+    """Run a kernel of the simulator on these arguments, and return the trace of it.
+
+    Raises LoadError where Numba does not compile it.
+    """
+    refusal = refusal_of_launch(kernel, tuple(arguments))
+    if refusal is not None:
+        raise LoadError(refusal_text(kernel.fn.__name__, refusal))
     with recording_of(launch, names, report) as made:
         kernel[launch.grid, launch.block, 0, launch.shared_bytes](*arguments)
     return trace_of_simulated_run(made, str(module.__file__))
@@ -359,7 +429,8 @@ def restart(watch: Watch | None = None) -> Execution:
 
 def trace_of_simulated_run(made: RunRecord, file: str) -> Trace:
     """Return the trace of a run of a kernel in this file."""
-    return finish(made, file, _versions())
+    untyped = f"; untyped: {made.untyped}" if made.untyped else ""
+    return finish(made, file, f"{_versions()}{untyped}")
 
 
 def is_running() -> bool:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from ..model.trace import Op, poison
 from ..model.user_code import UserCode
 from ..recording.fixed_width_ints import elements_as_computed
+from ..recording.out_of_bounds import MisalignedAddressError, check_address, element_name
 from ..recording.recorder import CHUNK, FIELDS
 from .allocation import Allocation, converted, end_turn, name_of
 from .arithmetic.conversions import STANDS_FOR, caster
@@ -76,8 +77,9 @@ class RecordingArray:
         set_slot = object.__setattr__  # RecordArray's own would store to a field
         unit = memory.unit
         origin = (ary.__array_interface__["data"][0] - memory.start) // unit if ary.size else 0
+        origin += memory.shift
         strides = tuple(s // unit for s in ary.strides)
-        simple = 0 < ary.ndim < 3 and ary.dtype.names is None
+        simple = 0 < ary.ndim < 3 and ary.dtype.names is None and not memory.is_outside
         lines = [_offsets(n, s) for n, s in zip(ary.shape, strides, strict=True)] if simple else []
         for name, value in (
             ("_ary", ary), ("_memory", memory), ("_values", memory.values), ("_scheduler", memory.scheduler),
@@ -164,7 +166,7 @@ class RecordingArray:
 
     def cell(self, index: Any) -> int:
         """Return the index in memory of one element; raises OutOfBounds outside the array."""
-        parts = tuple(map(operator.index, index if isinstance(index, tuple) else (index,)))
+        parts = tuple(map(operator.index, _parts(index)))
         shape = self._ary.shape
         if len(parts) != len(shape):
             raise IndexError(f"{len(parts)} indices for the {len(shape)} dimensions of {self._name}")
@@ -172,8 +174,10 @@ class RecordingArray:
         # A negative index wraps once, as in Python: Numba compiles that rule for the GPU too.
         wrapped = [i + n if i < 0 else i for i, n in zip(parts, shape, strict=True)]
         found: int = self._origin + sum(map(operator.mul, wrapped, self._strides))
-        if not inside:
-            raise OutOfBounds(found, f"{self._name}[{', '.join(map(str, parts))}]")
+        if self._memory.is_outside or not inside:
+            raise OutOfBounds(
+                found, element_name(self._memory.recorder.buffers[self._memory.buffer], parts, found)
+            )
         return found
 
     def record_out_of_bounds(self, access: OutOfBounds, op: Op, frame: FrameType) -> Any:
@@ -183,6 +187,7 @@ class RecordingArray:
         self._memory.recorder.record_out_of_bounds(
             me.context, coded, *self._user_code.locate(frame), access.cell, access.text
         )
+        check_address(self._memory.recorder.buffers, self._memory.buffer, access.cell, access.text)
         nothing = poison(self._memory.cells.dtype)
         return elements_as_computed(np.array([nothing]))[0]
 
@@ -195,25 +200,47 @@ class RecordingArray:
             index = self._ary.dtype.names[index]
         if isinstance(index, str):
             return self._field(index, frame)
-        if _is_element(index, self._ary.ndim):
-            try:
-                cell = self.cell(index)
-            except OutOfBounds as access:
-                return self.record_out_of_bounds(access, Op.LOAD, frame)
-            if self._ary.dtype.names is None:
-                return self.load(cell, frame)
-            cells = self._memory.cells[cell : cell + 1].reshape(())
-            return recording(cells, self._memory)
-        return recording(self._ary[index], self._memory)
+        if _is_element(index, self._ary.ndim) and self._ary.dtype.names is None:
+            return self._load_at(index, frame)
+        return self._view(index)
+
+    def _view(self, index: Any) -> RecordingArray:
+        """Return a view, which may begin outside the array: what is read through it is outside then."""
+        parts = index if isinstance(index, tuple) else (index,)
+        shape, inner, shift, is_outside = list(self._ary.shape), list(parts), 0, False
+        for axis, (part, length) in enumerate(zip(parts, shape, strict=False)):
+            if part is None or part is Ellipsis:
+                break  # other axes than their places follow
+            if _is_number(part) and not -length <= (number := operator.index(part)) < length:
+                shift += (number + length if number < 0 else number) * self._strides[axis]
+                shape[axis], inner[axis] = 1, 0
+                is_outside = True
+        whole = () if any(part is Ellipsis for part in parts) else (...,)  # else one record is a copy
+        if not is_outside:
+            return recording(self._ary[(*parts, *whole)], self._memory)
+        near = np.lib.stride_tricks.as_strided(self._ary, shape, self._ary.strides)
+        return recording(near[(*inner, *whole)], self._memory.beyond(shift))
+
+    def _load_at(self, index: Any, frame: FrameType) -> Any:
+        """Load one element; where it is outside, record that and return poison."""
+        try:
+            cell = self.cell(index)
+        except OutOfBounds as access:
+            return self.record_out_of_bounds(access, Op.LOAD, frame)
+        return self.load(cell, frame)
+
+    def _store_at(self, index: Any, value: Any, frame: FrameType) -> None:
+        """Store to one element; where it is outside, record that alone."""
+        try:
+            self.store(self.cell(index), value, frame)
+        except OutOfBounds as access:
+            self.record_out_of_bounds(access, Op.STORE, frame)
 
     def _set(self, index: Any, value: Any, frame: FrameType) -> None:
         if isinstance(index, str):
             self._field_view(index)._fill(value, frame)
         elif _is_element(index, self._ary.ndim) and self._ary.dtype.names is None:
-            try:
-                self.store(self.cell(index), value, frame)
-            except OutOfBounds as access:
-                self.record_out_of_bounds(access, Op.STORE, frame)
+            self._store_at(index, value, frame)
         else:
             self._get(index, frame)._fill(value, frame)
 
@@ -228,19 +255,19 @@ class RecordingArray:
         values = value.loaded(frame) if isinstance(value, RecordingArray) else np.asarray(value)
         spread = np.broadcast_to(values, self._ary.shape)
         for where in np.ndindex(self._ary.shape):
-            self.store(self.cell(where), spread[where], frame)
+            self._store_at(where, spread[where], frame)
 
     def loaded(self, frame: FrameType) -> NDArray[Any]:
         """Load every element and return the values."""
         values = np.empty(self._ary.shape, self._ary.dtype)
         for index in np.ndindex(self._ary.shape):
-            values[index] = self.load(self.cell(index), frame)
+            values[index] = self._load_at(index, frame)
         return values
 
     def _field(self, name: str, frame: FrameType) -> Any:
         view = self._field_view(name)
         is_number = view._ary.ndim == 0 and view._ary.dtype.names is None
-        return view.load(view.cell(()), frame) if is_number else view
+        return view._load_at((), frame) if is_number else view
 
     def _field_view(self, name: str) -> RecordingArray:
         return recording(self._ary[name], self._memory.field(name))
@@ -289,8 +316,20 @@ class RecordingArray:
         return self.reshape(-1)
 
     def view(self, dtype: Any) -> RecordingArray:
-        """Return a view of the same bytes as another dtype: another buffer at the same address."""
-        return alias(self._ary.view(np.dtype(dtype)), self._memory)
+        """Return a view of the same bytes as another dtype: another buffer at the same address.
+
+        Raises MisalignedAddressError where no GPU could load its elements.
+        """
+        # Numba's types have NumPy's names.
+        seen = np.dtype(dtype if isinstance(dtype, type | np.dtype | str) else str(dtype))
+        memory, size = self._memory, seen.itemsize
+        offset = self._origin * memory.unit
+        if memory.is_aligned and self._ary.size and offset % size:
+            raise MisalignedAddressError(
+                f"{self._name}, seen as {seen} from byte {offset} on, has elements at addresses that are no "
+                f"multiples of {size}: a misaligned address, which ends the launch"
+            )
+        return alias(self._ary.view(seen), self._memory)
 
     def __len__(self) -> int:
         return len(self._ary)
@@ -351,8 +390,19 @@ def _shifted(offsets: Sequence[int], origin: int) -> Sequence[int]:
 
 def _is_element(index: Any, dimensions: int) -> bool:
     """Return whether an index names one element rather than a slice."""
+    parts = _parts(index)
+    return len(parts) == dimensions and all(map(_is_number, parts))
+
+
+def _parts(index: Any) -> tuple[Any, ...]:
+    """Return the parts of an index; an ellipsis beside numbers for all axes stands for none."""
     parts = index if isinstance(index, tuple) else (index,)
-    return len(parts) == dimensions and all(hasattr(p, "__index__") and np.ndim(p) == 0 for p in parts)
+    others = tuple(part for part in parts if part is not Ellipsis)
+    return others if all(map(_is_number, others)) and others else parts
+
+
+def _is_number(part: Any) -> bool:
+    return hasattr(part, "__index__") and np.ndim(part) == 0
 
 
 def recording(ary: NDArray[Any], memory: Allocation) -> RecordingArray:
@@ -382,12 +432,10 @@ def alias(view: NDArray[Any], memory: Allocation) -> RecordingArray:
     """Return an array over the same bytes as `memory` seen as another dtype."""
     recorder = memory.recorder
     key = f"view {view.dtype.str}"
-    if key not in memory.fields:
-        seen = recorder.buffers[memory.buffer].viewed_as(view.dtype, len(memory.cells) * memory.unit)
-        cells = np.ndarray(seen.size, view.dtype, memory.cells)
-        number = recorder.add_part(memory.buffer, key, seen)
-        memory.fields[key] = Allocation(cells, number, memory.scheduler)
-    return recording(view, memory.fields[key])
+    if key in memory.fields:
+        return recording(view, memory.fields[key])
+    seen = recorder.buffers[memory.buffer].viewed_as(view.dtype, len(memory.cells) * memory.unit)
+    return recording(view, memory.part(key, np.ndarray(seen.size, view.dtype, memory.cells), seen))
 
 
 def _update(

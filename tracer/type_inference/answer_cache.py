@@ -15,7 +15,7 @@ from ... import __version__
 from ..storage.atomic_write import write_atomically
 from .question import ANSWER, Answer
 
-FORMAT = 2  # of questions and answers: another one finds no old answers
+FORMAT = 3  # of questions and answers: another one finds no old answers
 PACKAGES = ("numba", "numba-cuda", "llvmlite", "numpy")
 MOST = 2000  # answers that are kept, of a few hundred bytes
 ENDING = ".types"
@@ -55,12 +55,12 @@ class AnswerCache:
 
     @staticmethod
     def _path(folder: Path, key: str) -> Path:
-        name = hashlib.sha256(f"{_versions()} {key}".encode()).hexdigest()
+        name = hashlib.sha256(f"{versions()} {key}".encode()).hexdigest()
         return folder / f"{name}{ENDING}"
 
 
 @lru_cache(maxsize=1)
-def _versions() -> str:
+def versions() -> str:
     """Return all that may change an answer beside the question."""
     from importlib import metadata  # which loads what reads e-mail, and the window is to be there soon
 

@@ -108,9 +108,43 @@ def _other_causes(function: Any, definitions: Definitions, statement: Any) -> It
     elif hasattr(_called(function, value), "dispatcher"):
         name = _text(definitions, value.func.name)
         yield f"{name}(), which returns float64", line, f"let {name} return {wanted}"
+    elif called := _called_and_unpacked(function, definitions, value):
+        yield f"{called}(), which returns float64", line, f"let {called} return {wanted}"
     elif kind == "Expr" and value.op in ("getattr", "getitem", "static_getitem"):
-        text = _text(definitions, statement.target.name)
+        text = _unpacked_to(definitions, statement.target.name) or _text(definitions, statement.target.name)
         yield text, line, f"write {wanted}({text})"
+
+
+def _unpacked(definitions: Definitions, value: Any) -> Any:
+    """Return what is unpacked, as `x, y = p[i]` does, where a value is one part of it; None where it is not."""
+    if getattr(value, "op", "") != "static_getitem":
+        return None
+    made = definitions.get(value.value.name, [])
+    sequence = made[0].value if len(made) == 1 else None
+    return sequence if getattr(sequence, "op", "") == "exhaust_iter" else None
+
+
+def _called_and_unpacked(function: Any, definitions: Definitions, value: Any) -> str:
+    """Return the name of the function that returns what is unpacked; "" where none does."""
+    sequence = _unpacked(definitions, value)
+    made = definitions.get(sequence.value.name, []) if sequence is not None else []
+    if len(made) != 1 or not hasattr(_called(function, made[0].value), "dispatcher"):
+        return ""
+    return _text(definitions, made[0].value.func.name)
+
+
+def _unpacked_to(definitions: Definitions, name: str) -> str:
+    """Return the variable that a part of what is unpacked is given to; "" where it is no such part."""
+    made = definitions.get(name, [])
+    if len(made) != 1 or _unpacked(definitions, made[0].value) is None:
+        return ""
+    targets = (
+        target
+        for target, statements in definitions.items()
+        for statement in statements
+        if not target.startswith("$") and getattr(statement.value, "name", "") == name
+    )
+    return next(targets, "").partition(".")[0]
 
 
 def _narrower(kind: Any) -> str:

@@ -21,7 +21,6 @@ from typing import Any, Literal
 import numpy as np
 
 from ..model.registered_functions import is_registered
-from .plain_kernels import is_plain
 from .question import (
     ArrayLike,
     ArrayType,
@@ -42,7 +41,6 @@ from .question import (
     Value,
 )
 
-SIGNATURE = "_tilescope_signature"  # what a kernel remembers of its decorator (see `remember_signatures`)
 MARSHAL_VERSION = 2  # without references, which would make equal values differ
 LIBRARIES = ("cmath", "math", "numba", "numpy", "operator")
 TYPEOFS = ("numba.core.typing.typeof", "numba.cuda.typing.typeof")
@@ -58,21 +56,42 @@ DEEPEST = 20  # values in values
 MOST_KERNELS = 1000  # whose questions are kept
 GLOBAL_OPS = ("LOAD_GLOBAL", "LOAD_NAME")
 ATTRIBUTE_OPS = ("LOAD_ATTR", "LOAD_METHOD")
-JIT_OPTIONS = ("inline", "fastmath", "forceinline")  # of a decorator, which matter to the compiler
+JIT_OPTIONS = ("inline", "fastmath", "forceinline", "debug")  # of a decorator, which matter to the compiler
 
 
-def question_of_call(kernel: Any, arguments: Iterable[Any]) -> Question:
+def question_of_call(
+    kernel: Any, arguments: Iterable[Any], describer: Describer | None = None
+) -> Question:
     """Return the question about a call of a kernel of the simulator's; some of it may be `Missing`."""
+    return described_call(kernel, arguments, describer)[0]
+
+
+def described_call(
+    kernel: Any, arguments: Iterable[Any], describer: Describer | None = None
+) -> tuple[Question, list[FunctionType]]:
+    """Return the same question, and its functions in the order of their numbers."""
+    arguments = tuple(arguments)
+    return _described(kernel, arguments, _declared_for(kernel, arguments), describer)
+
+
+def _declared_for(kernel: Any, arguments: tuple[Any, ...]) -> Any:
+    """Return the signature that a call takes, None where a kernel has none."""
+    return kernel.declared_for(arguments) if hasattr(kernel, "declared_for") else None
+
+
+def _described(
+    kernel: Any, arguments: tuple[Any, ...], signature: Any, describer: Describer | None = None
+) -> tuple[Question, list[FunctionType]]:
     try:
-        describer = Describer()
-        passed = tuple(map(describer.argument, arguments))
-        number = describer.function(kernel.fn, "kernel", kernel)
-        why = _not_described(kernel, len(passed))
+        describer = describer or Describer()
+        passed = () if signature else tuple(map(describer.argument, arguments))
+        number = describer.function(kernel.fn, "kernel", kernel, signature)
+        why = _not_described(kernel, len(signature.args if signature else passed))
         if why or not isinstance(number, FunctionNumber):
-            return _unknown(why or "a kernel that is no function")
-        return Question(tuple(describer.functions), passed)
+            return _unknown(why or "a kernel that is no function"), []
+        return Question(tuple(describer.functions), passed), describer.live
     except Exception as error:  # noqa: BLE001  # objects of the program's may answer as they like
-        return _unknown(f"{type(error).__name__}: {error}")
+        return _unknown(f"{type(error).__name__}: {error}"), []
 
 
 def _unknown(why: str) -> Question:
@@ -89,26 +108,6 @@ def _not_described(kernel: Any, arguments: int) -> str:
     return "memory for new arrays is enabled" if _has_memory() else ""
 
 
-def remember_signatures(jit: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the simulator's `cuda.jit`, whose kernels remember the signature that they were given, if any."""
-
-    @functools.wraps(jit)
-    def remembering(func_or_sig: Any = None, *arguments: Any, **options: Any) -> Any:
-        made = jit(func_or_sig, *arguments, **options)
-        if func_or_sig is None or hasattr(made, "fn") or not callable(made):  # without a signature
-            return made
-
-        def decorate(function: Any) -> Any:
-            kernel = made(function)
-            with contextlib.suppress(AttributeError):
-                setattr(kernel, SIGNATURE, func_or_sig)
-            return kernel
-
-        return decorate
-
-    return remembering
-
-
 class LaunchedKernels:
     """The questions about a program's launches: a kernel is described once for each types of its arguments.
 
@@ -116,36 +115,36 @@ class LaunchedKernels:
     """
 
     def __init__(self) -> None:
-        self._known: dict[tuple[Any, ...], Question] = {}
-        self._plain: set[tuple[Any, ...]] = set()
+        self._known: dict[tuple[Any, ...], tuple[Question, list[FunctionType]]] = {}
 
     def question(self, kernel: Any, arguments: Iterable[Any]) -> Question:
         """Return the question about a call of a kernel of the simulator's; some of it may be `Missing`."""
-        try:
-            return self._known[self._described(kernel, arguments)]
-        except Exception as error:  # noqa: BLE001  # a kernel or an argument of a kind of its own
-            return _unknown(f"{type(error).__name__}: {error}")
+        return self.described(kernel, arguments)[1]
 
-    def to_ask(self, kernel: Any, arguments: Iterable[Any]) -> Question | None:
-        """Return the same, None where it is plain that Numba has nothing to say (see `plain_kernels`)."""
+    def described(
+        self, kernel: Any, arguments: Iterable[Any]
+    ) -> tuple[tuple[Any, ...], Question, list[FunctionType]]:
+        """Return what tells the types of a call's arguments apart, its question, and the question's functions."""
         try:
-            key = self._described(kernel, arguments)
+            arguments = tuple(arguments)
+            return self._of(kernel, arguments, _declared_for(kernel, arguments))
         except Exception as error:  # noqa: BLE001  # a kernel or an argument of a kind of its own
-            return _unknown(f"{type(error).__name__}: {error}")
-        return None if key in self._plain else self._known[key]
+            return (), _unknown(f"{type(error).__name__}: {error}"), []
 
-    def _described(self, kernel: Any, arguments: Iterable[Any]) -> tuple[Any, ...]:
-        """Describe a call, unless one like it was before; return the key by which its question is known."""
-        given = str(getattr(kernel, SIGNATURE, ""))
-        key = kernel.fn, given, *map(Describer().argument, arguments)
+    def declared(self, kernel: Any) -> list[tuple[tuple[Any, ...], Question]]:
+        """Return the same keys and questions for each signature of a kernel, which is described where it is decorated."""
+        return [self._of(kernel, (), signature)[:2] for signature in kernel._declared]
+
+    def _of(
+        self, kernel: Any, arguments: tuple[Any, ...], signature: Any
+    ) -> tuple[tuple[Any, ...], Question, list[FunctionType]]:
+        given = (str(signature.args),) if signature else tuple(map(Describer().argument, arguments))
+        key = (kernel.fn, *given)
         if key not in self._known:
             if len(self._known) >= MOST_KERNELS:  # a program that makes new ones for each launch
                 self._known.clear()
-                self._plain.clear()
-            self._known[key] = question_of_call(kernel, arguments)
-            if is_plain(kernel.fn, self._known[key]):
-                self._plain.add(key)
-        return key
+            self._known[key] = _described(kernel, arguments, signature)
+        return given, *self._known[key]
 
 
 class Describer:
@@ -156,6 +155,7 @@ class Describer:
     def __init__(self) -> None:
         self._numbers: dict[int, FunctionNumber] = {}
         self._made: list[Function | None] = []
+        self.live: list[FunctionType] = []
         self._depth = 0
         self._arguments = False  # whether arguments are described
 
@@ -164,9 +164,13 @@ class Describer:
         return [function for function in self._made if function is not None]
 
     def function(
-        self, function: Any, role: Literal["kernel", "device", "plain"], decorated: Any = None
-    ) -> Value:
-        """Return the number of a function, which is described where it was not before."""
+        self, function: Any, role: Literal["kernel", "device", "plain"], decorated: Any = None,
+        signature: Any = None,
+    ) -> Value:  # fmt: skip
+        """Return the number of a function, which is described where it was not before.
+
+        signature: that a kernel is launched with, where it declares one.
+        """
         if not isinstance(function, FunctionType):
             return Missing("a kernel that is no function")
         if function.__kwdefaults__:
@@ -175,15 +179,16 @@ class Describer:
             return self._numbers[id(function)]
         if len(self._made) >= MOST:
             return Missing("too many functions")
-        signature = _signature(decorated, role) if role != "plain" else ()
+        types = _types(signature) if role == "kernel" else _of_device(decorated) if role == "device" else ()
         number = self._numbers[id(function)] = FunctionNumber(len(self._made))
         self._made.append(None)
+        self.live.append(function)
         code = function.__code__
         self._made[number.number] = Function(
             role, function.__name__, _marshalled(code),
             self._names(function) if role != "plain" or self.names_of_plain else {},
             () if role == "plain" else tuple(map(self.value, function.__defaults__ or ())),
-            _options(decorated), signature,
+            _options(decorated), types,
         )  # fmt: skip
         return number
 
@@ -382,21 +387,20 @@ def _options(decorated: Any) -> dict[str, bool | str]:
     return options
 
 
-def _signature(decorated: Any, role: str) -> tuple[Value, ...]:
-    """Return the types that a decorator names, of arguments, and before these, of a device function, of the result."""
-    given = getattr(decorated, SIGNATURE, None)
-    if given is None:
-        return ()
-    given = given[0] if isinstance(given, list) and len(given) == 1 else given
-    normalise = getattr(sys.modules.get("numba.core.sigutils"), "normalize_signature", None)
-    if normalise is None or isinstance(given, list):
-        return (Missing("several signatures"),)
-    arguments, result = normalise(given)
-    if role == "device" and result is None:
-        return (Missing("a signature without a result"),)
-    return tuple(
-        _type_object(one) or Missing("a type") for one in ((result,) * (role == "device") + arguments)
-    )
+def _types(signature: Any) -> tuple[Value, ...]:
+    """Return the types of a signature's arguments."""
+    found = signature.args if signature else ()
+    return tuple(_type_object(one) or Missing("a type") for one in found)
+
+
+def _of_device(decorated: Any) -> tuple[Value, ...]:
+    """Return the types that a device function's decorator names: of the result, None if it names none; of arguments."""
+    declared = getattr(decorated, "_declared", ())
+    if len(declared) != 1:
+        return (Missing("several signatures"),) if declared else ()
+    result = declared[0].return_type
+    kind = _plain(None) if result is None else _type_object(result) or Missing("a type")
+    return (kind, *_types(declared[0]))
 
 
 def _library_object(value: Any) -> Value | None:

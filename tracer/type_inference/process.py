@@ -13,7 +13,7 @@ import contextlib
 import importlib
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import CodeType, FunctionType, SimpleNamespace
 from typing import Any
 
@@ -23,10 +23,11 @@ import numpy as np
 from ..processes.json_streams import private_streams, sender
 from ..processes.parent_death import die_with_parent
 from .float64_origins import CONSTANT_KINDS, float64_causes, is_double, operands, operator_name
-from .question import NOTHING, Answer, Function, Operation, Question, SourceQuestion
+from .question import Answer, Function, Operation, Question, SourceQuestion
 from .rebuilt_kernel import rebuilt_kernel
 from .refusals import refusal_at_sight, refusal_of
 from .source_kernel import question_of_source
+from .typed_program import NotDescribed, note_columns, program_of
 
 ROUNDED_AT_ONCE = ("add", "sub", "mul", "truediv")
 SINGLE_TYPES = ("float32", "float16")
@@ -39,7 +40,7 @@ DATA_LAYOUT = (
     "v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64"
 )
 IR_VERSION = (2, 0, 3, 2)  # of NVVM's IR and of its debug information, major and minor
-DEVICE_OPTIONS = ("inline", "fastmath", "forceinline")
+DEVICE_OPTIONS = ("inline", "fastmath", "forceinline", "debug")
 
 
 def main() -> None:
@@ -52,6 +53,7 @@ def main() -> None:
     for name in SUBMODULES:  # which programs may have imported, so that `cuda` has them as attributes
         with contextlib.suppress(ImportError):
             importlib.import_module(f"numba.cuda.{name}")
+    note_columns()
     source, target = private_streams()
     say = sender(target)
     for line in source:
@@ -61,8 +63,8 @@ def main() -> None:
 def _answer_to(question: Question | SourceQuestion) -> Answer:
     try:
         return answer(question)
-    except Exception:  # noqa: BLE001  # an error or an expression of Numba's that is not known here
-        return NOTHING
+    except Exception as error:  # noqa: BLE001  # an error or an expression of Numba's that is not known here
+        return Answer(unknown=_said(error))
 
 
 def answer(question: Question | SourceQuestion) -> Answer:
@@ -70,26 +72,36 @@ def answer(question: Question | SourceQuestion) -> Answer:
     try:
         if isinstance(question, SourceQuestion):
             question = question_of_source(question.launch)
-        kernel, arguments, codes = rebuilt_kernel(question, _device)
-    except Exception:  # noqa: BLE001  # a text or a value that is none
-        return NOTHING
+        functions, arguments, codes = rebuilt_kernel(question, _device)
+    except Exception as error:  # noqa: BLE001  # a text or a value that is none
+        return Answer(unknown=_said(error))
     at_sight = refusal_at_sight(codes)
-    return Answer(refusal=at_sight) if at_sight else _compiled(kernel, arguments, codes)
+    return Answer(refusal=at_sight) if at_sight else _compiled(functions, arguments, codes)
 
 
-def _compiled(kernel: Any, arguments: tuple[Any, ...], codes: list[CodeType]) -> Answer:
+def _said(error: Exception) -> str:
+    """Return an error as a sentence without its full stop."""
+    return f"{type(error).__name__}: {error}".splitlines()[0].rstrip(".: ")
+
+
+def _compiled(rebuilt: Sequence[FunctionType], arguments: tuple[Any, ...], codes: list[CodeType]) -> Answer:
     from numba import typeof
     from numba.core.types import Type
 
     try:
         types = tuple(one if isinstance(one, Type) else typeof(one) for one in arguments)
-    except Exception:  # noqa: BLE001  # an argument that Numba does not know: how it is passed is not known either
-        return NOTHING
+    except Exception as error:  # noqa: BLE001  # an argument that Numba does not know: how it is passed is not known
+        return Answer(unknown=_said(error))
     try:
-        functions = list(_inferred(kernel, types))
+        functions = list(_inferred(rebuilt[0], types))
     except Exception as error:  # noqa: BLE001  # what Numba raises of a kernel is the answer
-        return Answer(refusal=refusal_of(error, codes))
-    return Answer(tuple(_told(functions)))
+        refusal = refusal_of(error, codes)
+        return Answer(refusal=refusal, unknown="" if refusal else _said(error))
+    try:
+        program, unknown = program_of(functions[0], rebuilt, types), ""
+    except NotDescribed as why:
+        program, unknown = None, str(why)
+    return Answer(tuple(_told(functions)), program=program, unknown=unknown)
 
 
 def _device(function: FunctionType, described: Function, types: tuple[Any, ...]) -> Any:
@@ -98,7 +110,9 @@ def _device(function: FunctionType, described: Function, types: tuple[Any, ...])
 
     _stand_in_for_gpu()
     chosen: dict[str, Any] = {n: value for n, value in described.options.items() if n in DEVICE_OPTIONS}
-    signature = [types[0](*types[1:])] if types else []
+    signature = []
+    if types:  # the first is None where only the arguments' are declared
+        signature = [types[1:] if types[0] is None else types[0](*types[1:])]
     decorate = cuda.jit(*signature, device=described.role == "device", **chosen)
     return decorate(function)
 

@@ -12,6 +12,7 @@ from typing import Literal
 import msgspec
 
 from ..model.launch import Launch
+from .typed_ir import Program
 
 
 class Plain(msgspec.Struct, frozen=True, tag="plain"):
@@ -223,6 +224,7 @@ class Refusal(msgspec.Struct, frozen=True):
     line: int  # from 1
     reason: str  # a sentence without its full stop
     remedy: str = ""  # what helps, "" where that is not known
+    error: str = ""  # the class of Numba's error, "" for an error of another kind
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -230,6 +232,8 @@ class Answer(msgspec.Struct, frozen=True):
 
     operations: tuple[Operation, ...] = ()  # that are float64, where the kernel compiles
     refusal: Refusal | None = None  # None where it compiles, or where it is not known
+    program: Program | None = None  # the typed IR, where the kernel compiles
+    unknown: str = ""  # why there is neither a refusal nor a program
 
 
 NOTHING = Answer()

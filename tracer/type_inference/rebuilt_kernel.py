@@ -52,8 +52,10 @@ class NotRebuilt(Exception):
 
 def rebuilt_kernel(
     question: Question, device: Device
-) -> tuple[FunctionType, tuple[Any, ...], list[CodeType]]:
-    """Return (kernel, arguments, the code of what is compiled); device: makes a device function of a function.
+) -> tuple[list[FunctionType], tuple[Any, ...], list[CodeType]]:
+    """Return (functions, the kernel first; arguments; the code of what is compiled).
+
+    device: makes a device function of a function.
 
     Where a signature says the types of the arguments, these are types of numba's, else examples.
 
@@ -62,12 +64,12 @@ def rebuilt_kernel(
     if question.missing():
         raise NotRebuilt(question.missing())
     maker = Maker(question.functions, device)
-    kernel = maker.plain(0)
+    functions = [maker.plain(number) for number in range(len(question.functions))]
     given = question.functions[0].signature
     arguments = tuple(map(maker.value, given or question.arguments))
     compiled = [number for number, one in enumerate(question.functions) if one.role != "plain"]
     codes = [maker.plain(number).__code__ for number in compiled]
-    return kernel, arguments, codes
+    return functions, arguments, codes
 
 
 class Maker:

@@ -37,6 +37,8 @@ STEP_OPTIONS = {
     "chart": "a chart in place of the panes: of measured times in the words of tilescope export timings, or gpu",
     "link": "moment or progress: what two panes have in common",
     "time": "moments or measured: what timelines show, by a GPU's clock where it was recorded",
+    "nearest": "shown or hidden: whether a pane that was not measured names the nearest measured launch",
+    "compiled": "shown or hidden: counters as compiled, which are waited for",
     "speed": "moments a second, or auto",
     "words": "own, cuda or work-item: for threads and blocks",
 }

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from ....tracer.model.finding import Finding
     from ....tracer.model.trace import Trace
     from ....tracer.type_inference.client import Operation, Refusal, TypeInference
-    from ....tracer.type_inference.live_kernel import LaunchedKernels
     from ....tracer.type_inference.question import Question
 
 PATIENCE = 3.0  # seconds of waiting for Numba's compiler before a terminal is told
@@ -117,28 +116,24 @@ class CompilerFindings:
     def __init__(self, seconds: float = 60.0) -> None:
         self._seconds = seconds
         self._inference: TypeInference | None = None  # NumPy is not imported before the program does
-        self._kernels: LaunchedKernels | None = None
         self.key = ""  # of the question about the launch that began last
         self._launches: list[tuple[int, str, str, Moments]] = []
 
     def ask(self, kernel: Any, arguments: tuple[Any, ...]) -> None:
         """Ask about a launch that begins, unless it is a library's kernel, or the answer is plain."""
         from ....tracer.model.user_code import user_code_for
-        from ....tracer.type_inference.live_kernel import LaunchedKernels
+        from ....tracer.type_inference.shared import shared_kernels
 
         self.key, file = "", getattr(getattr(kernel.fn, "__code__", None), "co_filename", "")
         if not file or not user_code_for(file).owns(file):
             return
-        self._kernels = self._kernels or LaunchedKernels()
-        if (question := self._kernels.to_ask(kernel, arguments)) is not None:
-            self.key = self.ask_question(question)
+        self.key = self.ask_question(shared_kernels().question(kernel, arguments))
 
     def ask_question(self, question: Question) -> str:
         """Ask a question about a launch; return the key by which the answer is found."""
-        from ....tracer.storage.folders import cache_folder
-        from ....tracer.type_inference.client import TypeInference
+        from ....tracer.type_inference.shared import shared_inference
 
-        self._inference = self._inference or TypeInference(cache_folder() / "compiler", self._seconds)
+        self._inference = shared_inference()
         return self._inference.ask(question)
 
     def note_launch(self, number: int, question: Question, trace: Trace, requests: Requests) -> None:
@@ -187,6 +182,17 @@ def _refusal_data(refusal: Refusal | None, kernel: str) -> list[FindingData]:
     ]  # fmt: skip
 
 
+def mismatch_data(function: Any, sentence: str) -> FindingData:
+    """Return the finding about an array of another type than a kernel declares, at the kernel's first line."""
+    remedy = "pass an array of the declared type, or leave the signature out"
+    said = f"{sentence}; {remedy}."
+    return {
+        "kind": "dtype mismatch", "severity": "error", "file": function.__code__.co_filename,
+        "line": function.__code__.co_firstlineno, "count": 1, "message": said, "remedy": remedy, "moment": 0,
+        "threads": [], "name": "", "places": [], "statement": said, "cause": sentence,
+    }  # fmt: skip
+
+
 def _moments(trace: Trace, requests: Requests) -> Moments:
     import numpy as np
 
@@ -233,6 +239,29 @@ class EnginesUsed:
             complain(f"{counted(number, 'launch')} of {kernel} {how}.")
 
 
+class OutsideReport:
+    """Report accesses outside arrays as launches end: each cause once, however many launches have it."""
+
+    def __init__(self) -> None:
+        self._reported: set[tuple[str, ...]] = set()
+
+    def report(self, trace: Trace) -> None:
+        """Print what is new in a launch to standard error: its results may depend on it."""
+        if not len(trace.outside.block):
+            return
+        from ....tracer.analysis.kernel_structure import kernel_file
+        from ....tracer.analysis.requests import requests_of
+        from ....tracer.findings.out_of_bounds import out_of_bounds_findings
+        from ....tracer.findings.same_cause import one_for_each_cause
+
+        found = out_of_bounds_findings(trace, requests_of(trace))
+        for finding in one_for_each_cause(found, trace):
+            cause = trace.kernel, kernel_file(trace), finding.cause
+            if cause not in self._reported:
+                self._reported.add(cause)
+                complain(text_line(finding_data(finding, trace, caller_of(trace))))
+
+
 class FindingCollector:
     """What `tilescope check` has found: what has one cause is one finding, in however many places and launches.
 
@@ -243,6 +272,7 @@ class FindingCollector:
         self._found: dict[tuple[str, ...], _Cause] = {}
         self._kernels: list[Kernel] = []
         self.engines = EnginesUsed()
+        self._mismatches: list[FindingData] = []  # of the launch to come
         self._also: list[int] = []  # blocks of the launch to come that were examined by themselves
         self._last: list[FindingData] = []  # what was found there
         self.compiler = CompilerFindings(seconds)
@@ -260,10 +290,24 @@ class FindingCollector:
         self._kernels.append((trace.kernel, kernel_file(trace)))
         found = found_in(trace, requests, caller, self._also)
         self.engines.note(trace)
-        self._add(found, number)
+        self._add([*self._mismatches, *found], number)
+        self._mismatches = []
         known = {self._cause_of(finding, number) for finding in found}
         self._add([f for f in self._last if self._cause_of(f, number) not in known], number)
         self._also, self._last = [], []
+
+    def refuse(self, kernel: Any, refusal: Refusal) -> None:
+        """Take in a launch that Numba refuses, unless its kernel is a library's."""
+        from ....tracer.model.user_code import user_code_for
+
+        file, number = kernel.fn.__code__.co_filename, len(self._kernels)
+        self._kernels.append((kernel.fn.__name__, file))
+        if user_code_for(file).owns(file):
+            self._add(_refusal_data(refusal, kernel.fn.__name__), number)
+
+    def mismatch(self, kernel: Any, sentence: str) -> None:
+        """Take in that a launch, which is taken in next, passes an array of another type than its kernel declares."""
+        self._mismatches.append(mismatch_data(kernel.fn, sentence))
 
     def take_last(self, trace: Trace) -> None:
         """Take in the last block of a launch that is too large to be kept; the launch itself is taken in next."""

@@ -10,30 +10,43 @@ from contextlib import contextmanager
 from functools import lru_cache
 from json import JSONDecodeError
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from .run_as_main import ProgramError, program_text
 
 LARGEST_NOTEBOOK = 256_000_000  # bytes that are read of one: pictures among its outputs may be large
 PYTHON = "python"
+RAISES = "raises-exception"  # the tag of a cell that is to raise
 
 
 class NotebookError(ProgramError):
     """A notebook that can't be run; the text is one sentence."""
 
 
-@lru_cache(maxsize=1)
-def code_cells(path: str) -> tuple[str, ...]:
-    """Return the texts of a notebook's code cells that are not blank, in order; raises ProgramError.
+class Cell(NamedTuple):
+    """A code cell."""
+
+    text: str
+    may_raise: bool = (
+        False  # whether its author says that it raises, so that Jupyter continues with the next cell
+    )
+
+
+def code_cells(path: str) -> tuple[Cell, ...]:
+    """Return a notebook's code cells that are not blank, in order; raises ProgramError.
 
     Those are the cells that Jupyter numbers where all are run: 1, 2, 3, ...
     """
-    name = Path(path).name
-    notebook = _read(program_text(path, LARGEST_NOTEBOOK, "so clear its outputs"), name)
+    return _cells_of(program_text(path, LARGEST_NOTEBOOK, "so clear its outputs"), Path(path).name)
+
+
+@lru_cache(maxsize=1)
+def _cells_of(content: bytes, name: str) -> tuple[Cell, ...]:
+    notebook = _read(content, name)
     language = _language(notebook)
     if not language.startswith(PYTHON):
         raise NotebookError(f"{name} is a notebook in {language[:40]!r}; only those in Python are run.")
-    cells = tuple(text for text in _code_texts(notebook, name) if text.strip())
+    cells = tuple(cell for cell in _code_cells(notebook, name) if cell.text.strip())
     if not cells:
         raise NotebookError(f"{name} has no code cells, so there is nothing to run.")
     return cells
@@ -104,7 +117,7 @@ def _mapping(holder: Any, key: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _code_texts(notebook: Any, name: str) -> Iterator[str]:
+def _code_cells(notebook: Any, name: str) -> Iterator[Cell]:
     cells = notebook.get("cells")
     if not isinstance(cells, Sequence):
         raise NotebookError(f"{name} is no notebook: it is JSON, but holds no cells.")
@@ -113,7 +126,9 @@ def _code_texts(notebook: Any, name: str) -> Iterator[str]:
         if not isinstance(kind, str) or not isinstance(source, str):
             raise NotebookError(f"{name} is a damaged notebook: its cell {number} has no kind or no text.")
         if kind == "code":
-            yield _lines(source, name, number)
+            tags = _mapping(cell, "metadata").get("tags")
+            may_raise = isinstance(tags, list) and RAISES in tags
+            yield Cell(_lines(source, name, number), may_raise)
 
 
 def _lines(source: str, name: str, number: int) -> str:

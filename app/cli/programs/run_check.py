@@ -13,16 +13,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ....tracer.processes.supervised import go_on_in_child
+from ....tracer.run.long_launch import MEMORY_A_SECOND
 from ....tracer.run.own_builtins import own_builtins
-from ..common.arguments import Parser, UsageError, blocks_or_all, positive_number
+from ..common.arguments import Parser, UsageError, blocks_or_all, positive_number, positive_seconds
 from ..common.text_output import complain
 from .behind_program import BehindProgram
 from .check_verdict import ForkedLaunches, KnownSoFar, Verdict, reporting_at_os_exit
+from .compiled_launches import CompiledLaunches
 from .findings_output import (
     Caller,
     CompilerFindings,
     EnginesUsed,
     FindingCollector,
+    OutsideReport,
     caller_of,
     in_order,
     public,
@@ -34,8 +37,10 @@ from .program_to_run import ProgramToRun
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ....tracer.model.launch import Launch
     from ....tracer.model.trace import Trace
     from ....tracer.run.program_hook import RecordingOptions
+    from ....tracer.type_inference.question import Refusal
 
 SOON = 1 << 18  # bytes of a trace that is saved sooner than handed over
 OPTIONS_WITH_VALUE = (
@@ -48,7 +53,9 @@ OPTIONS_WITH_VALUE = (
     "--json",
     "--format",
     "--text",
+    "--patience",
 )
+PATIENCE = {"check": 6.0, "run": 20.0}  # seconds
 
 
 def parse(parser: Parser, words: Sequence[str]) -> Namespace:
@@ -77,8 +84,9 @@ def split(words: Sequence[str]) -> tuple[list[str], ProgramToRun]:
     raise UsageError("no program is named; give a script or a notebook, or -m and a module.")
 
 
-def _add_arguments(parser: Parser, description: str) -> None:
+def _add_arguments(parser: Parser, description: str, command: str) -> None:
     """Add what `run` and `check` both take."""
+    patience = PATIENCE[command]
     usage = "{0} [OPTIONS] SCRIPT | NOTEBOOK [ARGUMENTS ...]\n       {0} [OPTIONS] -m MODULE ..."
     parser.usage = usage.format(parser.prog)
     parser.description = description
@@ -96,6 +104,19 @@ def _add_arguments(parser: Parser, description: str) -> None:
         metavar="0,5",
         help="run these blocks alone; or all, also of launches so large that some would stand for them",
     )
+    parser.add_argument(
+        "--patience",
+        type=positive_seconds,
+        default=patience,
+        metavar="SECONDS",
+        help=f"of CPU time, after which a block is taken for endless, {patience:g} without a choice; "
+        f"it may take {MEMORY_A_SECOND // 10**6} MB of memory for each",
+    )
+    parser.add_argument(
+        "--stop-at-errors",
+        action="store_true",
+        help="raise IndexError after a launch with an access outside an array, where a GPU continues",
+    )
 
 
 def _options(chosen: Namespace) -> RecordingOptions:
@@ -106,7 +127,14 @@ def _options(chosen: Namespace) -> RecordingOptions:
     every = chosen.blocks == "all"
     blocks = None if every else chosen.blocks
     return RecordingOptions(
-        schedule, chosen.resident, blocks, engine=chosen.engine, every_block=every, tell=_teller(sys.stderr)
+        schedule,
+        chosen.resident,
+        blocks,
+        engine=chosen.engine,
+        every_block=every,
+        patience=chosen.patience,
+        tell=_teller(sys.stderr),
+        stop_at_errors=chosen.stop_at_errors,
     )
 
 
@@ -124,6 +152,7 @@ def add_run_arguments(parser: Parser) -> None:
     _add_arguments(
         parser,
         "Run a program as python would, or a notebook cell by cell, and record every kernel that it launches.",
+        "run",
     )
     parser.add_argument("--out", default="tilescope-traces", metavar="DIR", help="where the traces go")
     parser.add_argument("--json", metavar="FILE", help="write one line of JSON for each launch")
@@ -137,7 +166,9 @@ def execute_run(chosen: Namespace) -> int:
     program: ProgramToRun = chosen.program._replace(text=chosen.text or "")
     program.find()
     saver = LaunchSaver(None if chosen.quiet else Path(chosen.out), chosen.json)
-    options_of_run = _options(chosen)._replace(launched=saver.compiler.ask if chosen.json else None)
+    options_of_run = _options(chosen)
+    if chosen.json:
+        options_of_run = options_of_run._replace(begins=saver.note_launch, launched=saver.begin_launch)
     forked = _record(options_of_run, saver.save_launch)
     own = os.getpid()
     try:
@@ -197,8 +228,11 @@ class LaunchSaver:
         self.count = 0
         self.lost = 0  # traces and lines that could not be written
         self.compiler = CompilerFindings()
+        self._compiled = CompiledLaunches()
+        self._blocks: tuple[int, ...] | None = None  # of the launch that begins, which run; None for all
         self.behind = BehindProgram()
         self._engines = EnginesUsed()
+        self._outside = OutsideReport()
         try:
             if self.folder is not None:
                 self.folder.mkdir(parents=True, exist_ok=True)
@@ -210,10 +244,21 @@ class LaunchSaver:
                 f"can't write {error.filename}: {error.strerror}; choose another place."
             ) from error
 
+    def note_launch(self, launch: Launch) -> None:
+        """Note which blocks of the next launch run."""
+        self._blocks = launch.blocks
+
+    def begin_launch(self, kernel: Any, arguments: tuple[Any, ...]) -> None:
+        """Describe a launch that begins, for what the compiler is asked about it."""
+        self.compiler.ask(kernel, arguments)
+        self._compiled.begin(kernel, arguments, self._blocks)
+
     def save_launch(self, trace: Trace, seconds: float) -> None:
         """Save a launch, at once or soon."""
+        self._compiled.end()
         caller = caller_of(trace) if self.lines is not None else None  # which later nobody could tell
         number, self.count = self.count, self.count + 1
+        self._outside.report(trace)
         self._engines.note(trace)
         if self.folder is None and self.lines is None:
             return
@@ -263,16 +308,20 @@ class LaunchSaver:
             file.write(json.dumps(told) + "\n")
 
     def _complete_lines(self, lines: Path) -> None:
-        """Add to the lines what is asked for once the program has ended."""
+        """Add to the lines what is known once the program has ended: findings and counters of the compiler."""
         from ....tracer.storage.atomic_write import write_atomically
 
-        late = self.compiler.findings()
-        if late:
+        late, compiled = self.compiler.findings(), self._compiled.counted()
+        if late or compiled:
             launches = [json.loads(line) for line in lines.read_text(encoding="utf-8").splitlines()]
             for number, found in late.items():
                 launches[number]["findings"] = in_order(
                     launches[number]["findings"] + [with_cells(public(finding)) for finding in found]
                 )
+            completed = [
+                _with_compiled(launch, counters) for launch, counters in zip(launches, compiled, strict=False)
+            ]
+            launches[: len(completed)] = completed
             write_atomically(lines, "".join(json.dumps(line) + "\n" for line in launches).encode())
 
     def close(self) -> None:
@@ -290,9 +339,21 @@ class LaunchSaver:
             self._engines.report()
 
 
+def _with_compiled(launch: dict[str, Any], compiled: dict[str, Any]) -> dict[str, Any]:
+    """Return a launch's line with its counters as compiled behind those as written."""
+    items: list[tuple[str, Any]] = []
+    for name, value in launch.items():
+        items.append((name, value))
+        if name == "counters":
+            items += compiled.items()
+    return dict(items)
+
+
 def add_check_arguments(parser: Parser) -> None:
     _add_arguments(
-        parser, "Run a program or a notebook and print what its kernels do wrong: races, barriers, bounds."
+        parser,
+        "Run a program or a notebook and print what its kernels do wrong: races, barriers, bounds.",
+        "check",
     )
     parser.add_argument("--format", choices=("text", "json", "github"), default="text")
 
@@ -313,12 +374,22 @@ def execute_check(chosen: Namespace) -> int:
         collector.take(trace)
         known.note(collector)
 
-    # A GPU goes on after an access outside an array, so later launches are checked too.
+    def refuse(kernel: Any, refusal: Refusal) -> None:
+        if os.getpid() == own:
+            collector.refuse(kernel, refusal)
+            known.note(collector)
+
+    def mismatch(kernel: Any, sentence: str) -> None:
+        if os.getpid() == own:
+            collector.mismatch(kernel, sentence)
+
     options_of_check = _options(chosen)._replace(
-        raise_outside=False,
+        refuse_too_large=False,  # it is a finding
         take_last=collector.take_last,
         begins=known.begin_launch,
         launched=collector.compiler.ask,
+        refused=refuse,
+        mismatched=mismatch,
     )
     forked = _record(options_of_check, take)
     with _output_to_stderr() as output:

@@ -15,9 +15,10 @@ from ....tracer.model.notebook_cells import bound_names, cell_file, note_cell
 from ....tracer.run.uncached_cells import leave_cells_uncached
 from ..common.text_output import complain
 from .cell_text import python_of
+from .cell_value import cell_value
 from .jupyter_names import NotInstalled, Shell, display, only_draws, package_of
-from .notebook import code_cells
-from .run_as_main import full_path, look_first_in, new_main, status_of
+from .notebook import Cell, code_cells
+from .run_as_main import full_path, look_first_in, new_main, print_raised, status_of
 
 NOT_SHOWN = ".*is non-interactive, and thus cannot be shown"  # what matplotlib warns of
 FEATURES = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
@@ -28,7 +29,8 @@ Names = dict[str, Any]
 def run_notebook(path: str, arguments: list[str]) -> int:
     """Run a notebook's code cells in its folder and return the exit status; raises ProgramError where it can't be read.
 
-    It finds itself as `__main__` without a file, and `display` and `get_ipython` as in Jupyter. An error ends it.
+    It finds itself as `__main__` without a file, and `display` and `get_ipython` as in Jupyter. An error ends it,
+    unless its cell is marked as one that raises.
     """
     cells, file = code_cells(path), full_path(path)
     folder = str(Path(file).resolve().parent)
@@ -50,10 +52,20 @@ def _print_exception(kind: type[BaseException], error: BaseException, steps: Tra
     print_exception(kind, error, steps)
 
 
+class _Shown:
+    """A text that is its own representation."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __repr__(self) -> str:
+        return self._text
+
+
 class _Notebook:
     """A notebook that runs, cell by cell, in one namespace."""
 
-    def __init__(self, file: str, cells: tuple[str, ...], names: Names) -> None:
+    def __init__(self, file: str, cells: tuple[Cell, ...], names: Names) -> None:
         self._file, self._cells, self._names = file, cells, names
         self._told: set[str] = set()  # kinds of what is skipped
         self._flags = 0  # of the compiler, from __future__
@@ -62,13 +74,18 @@ class _Notebook:
         names.update(self._jupyters)
 
     def run(self) -> None:
-        """Run all cells; what one raises ends them."""
-        for number, source in enumerate(self._cells, 1):
-            file, (text, skipped) = cell_file(self._file, number), python_of(source)
+        """Run all cells; what one raises ends them, unless it may."""
+        for number, cell in enumerate(self._cells, 1):
+            file, (text, skipped) = cell_file(self._file, number), python_of(cell.text)
             note_cell(file, text)
             for line in skipped:
                 self._tell(line.kind, line.sentence, file, line.line)
-            self._run_cell(text, file)
+            try:
+                self._run_cell(text, file)
+            except Exception as error:
+                if not cell.may_raise:
+                    raise
+                print_raised(error)
 
     def _tell(self, kind: str, sentence: str, file: str = "", line: int = 0) -> None:
         """Say what is skipped, the first of each kind."""
@@ -115,11 +132,19 @@ class _Notebook:
 
     def _run_statement(self, statement: ast.stmt, text: str, file: str, last: bool) -> None:
         if last and isinstance(statement, ast.Expr) and not _ends_in_semicolon(statement, text):
-            sys.displayhook(eval(self._code(ast.Expression(statement.value), file, "eval"), self._names))
+            self._show(eval(self._code(ast.Expression(statement.value), file, "eval"), self._names))
             return
         code = self._code(ast.Module([statement], []), file, "exec")
         self._flags |= code.co_flags & FEATURES
         exec(code, self._names)
+
+    def _show(self, value: object) -> None:
+        """Print the value of a cell, if it has one, and keep it as `_`."""
+        if sys.displayhook is not sys.__displayhook__:
+            sys.displayhook(value)
+        elif value is not None:
+            sys.displayhook(_Shown(cell_value(value)))  # which prints what any encoding can't hold, too
+            self._names["_"] = value
 
     def _code(self, tree: ast.Module | ast.Expression, file: str, mode: str) -> CodeType:
         made = compile(tree, file, mode, self._flags, dont_inherit=True)

@@ -39,8 +39,10 @@ def change_lines(
         lecture = _with_change(lecture, number, change)
     if sessions and now.spotlight:
         said["spotlight"] = ", ".join(now.spotlight)
-    look = replace(now, focus=min(now.focus, max(len(panes) - 1, 0)))
-    said |= look_said(scenes_of(lecture)[number].look, look)
+    before = scenes_of(lecture)[number].look
+    focus = min(now.focus, max(len(panes) - 1, 0))
+    look = replace(now, focus=focus, nearest=before.nearest, compiled=before.compiled)
+    said |= look_said(before, look)
     change = merged(change, _read(said, folder))
     if sessions:
         lecture = _with_change(lecture, number, change)

@@ -16,11 +16,12 @@ from ....tracer.model.trace import Buffer, Check, Op, Trace
 from ...model.counter_labels import operands
 from ...model.session import Session, buffer_text
 
-EXACT, PART, MEASURED = "exact", "part", "measured"
+EXACT, PART, MEASURED, COMPILED = "exact", "part", "measured", "compiled"
 MARKS = {
     EXACT: "Counted from the trace: every access is there, nothing is estimated.",
     PART: "Counted from the trace, but the trace is only a part of the launch: this is not a total.",
     MEASURED: "Read from a clock or a counter of a device.",
+    COMPILED: "Counted from the kernel as an optimising compiler left it, which is named beside it.",
     "modelled": "Computed by a formula, which is named beside it.",
 }
 __all__ = [
@@ -144,6 +145,8 @@ def made_text(trace: Trace) -> str:
 def compared_text(check: Check, *, brief: bool = False) -> str:
     """Return how a result compares with NumPy's: by how much, and in how many elements where that is known."""
     error, numbers = check.largest_error, math.isfinite(check.largest_error)
+    if check.is_by_chance:
+        return "depends on a load outside its array"
     if check.equal:
         return f"equals NumPy, largest error {error_text(error)}" if error else "equals NumPy exactly"
     if check.elements > 1:

@@ -42,6 +42,7 @@ class BinArray(NamedTuple):
 
     title: str  # its name and whose memory it is in
     values: Ints  # (bins,), what each holds, -1 where nothing was written
+    before: Ints  # (bins,), the same without what is added now: at most `values`
     top: int  # the count at which its scale ends
     most: Ints  # (bins,), the most lanes of one request that have met there
     adding: CurrentAdditions  # what is added now
@@ -76,11 +77,18 @@ class HistogramViewData(Struct, frozen=True, eq=False, dict=True):
         adding = self._adding(additions, additions.at(moment), selection)
         if apart:
             adding = chosen_of(adding, adding.block == selection.block)
-        content = self.session.memory.values(additions.buffer, moment, selection.block)
-        values = np.where(is_poison(content), -1, content.astype(np.int64))
+        values = self._counts(additions, moment, selection)
+        is_growing = np.isin(np.arange(additions.size), adding.bin)
+        earlier = np.minimum(values, self._counts(additions, max(moment - 1, 0), selection))
+        before = np.where(is_growing, earlier, values)
         most = additions.contention.most_lanes(moment, low, low + additions.size)
         title = f"{buffer_text(buffer)}, {where}"
-        return BinArray(title, values, self._top(additions), most, adding)
+        return BinArray(title, values, before, self._top(additions), most, adding)
+
+    def _counts(self, additions: Additions, moment: int, selection: Selection) -> Ints:
+        """Return what each bin holds at a moment, -1 where nothing was written."""
+        content = self.session.memory.values(additions.buffer, moment, selection.block)
+        return np.where(is_poison(content), -1, content.astype(np.int64))
 
     def _top(self, additions: Additions) -> int:
         top = int(self.session.memory.value_range(additions.buffer)[1])

@@ -34,9 +34,7 @@ from ..common.wording import count_text
 from .bins import BinArray, CurrentAdditions
 from .layout import HistogramLayout, Plot, bin_middle
 
-HEADROOM = (
-    0.86  # share of a field's height that the largest count takes: towers of lanes stand above the bars
-)
+HEADROOM = 0.86  # share of a field's height that the largest count takes: lanes arrive from above the bars
 SMALL = 10.5
 
 
@@ -65,15 +63,20 @@ def heat(lanes: int, warmest: int, theme: Theme) -> QColor:
     return shade(QColor(*parts), theme)
 
 
-def draw_bars(painter: QPainter, axes: BarAxes, bars: BinArray, warmest: int, theme: Theme) -> None:
-    """Draw the bars, coloured by the most lanes of one request that have met there; bins share narrow pixels."""
+def draw_bars(
+    painter: QPainter, axes: BarAxes, bars: BinArray, counts: Ints, warmest: int, theme: Theme
+) -> None:
+    """Draw bars of these counts, coloured by the most lanes of one request that have met there.
+
+    Bins share narrow pixels.
+    """
     field = axes.plot.field
     if (bars.values < 0).all():
         draw_hatch(painter, rect(field), theme)
         return
     share = max(1, int(np.ceil(axes.bins / max(field.width, 1))))
     first = np.arange(0, axes.bins, share)
-    values, most = np.maximum.reduceat(bars.values, first), np.maximum.reduceat(bars.most, first)
+    values, most = np.maximum.reduceat(counts, first), np.maximum.reduceat(bars.most, first)
     left, right, top = axes.x(first), axes.x(np.minimum(first + share, axes.bins)), axes.y(values)
     gap = 1.0 if right[0] - left[0] >= 4 else 0.0
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
@@ -146,28 +149,30 @@ def draw_title(painter: QPainter, axes: BarAxes, bars: BinArray, theme: Theme) -
 
 
 class Towers(NamedTuple):
-    """The lanes that add now, stacked on their bars: middle of each, (n, 2), and the side of a square."""
+    """The lanes that add now, stacked from the count before to the count after: a box for each lane."""
 
-    middle: NDArray[np.float64]
-    side: float
+    middle: NDArray[np.float64]  # (n, 2)
+    width: float
+    height: NDArray[np.float64]  # (n,), at least 1 pixel
 
 
 def towers_of(axes: BarAxes, bars: BinArray, theme: Theme) -> Towers:
     """Return where the lanes of the moment stand, those of the selected warp below the others.
 
-    They lie over one another where a count is less high than they are: a stack is never higher than its count.
+    The lanes of a bin share the height that its count grows by, also where some of their additions are lost.
     """
     adding, field = bars.adding, axes.plot.field
     order = np.lexsort((adding.lane, ~adding.own, adding.bin))
     level = np.empty(len(order), np.int64)
     level[order] = positions_in_group(group_starts(adding.bin[order]), len(order))
+    lanes = np.bincount(adding.bin, minlength=axes.bins)[adding.bin]
+    low, high = axes.y(bars.before[adding.bin]), axes.y(bars.values[adding.bin])
+    step = (low - high) / np.maximum(lanes, 1)
+    height = np.maximum(step, 1.0)
+    y = np.minimum(low - (level + 0.5) * step, field.bottom - height / 2)
     wide = field.width / axes.bins
-    side = float(min(max(wide, theme.px(3)), theme.px(8)))
-    one = float(axes.y(np.array(0)) - axes.y(np.array(1)))
-    step = min(side, one, 0.5 * field.height / (int(level.max(initial=0)) + 1))
-    base = np.minimum(axes.y(bars.values[adding.bin]), field.bottom - 1)
-    y = np.maximum(base - side / 2 - level * step, field.y + side / 2)
-    return Towers(np.stack([axes.x(adding.bin) + wide / 2, y], axis=1), side)
+    width = float(min(max(wide, theme.px(3)), theme.px(8)))
+    return Towers(np.stack([axes.x(adding.bin) + wide / 2, y], axis=1), width, height)
 
 
 def draw_towers(
@@ -182,14 +187,19 @@ def draw_towers(
     """Draw the lanes of a moment, `way` (0 to 1) of the way from where they start to their bins."""
     middle = start + (towers.middle - start) * way
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-    side = max(towers.side - (0.5 if towers.side > 3 else 0), 1)
+    width = max(towers.width - (0.5 if towers.width > 3 else 0), 1)
+    height = np.maximum(towers.height - np.where(towers.height > 3, 0.5, 0), 1)
+    boxes = [
+        QRectF(x - width / 2, y - high / 2, width, high)
+        for (x, y), high in zip(middle.tolist(), height.tolist(), strict=True)
+    ]
     for own, colour in ((False, mixed(theme.colour("panel"), theme.colour(look).name(), 0.4)),
                         (True, theme.colour(look))):  # fmt: skip
-        for x, y in middle[adding.own == own].tolist():
-            painter.fillRect(QRectF(x - side / 2, y - side / 2, side, side), colour)
-    for x, y in middle[adding.chosen].tolist():
+        for i in np.flatnonzero(adding.own == own).tolist():
+            painter.fillRect(boxes[i], colour)
+    for i in np.flatnonzero(adding.chosen).tolist():
         painter.setPen(pen(theme.palette.text, 1.5))
-        painter.drawRect(QRectF(x - side / 2 - 1, y - side / 2 - 1, side + 2, side + 2))
+        painter.drawRect(boxes[i].adjusted(-1, -1, 1, 1))
 
 
 def draw_threads(

@@ -161,15 +161,18 @@ class HistogramView(View):
             for plot, bars in zip(at.plots, all_bars, strict=True)
         ]
         look = "global store" if data.counting.races else "atomic"
+        shown = next((i for i, bars in enumerate(all_bars) if len(bars.adding.bin)), None)
         for i, (axes, bars) in enumerate(zip(all_axes, all_bars, strict=True)):
             last = i == len(all_axes) - 1
             paint.draw_axes(painter, axes, data.counting.edges, last, theme)
-            paint.draw_bars(painter, axes, bars, data.warmest, theme)
+            paint.draw_bars(
+                painter, axes, bars, bars.before if i == shown else bars.values, data.warmest, theme
+            )
             if last and data.counting.expected is not None:
                 paint.draw_outline(painter, axes, data.counting.expected, theme)
                 if self.moment >= data.session.end:
                     paint.draw_differing(painter, axes, data.differing(), theme)
-        self._paint_lanes(painter, at, data, all_axes, all_bars, look, theme)
+        self._paint_lanes(painter, at, data, all_axes, all_bars, shown, look, theme)
         for axes, bars in zip(all_axes, all_bars, strict=True):
             paint.draw_title(painter, axes, bars, theme)
         self._write_foot(painter, at, data, look, theme)
@@ -181,12 +184,12 @@ class HistogramView(View):
         data: HistogramViewData,
         all_axes: list[paint.BarAxes],
         all_bars: list[BinArray],
+        shown: int | None,
         look: str,
         theme: Theme,
     ) -> None:
         """Draw the lanes of the selected warp, and the way of every addition to its bin."""
         chosen = self.selection.thread % WARP
-        shown = next((i for i, bars in enumerate(all_bars) if len(bars.adding.bin)), None)
         adding = data.coming(int(self.moment), self.selection) if shown is None else all_bars[shown].adding
         kind = look if shown is not None else "global load"
         if at.lanes.height:

@@ -153,6 +153,7 @@ class Gutter(QWidget):
             told = [f"line {line}: {count_text(editor.counts.get(line, 0))} {editor.noun} so far (exact)"]
         if line and line == editor.pointed:
             told.append("the line of the chosen finding")
+        told += editor.fates[line].sentences if line in editor.fates else ()
         told += [problem.sentence for problem in editor.problems_at(line)]
         if editor.has_handles and line:
             doing = BARRIER if line in editor.barriers else TAKE_OUT

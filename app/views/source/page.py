@@ -9,11 +9,12 @@ import math
 from collections.abc import Callable, Collection, Iterable
 from itertools import pairwise
 
-from PySide6.QtCore import QElapsedTimer, QPointF, QRect, QRectF, Qt, Signal
+from PySide6.QtCore import QElapsedTimer, QEvent, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFont,
     QFontMetricsF,
+    QHelpEvent,
     QPainter,
     QPaintEvent,
     QResizeEvent,
@@ -22,11 +23,13 @@ from PySide6.QtGui import (
     QTextOption,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QFrame, QTextEdit, QWidget
+from PySide6.QtWidgets import QFrame, QTextEdit, QToolTip, QWidget
 
 from ....tracer.model.finding import SEVERITIES
+from ...compiled.fates import LineFate
 from ...model.visible_text import visible_in_place
 from ...widgets.patterns import mixed
+from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme, sheet
 from ..common.dimming import FAINT, dimmed, draw_frame
 from ..common.drawing import pixels_of, width_of
@@ -34,6 +37,7 @@ from ..common.wording import count_text
 from .highlight import LONGEST_LINE, Highlighter
 from .lines import CONTEXT, frames, hanging, normalised, top_line
 from .problems import SEVERITY_COLOURS, Problem
+from .tags import draw_tags, tag_at, tag_height, tag_place
 
 MOST_LINES = 50_000  # of a text that are shown: each takes the window some microseconds
 FEW = 26  # columns of text, beside which there is no room for counts
@@ -68,12 +72,14 @@ class Page(QTextEdit):
         self.barriers: frozenset[int] = frozenset()
         self.changed: frozenset[int] = frozenset()  # not as they were traced
         self.problems: tuple[Problem, ...] = ()
+        self.fates: dict[int, LineFate] = {}  # what the compiler did with the accesses of lines
         self.may_strike: Callable[[int], str] = lambda line: ""
         self.rows_of: Callable[[int], Iterable[int]] = lambda line: (line,)
         self.has_handles = False  # whether a click beside a line takes it out
         self.is_whole = True  # whether what is shown is the file's text, to the letter
         self._selections: dict[str, list[QTextEdit.ExtraSelection]] = {}
         self._first, self._most = 1, 0
+        self._tags_below: set[int] = set()  # lines with room below for their tag
         self._by_hand = self._typing = False
         self._at = 1  # the line where somebody wrote last
         self._held = QElapsedTimer()  # since the page began to stay for the sake of what is written
@@ -109,7 +115,7 @@ class Page(QTextEdit):
         self._typing = False
         self.counts, self.line, self.look, self.pointed, self.lit = {}, 0, "", 0, frozenset()
         self.struck = self.struck_rows = self.barriers = self.changed = frozenset()
-        self.problems = ()
+        self.problems, self.fates, self._tags_below = (), {}, set()
         self._highlighter.struck, self._highlighter.problems = frozenset(), {}
         self._selections.clear()
         whole = normalised(text)
@@ -216,6 +222,13 @@ class Page(QTextEdit):
         self.problems = tuple(problems)
         self._mark_text()
 
+    def set_fates(self, fates: dict[int, LineFate]) -> None:
+        """Show at the ends of lines what the compiler did with their accesses."""
+        if fates != self.fates:
+            self.fates = fates
+            self._make_room_for_tags()
+            self.viewport().update()
+
     def problems_at(self, line: int) -> list[Problem]:
         """Return the problems of a line, the worst first."""
         return sorted(
@@ -320,6 +333,19 @@ class Page(QTextEdit):
             draw_frame(painter, QRectF(0, top - 2, self.viewport().width() - 1, height + 4), self.theme)
         painter.end()
         super().paintEvent(event)
+        if any(line in self.fates and self.fates[line].tag for line, *_ in lines):
+            painter = QPainter(self.viewport())
+            draw_tags(painter, self)
+            painter.end()
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        """Say what the compiler did with each access of a line, where the pointer rests on its tag."""
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            told = tag_at(self, QPointF(event.pos()))
+            if told:
+                QToolTip.showText(event.globalPos(), plain_tip(told), self.viewport())
+                return True
+        return super().viewportEvent(event)
 
     # Lines: how far they go in, and where they stand.
 
@@ -339,6 +365,7 @@ class Page(QTextEdit):
             document.rootFrame().setFrameFormat(frame)
         cursor.endEditBlock()
         document.size()  # else the scroll bar is made for the lines that were laid out so far
+        self._make_room_for_tags()
 
     def _hang_lines(self, first: int, last: int) -> None:
         """Let these lines (from 0) go on further in than where they begin."""
@@ -354,6 +381,23 @@ class Page(QTextEdit):
                 cursor.setBlockFormat(form)
             block = block.next()
         cursor.endEditBlock()
+
+    def _make_room_for_tags(self) -> None:
+        """Leave room below those lines whose text leaves none for their tag."""
+        below = {line for line, fate in self.fates.items() if fate.tag and tag_place(self, line) is None}
+        if below == self._tags_below:
+            return
+        cursor = QTextCursor(self.document())
+        cursor.beginEditBlock()
+        for line in below ^ self._tags_below:
+            block = self.document().findBlockByNumber(line - 1)
+            if block.isValid():
+                form = block.blockFormat()
+                form.setBottomMargin(tag_height(self) if line in below else 0)
+                cursor.setPosition(block.position())
+                cursor.setBlockFormat(form)
+        cursor.endEditBlock()
+        self._tags_below = below
 
     def source_location(self, line: int) -> QRectF:
         """Return where a line (from 1) stands on the whole page."""

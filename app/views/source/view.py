@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from ....tracer.analysis.requests import REQUEST_KINDS
 from ....tracer.model.trace import WARP
+from ...compiled.fates import Fate, fates_of, line_fates
 from ...model.kernel_source import cuda_c_of, kernel_file, lines_of, source_text
 from ...model.session import Selection, Session
 from ...model.spotlight import Lit
@@ -83,6 +84,7 @@ class SourceView(View):
         layout.addWidget(self.state)
         self._activity: tuple[BlockActivity, WarpActivity] | None = None
         self._home, self._heat, self._twin = "", REQUESTS, False
+        self._shows_fates, self._fates = False, tuple[Fate, ...]()
         self._base, self._may_edit, self._state_text = FileText(""), False, ""
         self._marks: tuple[dict[int, int], int, str, frozenset[int]] = ({}, 0, "", frozenset())
         self._compared: tuple[Session, ...] = ()
@@ -103,6 +105,7 @@ class SourceView(View):
         before = self.session
         super().load(session)
         self._activity = self._pointed = None
+        self._fates = self._known_fates()
         self._home = kernel_file(session) if session else ""
         self._base = self.file_of(session) if session else FileText("")
         self.switch.setVisible(session is not None and cuda_c_of(session) is not None)
@@ -164,8 +167,19 @@ class SourceView(View):
         """Show what is said of lines of the trace where they stand now."""
         counts, line, look, lit = self._marks
         self.editor.mark(self._traced.values(counts), self._traced.line(line), look)
+        self.editor.set_fates(self._traced.values(line_fates(self._fates, self.editor.file)))
         self.editor.light(self._traced.lines(lit))
         self._show_state()
+
+    def show_compiled(self, shown: bool) -> None:
+        """Show what the compiler did with each access, once that is known; or show nothing of it."""
+        self._shows_fates = shown
+        self._fates = self._known_fates()
+        if self.session and not self._shows_cuda_c():
+            self._mark()
+
+    def _known_fates(self) -> tuple[Fate, ...]:
+        return fates_of(self.session) if self.session and self._shows_fates else ()
 
     # What is edited.
 

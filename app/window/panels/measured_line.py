@@ -10,20 +10,23 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from ...model.visible_text import visible
+from ...widgets.controls import mark
 from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
 
 if TYPE_CHECKING:
     from ...charts.nearest_measured import MeasuredTime
 
-MARK = " · measured"
-UNMEASURED = "Not measured"
+UNMEASURED = "not measured"
 WHY = "Nobody has measured this kernel: neither was it done here, nor for the times that Tilescope brings along."
 Say = Callable[[str], str]
 
 
 class MeasuredLine(QPushButton):
-    """Says a measured time, in as many words as fit. It is pressed for the chart; Tab reaches it."""
+    """Shows the measured time of a launch, or in grey the nearest measured launch, in as many words as fit.
+
+    Pressing it opens the chart; Tab reaches it.
+    """
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -35,11 +38,12 @@ class MeasuredLine(QPushButton):
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
 
     def show_time(self, mine: MeasuredTime | None, other: MeasuredTime | None, say: Say) -> None:
-        """Say what was measured, beside the time of the other pane; None says that nothing was."""
+        """Show what was measured, compared with the other pane; None shows that nothing was."""
         from ...charts.nearest_measured import explanation, line_texts  # the window starts without it
 
         tip = f"{explanation(mine, other)}\nPress for the chart." if mine else WHY
-        texts = [f"{text}{MARK}" for text in line_texts(mine, other)] if mine else [UNMEASURED]
+        texts = line_texts(mine, other) if mine else (UNMEASURED,)
+        mark(self, "muted", mine is not None and not mine.is_exactly_asked)
         self._tell([say(visible(text)) for text in texts], say(tip), pressable=mine is not None)
 
     def show_nothing(self) -> None:

@@ -9,11 +9,12 @@ from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QVBoxLayout, QWidget
 
-from ...model.bookmark import LayoutChoice, PictureChoice
+from ...model.bookmark import CompiledChoice, LayoutChoice, PictureChoice
 from ...model.session import Selection, Session
 from ...model.spotlight import Lit
 from ...views.common.dimming import Veil
 from ...views.common.view import View
+from ...views.counters.depths import DepthsView
 from ...views.counters.numbers import has_conflicts
 from ...views.counters.view import CountersView, TileForm
 from ...views.histogram.view import HistogramView
@@ -24,6 +25,7 @@ from .progress_overlay import ProgressOverlay
 
 COUNTERS = 0.8  # of the text size of the pictures in a lecture, that of the counters below
 TIMED = 360  # pixels at the normal text size, from which on a pane has room for a measured time
+DEPTHS = 400  # pixels at the normal text size, from which on a pane has room for counters as compiled
 WIDE = 900  # pixels at the normal text size, from which on a lesson is one line
 
 
@@ -77,7 +79,9 @@ class Pane(QFrame):
         self.switch.chosen.connect(self.picture_asked)
         self.memory, self.counters = MemoryView(theme), CountersView(theme)
         self.histogram = HistogramView(theme)
-        self.views: tuple[View, ...] = (self.memory, self.histogram, self.counters)
+        self.depths = DepthsView(theme)
+        self.compiled: CompiledChoice = "auto"
+        self.views: tuple[View, ...] = (self.memory, self.histogram, self.counters, self.depths)
         self.overlay = ProgressOverlay(self)
         self.overlay.cancelled.connect(self.cancelled)
         self._build()
@@ -93,6 +97,7 @@ class Pane(QFrame):
         self.stack.addWidget(self.histogram)
         column.addWidget(self.stack, 1)
         column.addWidget(self.counters)
+        column.addWidget(self.depths)
         self.focus_border = FocusBorder(self)
 
     def load(self, session: Session | None) -> None:
@@ -105,6 +110,12 @@ class Pane(QFrame):
         self.conflicts = session is not None and has_conflicts(session)
         self.counters.count_wavefronts(self.conflicts)
         self.show_picture(self.picture)
+        self._leave_out()
+
+    def show_compiled(self, choice: CompiledChoice) -> None:
+        """Leave room for what the compiler makes of the launch, or not."""
+        self.compiled = choice
+        self._leave_out()
 
     def shows_histogram(self) -> bool:
         """Return whether the pane shows the histogram of a launch that counts."""
@@ -141,7 +152,12 @@ class Pane(QFrame):
         self.theme = theme
         self.heading.set_theme(theme)
         self.overlay.set_theme(theme)
-        for view, times in ((self.memory, 1.0), (self.histogram, 1.0), (self.counters, COUNTERS)):
+        for view, times in (
+            (self.memory, 1.0),
+            (self.histogram, 1.0),
+            (self.counters, COUNTERS),
+            (self.depths, COUNTERS),
+        ):
             view.set_theme(replace(theme, scale=max(theme.scale, times * self.enlarged)))
         self.focus_border.update()
         self._leave_out()
@@ -173,6 +189,10 @@ class Pane(QFrame):
         self.heading.set_lines(detail.lesson, time=detail is LECTURE or height >= TIMED)
         self.memory.legend = detail.legend
         self.counters.stand("none" if self.is_alone else detail.counters)
+        is_program = self.session is not None and self.session.is_python_program
+        self.depths.enlarge(detail is LECTURE)
+        has_room = detail is LECTURE or height >= DEPTHS
+        self.depths.setVisible(has_room and self.compiled != "hidden" and not (self.is_alone or is_program))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the overlay over everything, and leave out what there is no room for."""

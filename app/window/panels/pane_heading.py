@@ -59,6 +59,7 @@ class PaneHeading(QWidget):
         self.measured.hide()
         self.measured.clicked.connect(self.chart_asked)
         self._keeps_room = self._has_room = False
+        self._shows_nearest = True
         self._keeps_verdict = False  # it would tell the answer to what is asked
         self._time: tuple[MeasuredTime | None, MeasuredTime | None] | None = None
         self._said: object = None  # what the line of the measured time says, and in which words
@@ -105,6 +106,12 @@ class PaneHeading(QWidget):
         """Say what this kernel took, beside the time of the other pane; None where nobody measured it."""
         if (mine, other) != self._time:
             self._time = mine, other
+            self._show_texts()
+
+    def show_nearest(self, shows: bool) -> None:
+        """Name the nearest measured launch where this one was not measured, or show nothing there."""
+        if shows != self._shows_nearest:
+            self._shows_nearest = shows
             self._show_texts()
 
     def keep_verdict(self, keep: bool) -> None:
@@ -155,6 +162,8 @@ class PaneHeading(QWidget):
                 1, self.measured
             )
         told = self.session is not None and self.session.scenario is not None and self._time
+        if told and not self._shows_nearest and not (told[0] and told[0].is_exactly_asked):
+            told = None
         said = told, self.theme.speaking(self.session.scenario if self.session else None).words
         if said != self._said:
             self._said = said
@@ -282,6 +291,7 @@ def _verdicts(trace: Trace | None) -> tuple[str, str, str]:
         return where, error.type, ""
     assert trace.check is not None
     short = "equals NumPy" if trace.check.equal else "differs from NumPy"
+    short = "by chance" if trace.check.is_by_chance else short
     return compared_text(trace.check, brief=True), short, ""
 
 

@@ -108,7 +108,8 @@ class ReplayDocument:
         said = []
         for i, time in enumerate(times):
             other = next((t for j, t in enumerate(times) if j != i), None)
-            said.append(visible(line_texts(time, other)[0]) if time else "")
+            is_shown = time is not None and (time.is_exactly_asked or showing.look.nearest == "shown")
+            said.append(visible(line_texts(time, other)[0]) if time and is_shown else "")
         return {"apart": [visible(text) for text in differences(showing.setups, known)], "measured": said}
 
     @property

@@ -12,8 +12,10 @@ from tilescope.app.charts.nearest_measured import (
     asked_of_values,
     explanation,
     line_text,
+    line_texts,
     measured_for,
     measured_together,
+    shown_times,
 )
 from tilescope.app.charts.sources import Source, sources
 from tilescope.kernels.scenarios.catalogue import CatalogueError
@@ -52,23 +54,72 @@ def test_else_the_nearest_size_of_the_same_type_and_its_tip_says_what_differs():
     assert double.size == "24 × 12 × 22, float64"
 
 
-def test_a_pane_says_the_tile_and_the_type_that_were_measured_where_they_are_not_its_own():
-    assert line_text(measured_for("matmul-tiled", cube(64, tile=8), [H200]), None).startswith(
-        "NVIDIA H200, 64, tile 16: "
-    )
-    assert "tile" not in line_text(measured_for("matmul-tiled", cube(64, tile=16), [H200]), None)
-    double = measured_for("transpose-tile", {"rows": 32, "cols": 32, "dtype": "float64"}, [H200])
-    assert line_text(double, None).startswith("NVIDIA H200, 64 × 64, float32: ")
+@pytest.mark.parametrize(
+    ("name", "values", "own", "nearest"),
+    [
+        ("matmul-tiled", cube(8, tile=4), "8 × 8 × 8, tile 4", "4 × 256 × 4, tile 16"),
+        ("matmul-tiled", cube(64, tile=8), "64 × 64 × 64, tile 8", "64 × 64 × 64, tile 16"),
+        (
+            "matmul-tiled",
+            cube(64, tile=16, dtype="float64"),
+            "64 × 64 × 64",
+            "24 × 12 × 22",
+        ),
+        (
+            "transpose-tile",
+            {"rows": 64, "cols": 64, "padding": 1},
+            "64 × 64, padding 1",
+            "64 × 64, padding 0",
+        ),
+        (
+            "transpose-tile",
+            {"rows": 32, "cols": 32, "dtype": "float64"},
+            "32 × 32, float64",
+            "64 × 64, float32",
+        ),
+        ("histogram-global", {"count": 4096}, "4,096 elements", "1,000,000 elements"),
+    ],
+)
+def test_a_launch_that_was_not_measured_has_no_time_and_names_the_nearest_by_what_differs(
+    name, values, own, nearest
+):
+    time = measured_for(name, values, [H200])
+    text = line_text(time, None)
+    assert text.startswith(f"not measured at {own}")
+    assert f" · nearest: {nearest}" in text
+    said = " ".join(line_texts(time, measured_for("matmul-naive-col-on-x", cube(64), [H200])))
+    for word in ("s · measured", "µs", "ms", "times as fast", "H200"):
+        assert word not in said
+
+
+def test_a_launch_that_was_measured_has_its_time_in_the_heading():
+    taken = median(tuple(samples(raw("matmul-tiled", **cube(64, tile=16)), "kernel-warm")))
+    text = line_text(measured_for("matmul-tiled", cube(64, tile=16), [H200]), None)
+    assert text == f"NVIDIA H200, 64: {taken:.2f} µs · measured"
+
+
+def test_each_pane_has_the_time_of_its_own_size_where_only_one_of_both_was_measured_there():
+    asked = [asked_of_values(n, cube(64, tile=t)) for n, t in (("matmul-tiled", 16), ("matmul-tiled", 8))]
+    own, other = shown_times(asked, [H200])
+    assert (own.is_exactly_asked, other.is_exactly_asked) == (True, False)
+    assert "times as fast" not in line_text(own, other) + line_text(other, own)
+    apart = [asked_of_values("matmul-tiled", cube(64)), asked_of_values("workitem-naive", cube(256))]
+    assert all(time.is_exactly_asked for time in shown_times(apart, [H200]))
+    both = [asked_of_values(n, cube(64)) for n in ("matmul-naive-row-on-x", "matmul-tiled")]
+    slow, fast = shown_times(both, [H200])
+    assert f"{slow.microseconds / fast.microseconds:.1f} times as fast" in line_text(fast, slow)
+    assert shown_times([None, asked_of_values("count-racing", {})], [H200]) == [None, None]
+    assert shown_times(both, []) == [None, None]
 
 
 def test_the_faster_pane_says_how_many_times_as_fast_and_the_slower_one_its_time_alone():
     left, right = pair(("matmul-naive-row-on-x", cube(4096)), ("matmul-tiled", cube(4096)))
     slow, fast = (median(tuple(samples(raw(n, **cube(4096)), "kernel-warm"))) for n in (
         "matmul-naive-row-on-x", "matmul-tiled"))  # fmt: skip
-    assert line_text(left, right) == f"NVIDIA H200, 4,096: ~{slow / 1000:.0f} ms"
+    assert line_text(left, right) == f"NVIDIA H200, 4,096: ~{slow / 1000:.0f} ms · measured"
     assert (
         line_text(right, left)
-        == f"NVIDIA H200, 4,096: ~{fast / 1000:.1f} ms, ~{slow / fast:.1f} times as fast"
+        == f"NVIDIA H200, 4,096: ~{fast / 1000:.1f} ms, ~{slow / fast:.1f} times as fast · measured"
     )
 
 
@@ -93,7 +144,7 @@ def test_a_padding_that_nobody_measured_is_not_passed_off_as_measured():
     assert "padding" not in line_text(plain, None) + explanation(plain, None)
     padded = measured_for("transpose-tile", {**size, "padding": 1}, [H200])
     assert not padded.is_exactly_asked
-    assert ", padding 0: " in line_text(padded, None)
+    assert line_text(padded, None).endswith(", padding 0")
     assert "padding 1" in explanation(padded, None)
 
 

@@ -16,10 +16,11 @@ from sessions import matmul
 from tilescope.app.cli.counters import GROUPINGS, counters_table, groups_of, readings_text, table_by
 from tilescope.app.model.session import build_session
 from tilescope.tracer.analysis.counters import totals_by
-from tilescope.tracer.measure.recorded_counters import recorded_counters, recorded_counters_of
+from tilescope.tracer.measure.recorded_counters import recorded_counters_of, recorded_launches, recordings
 from tilescope.tracer.model.counter_names import NAMES
 from traces import programs, trace_of
 
+ON_H200, ON_H100 = recordings()
 H200 = json.loads((DATA / "h200_counters.json").read_text(encoding="utf-8"))
 
 
@@ -76,14 +77,30 @@ def test_a_table_names_every_part_and_its_counters(by):
 
 def test_the_readings_that_come_with_the_package_are_those_of_the_tests():
     kept = list(H200["launches"].values())
-    assert all(read.counters in kept for read in recorded_counters().launches)
-    assert recorded_counters().how == H200["note"]
+    assert all(read.counters in kept for read in ON_H200.launches)
+    assert ON_H200.how == H200["note"]
+
+
+def test_the_readings_of_an_h100_are_those_of_the_tests_and_each_difference_has_its_reason():
+    kept = [case["counters"] for case in json.loads((DATA / "h100_more.json").read_text(encoding="utf-8"))]
+    for read in ON_H100.launches:
+        assert {name: number for name, number in read.counters.items() if number} in kept
+        session = matmul(read.scenario, **read.values)
+        (on_h100,) = [one for one in recorded_launches() if one.scenario == read.scenario]
+        assert recorded_counters_of(session.launch) is on_h100
+        differing = [name for name, number in read.counters.items() if number != session.counters.total[name]]
+        assert bool(differing) == bool(read.reason)
+        assert all("H100" in line and read.reason in line for line in readings_text(session)), read.scenario
 
 
 @pytest.mark.parametrize(
     "read",
     # Rungs of eight results make too many accesses for the simulator: see `tests/kernels/test_matmul_ladder.py`.
-    [read for read in recorded_counters().launches if read.values.get("side", 0) < 8],
+    [
+        read
+        for read in recorded_launches()
+        if read.device == ON_H200.device and read.values.get("side", 0) < 8
+    ],
     ids=lambda r: f"{r.scenario} {sorted(r.values.items())}",
 )
 def test_what_differs_is_shown_beside_what_was_measured_with_the_reason(read):

@@ -8,25 +8,59 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QImage, QPainter
 
 from sessions import application, matmul, picture
-from tilescope.app.views.histogram.paint import BarAxes, towers_of
+from tilescope.app.model.session import Selection
+from tilescope.app.views.histogram.layout import bin_middle
+from tilescope.app.views.histogram.paint import BarAxes
 from tilescope.app.views.histogram.seed_spread_paint import draw_spread, text_line
+from tilescope.app.widgets.patterns import mixed
 from tilescope.tracer.measure.recorded_outcomes import Spread
 from views import H200, LIGHT, counter, show_histogram
 
+SESSIONS = {
+    "global": lambda: matmul("histogram-global", count=4096),
+    "private": lambda: matmul("histogram-private", count=900, num_blocks=2, threads=64, bins=20),
+}
 
-def test_lanes_that_add_stand_no_higher_than_their_count():
-    session = matmul("histogram-global", count=20000, num_blocks=8, threads=128)
-    moment = session.end // 2
-    view = show_histogram(session, moment)
-    (bars,) = view.bars()
-    axes = BarAxes(view.places().plots[0], 150, bars.top)
-    towers = towers_of(axes, bars, LIGHT)
-    lanes = np.bincount(bars.adding.bin, minlength=150)
-    assert lanes.max() > 5
-    for place in np.flatnonzero(lanes).tolist():
-        above = float(axes.y(np.array(bars.values[place])) - towers.middle[bars.adding.bin == place, 1].min())
-        counted = lanes[place] * float(axes.y(np.array(0)) - axes.y(np.array(1)))
-        assert above <= counted + towers.side
+
+@pytest.mark.parametrize("name", SESSIONS)
+@pytest.mark.parametrize("share", [0.2, 0.5, 1.0])
+def test_the_stack_of_lanes_ends_where_the_bar_of_the_count_after_them_ends(name, share):
+    session = SESSIONS[name]()
+    adds = session.counting.result.moment if share == 1 else session.counting.of_samples.moment
+    moment = int(adds[round(share * (len(adds) - 1))])
+    view = show_histogram(session, moment, Selection(), size=(1400, 280))
+    assert not view.places().lanes.height  # whose lines to the stacks have the stacks' colour
+    all_bars = view.bars()
+    shown = next(i for i, bars in enumerate(all_bars) if len(bars.adding.bin))
+    bars, plot = all_bars[shown], view.places().plots[shown]
+    axes, seen = BarAxes(plot, len(bars.values), bars.top), picture(view)
+    strong = LIGHT.colour("global store" if session.counting.races else "atomic")
+    looks = {strong.name(), mixed(LIGHT.colour("panel"), strong.name(), 0.4).name()}
+    tall = axes.y(bars.before) - axes.y(bars.values) > 5  # pixels: what is lower may lie behind a line
+    tall &= ~np.isin(np.arange(len(tall)), bars.adding.bin[bars.adding.chosen])  # which is framed
+    assert tall.any()
+    for place in np.flatnonzero(tall).tolist():
+        x = round(bin_middle(plot.field, len(bars.values), place))
+        column = [y for y in range(int(plot.field.y), int(plot.field.bottom))
+                  if seen.pixelColor(x, y).name() in looks]  # fmt: skip
+        after, before = (float(axes.y(np.array(count[place]))) for count in (bars.values, bars.before))
+        assert column
+        assert min(column) >= after - 2
+        assert max(column) <= before + 2
+        assert max(column) - min(column) >= before - after - 3
+
+
+@pytest.mark.parametrize("name", SESSIONS)
+def test_what_stands_below_the_stack_is_the_count_of_the_moment_before(name):
+    session = SESSIONS[name]()
+    for moment in range(1, min(session.end, 60)):
+        view = show_histogram(session, moment)
+        before = show_histogram(session, moment - 1).bars()
+        for bars, earlier in zip(view.bars(), before, strict=True):
+            grows = np.isin(np.arange(len(bars.values)), bars.adding.bin)
+            assert bars.before[~grows].tolist() == bars.values[~grows].tolist()
+            least = np.minimum(earlier.values, bars.values)
+            assert bars.before[grows].tolist() == least[grows].tolist()
 
 
 @pytest.mark.parametrize("size", [(463, 290), (620, 480)])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 import pytest
 from PySide6.QtCore import Qt
@@ -15,7 +17,7 @@ from tilescope.app.timings.window import TimingsWindow
 from tilescope.app.window.panels.pane_heading import PaneHeading
 from tilescope.tracer.measure.cases import row_of
 from tilescope.tracer.measure.measurement import Timing, median, save
-from windows import opened, press, reset, settle, until
+from windows import enter, opened, press, reset, settle, until
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -36,29 +38,114 @@ def window(shared):
         timings_of(shared).close()
 
 
-def test_each_pane_says_what_it_took_and_the_faster_one_how_many_times_as_fast_it_was(window):
+MEASURED = "m=64,k=64,n=64,tile=16"  # a size at which both kernels were measured
+
+
+@pytest.fixture(scope="module")
+def measured_window():
+    with opened((f"matmul-naive-col-on-x:{MEASURED}", f"matmul-tiled:{MEASURED}")) as window:
+        yield window
+
+
+@pytest.fixture
+def measured_panes(measured_window):
+    yield measured_window
+    if timings_of(measured_window):
+        timings_of(measured_window).close()
+    measured_window.activateWindow()
+    QTest.qWaitForWindowActive(measured_window)
+
+
+def test_each_pane_says_what_it_took_and_the_faster_one_how_many_times_as_fast_it_was(measured_panes):
     sides = {"m": 64, "k": 64, "n": 64}
     slow, fast = (
         median(tuple(samples(raw(name, **sides), "kernel-warm")))
         for name in ("matmul-naive-col-on-x", "matmul-tiled")
     )
-    assert lines(window) == [
+    assert lines(measured_panes) == [
         f"NVIDIA H200, 64: {slow:.2f} µs · measured",
         f"NVIDIA H200, 64: {fast:.2f} µs, {slow / fast:.1f} times as fast · measured",
     ]
-    tip = window.central.panes[1].heading.measured.toolTip()
+    tip = measured_panes.central.panes[1].heading.measured.toolTip()
     assert "M = K = N = 64, blocks of 16 × 16" in tip
-    assert "this pane runs: M = K = N = 16, blocks of 8 × 8" in tip
+    assert "nearest" not in tip
 
 
-def test_it_opens_the_bars_of_both_kernels_at_that_size(window):
-    QTest.mouseClick(window.central.panes[0].heading.measured, LEFT)
-    timings = timings_of(window)
+def test_it_opens_the_bars_of_both_kernels_at_that_size(measured_panes):
+    QTest.mouseClick(measured_panes.central.panes[0].heading.measured, LEFT)
+    timings = timings_of(measured_panes)
     assert timings.isVisible()
     drawn = {bar.datum.subject: bar for bar in timings.figure.panels[0].bars}
     assert list(drawn) == ["matmul-naive-col-on-x", "matmul-tiled"]
     assert "M = K = N = 64" in timings.figure.subtitle
-    assert drawn["matmul-naive-col-on-x"].text in lines(window)[0]
+    assert drawn["matmul-naive-col-on-x"].text in lines(measured_panes)[0]
+
+
+def test_a_size_that_was_not_measured_has_no_time_but_leads_to_the_nearest(window):
+    texts = [pane.heading.measured.texts[0] for pane in window.central.panes]
+    assert all(text.startswith("not measured at 16 × 16 × 16") for text in texts)
+    assert "tile 8 · nearest: 64 × 64 × 64, tile 16" in texts[1]
+    said = " ".join(word for pane in window.central.panes for word in pane.heading.measured.texts)
+    assert not re.search(r"µs|ms|times as fast|· measured", said)
+    greys = [pane.heading.measured.palette().buttonText().color() for pane in window.central.panes]
+    assert {grey.name() for grey in greys} == {window.theme.colour("muted").name()}
+    tip = window.central.panes[1].heading.measured.toolTip()
+    assert "this pane runs: M = K = N = 16, blocks of 8 × 8" in tip
+    QTest.mouseClick(window.central.panes[1].heading.measured, LEFT)
+    assert timings_of(window).isVisible()
+
+
+def test_typing_a_measured_size_shows_its_time_and_a_size_between_shows_none(measured_panes):
+    enter(measured_panes, "m", "65")
+    press(measured_panes, "Return")
+    until(lambda: all(line.startswith("not measured") for line in lines(measured_panes)))
+    settle(measured_panes)
+    enter(measured_panes, "m", "64")
+    press(measured_panes, "Return")
+    until(lambda: all(line.endswith("· measured") for line in lines(measured_panes)))
+
+
+LECTURE = """# Times
+
+## Not measured
+
+```tilescope
+show: matmul-tiled:m=8,k=8,n=8,tile=4
+```
+
+## Asked for
+
+`nearest: shown`
+
+## Measured
+
+```tilescope
+show: matmul-tiled:m=64,k=64,n=64
+nearest: hidden
+```
+"""
+
+
+def test_a_lecture_names_the_nearest_size_only_where_a_step_asks(tmp_path):
+    path = tmp_path / "times.md"
+    path.write_text(LECTURE)
+    with opened() as window:
+        window.lectures.open(path)
+        for number, shown in enumerate(("", "not measured at 8 × 8 × 8", "· measured")):
+            until(lambda number=number: shows_step(window, number))
+            settle(window)
+            (line,) = window.central.panes
+            said = line.heading.measured.texts[0]
+            assert (shown in said) if shown else not said
+            press(window, "PageDown")
+        press(window, "Escape")
+        settle(window)
+        assert all("not measured" in pane.heading.measured.texts[0] for pane in window.central.panes)
+
+
+def shows_step(window, number):
+    player = window.lectures.player
+    return player.lecture is not None and player.awaited is None and player.number == number
 
 
 def test_the_keyboard_reaches_it(window):
@@ -70,7 +157,8 @@ def test_the_keyboard_reaches_it(window):
 
 
 @pytest.mark.parametrize(("width", "beside"), [(170, False), (300, False), (460, False), (900, True)])
-def test_a_narrow_pane_says_less_and_a_wide_one_says_it_beside_the_title(window, width, beside):
+def test_a_narrow_pane_says_less_and_a_wide_one_says_it_beside_the_title(measured_panes, width, beside):
+    window = measured_panes
     around = QWidget()
     heading = PaneHeading(window.theme, around)
     heading.load(window.stage.sessions[1])
@@ -126,6 +214,6 @@ def test_its_room_is_there_before_it_is_known():
         assert lines(window) == ["", ""]
         measured.read_now()
         QApplication.processEvents()
-        assert lines(window)[0] == "Not measured"
+        assert lines(window)[0] == "not measured"
         assert lines(window)[1].startswith("NVIDIA H200, 1,024 threads: 1.9")
         assert [pane.heading.height() for pane in window.central.panes] == heights

@@ -92,19 +92,19 @@ from numba import cuda
 @cuda.jit
 def late(out):
     t = cuda.threadIdx.x
-    out[t + 4] = t
+    out[t * 10_000_000] = t
 
 late[1, 8](np.zeros(8, np.float32))
 """
 
 
-def test_an_access_outside_is_told_in_the_words_of_the_window(window, tmp_path):
+def test_an_access_that_ends_a_launch_is_reported_in_the_words_of_the_window(window, tmp_path):
     path = tmp_path / "mine.py"
     path.write_text(OUTSIDE)
     window.files.run_program(str(path))
     until(lambda: window.notice.message_type == "error")
     said = window.notice.sentence.text()
-    assert "thread (4, 0, 0) of block (0, 0, 0): out[8] is outside its array" in said
+    assert "thread (1, 0, 0) of block (0, 0, 0): out[10000000] lies" in said
     assert "(line 10)" in said
     assert "tid" not in said
 

@@ -4,11 +4,15 @@ An expression is the kernel `if i < out.size: out[i] = EXPRESSION` on 256 elemen
 """
 
 import math
+import pathlib
+import tempfile
 
 import numpy as np
 from numba import complex64, complex128, cuda, float32, float64, int32
 
 ELEMENTS = 256
+FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="cases-"))
+MADE = []  # names of the kernels made of texts
 
 # Floating-point arithmetic, for each type.
 ARITHMETIC = """
@@ -957,7 +961,7 @@ def _atomic_kernel(space, line, kind):
 
 
 def compiled_text(text):
-    """Return the kernel of a source text, which its function keeps as `text`."""
+    """Return the kernel of a source text, under a name of its own."""
     import numba
 
     names = {
@@ -966,8 +970,13 @@ def compiled_text(text):
         **{k: getattr(numba, k, getattr(np, k)) for k in (*INTEGERS, *FLOATS)},
     }
     names |= {"complex64": complex64, "complex128": complex128}
-    exec(text, names)  # a text of this file
-    return cuda.jit(names["kernel"])
+    name = f"kernel_{len(MADE)}"
+    MADE.append(name)
+    text = text.replace("def kernel(", f"def {name}(")
+    file = FOLDER / f"{name}.py"
+    file.write_text(text)  # which is looked up where the kernel is traced
+    exec(compile(text, str(file), "exec"), names)
+    return cuda.jit(names[name])
 
 
 def expression_text(expression):

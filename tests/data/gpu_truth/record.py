@@ -47,6 +47,7 @@ def launch_all(folder):
         try:
             out = cuda.to_device(np.zeros(cases.ELEMENTS, out_kind))
             kernel = cases.compiled_text(cases.expression_text(text))
+            case["kernel"] = kernel.py_func.__name__
             kernel[2, 128](*map(cuda.to_device, given), out)
             cuda.synchronize()
             case |= {"dtype": kind, "out_dtype": out_kind, "out": out.copy_to_host()[:KEPT].tobytes().hex()}
@@ -55,7 +56,7 @@ def launch_all(folder):
             case["error"] = f"{type(error).__name__}: {str(error)[-300:]}"
         found.append(case)
     for name, kernel, grid, block, arguments, shared in cases.cases():
-        case = {"case": name, "grid": grid, "block": block}
+        case = {"case": name, "kernel": kernel.py_func.__name__, "grid": grid, "block": block}
         try:
             moved = [cuda.to_device(a) if isinstance(a, np.ndarray) else a for a in arguments]
             kernel[grid, block, 0, shared](*moved)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 
-from engines import LONGS, kernel, same
+from engines import LONGS, both, kernel, nothing, same
 from launching import Array, launch
 from tilescope.tracer.compiled.driver import engine as compiled
 from tilescope.tracer.compiled.not_compilable import NotCompilable
@@ -584,3 +586,120 @@ def test_a_function_that_only_numba_can_run_ends_both_engines_alike(tmp_path):
     """
     error = same(launch(tmp_path, source, LONGS)).error
     assert (error.type, error.message) == ("NotImplementedError", "only in a kernel")
+
+
+def test_accesses_outside_give_poison_in_every_order(tmp_path):
+    source = """
+    @cuda.jit(device=True)
+    def second(row):
+        return row[1]
+
+    @cuda.jit
+    def kernel(a, out):
+        s = cuda.shared.array((4, 8), int64)
+        t = cuda.threadIdx.x
+        s[t % 4, t % 8] = t
+        cuda.syncthreads()
+        row = s[t % 6]
+        if t < 20:
+            out[t] = second(row) + a[t + 60]
+        else:
+            row[t % 8] = a[-t - 50]
+            s[5 - t % 6] = out[t % 16:t % 16 + 8]
+    """
+    ours = same(launch(tmp_path, source, LONGS, block=(32, 1, 1)))
+    assert {"s[4, 1]", "a[79]", "a[-81]"} <= set(ours.outside.text)
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("out[t] = a[t * 300_000]", "a[300000] lies 2,399,488 bytes after the end of a"),
+        ("a[t * -300_000] = 1", "a[-300000] lies 2,399,488 bytes before the start of a"),
+    ],
+)
+def test_what_a_gpu_can_not_address_ends_the_launch(tmp_path, body, why):
+    source = kernel("t = cuda.threadIdx.x\n" + body)
+    ours, theirs = both(launch(tmp_path, source, LONGS, block=(8, 1, 1)))
+    assert theirs.error is not None and why in theirs.error.message
+    assert ours.error == theirs.error
+    assert ours.outside.text == theirs.outside.text
+
+
+def test_misaligned_elements_end_the_launch(tmp_path):
+    body = "b, t = cuda.shared.array(64, uint8), cuda.threadIdx.x\nb[:] = 0\nk = 4 * t + {}\n"
+    body += "out[t] = b[k:k + 4].view(int32)[0]"
+    same(launch(tmp_path, kernel(body.format(0)), LONGS, block=(8, 1, 1)))
+    wrong = launch(tmp_path, kernel(body.format(2)), LONGS, block=(8, 1, 1))
+    with pytest.raises(NotCompilable, match="no multiple of its size"):
+        compiled.run_compiled(wrong, nothing)
+    error = run_simulator(wrong, nothing).error
+    assert error is not None and error.message.startswith("b, seen as int32 from byte 2 on")
+
+
+def test_local_names_for_what_numba_knows_when_it_compiles(tmp_path):
+    source = """
+    @cuda.jit(device=True)
+    def twice(x):
+        return x + x
+
+    @cuda.jit(device=True)
+    def place(index, size):
+        block = cuda.blockIdx
+        return block.x * size.x + index.x
+
+    @cuda.jit
+    def kernel(a, out):
+        shared, dim = cuda.shared, cuda.blockDim
+        tid, own = cuda.threadIdx, cuda.local
+        sync = cuda.syncthreads
+        add, root, f, m = cuda.atomic.add, math.sqrt, twice, math
+        kind, number = a.dtype, np.float64
+        tile, mine = shared.array(32, kind), own.array(2, number)
+        t, i = tid.x, place(cuda.threadIdx, dim)
+        tile[t] = f(a[i])
+        mine[0] = m.floor(root(number(t)))
+        sync()
+        add(out, 0, tile[31 - t])
+        out[i] = mine[0]
+    """
+    same(launch(tmp_path, source, LONGS, grid=(2, 1, 1), block=(32, 1, 1)))
+
+
+def test_arrays_are_unpacked(tmp_path):
+    source = """
+    @cuda.jit
+    def kernel(a, out):
+        s = cuda.shared.array((8, 2), int64)
+        t = cuda.threadIdx.x
+        s[t, 0], s[t, 1] = a[t], 2 * a[t]
+        x, y = s[t]
+        x, y = y, x
+        row = s[t]
+        p, q = row
+        (u, v), w = s[t], 3
+        out[t], out[t + 8] = row
+        out[t + 16] = x - y + p * q + u - v * w
+        for c, d in s[:2]:
+            out[t + 16] += c * d
+        g = cuda.grid(2)
+        i, j = g
+        out[t + 24] = i + j + g[types.uint32(0)] + g[np.uint8(1)]
+    """
+    same(launch(tmp_path, "from numba import types\n" + textwrap.dedent(source), LONGS, block=(8, 1, 1)))
+
+
+def test_axes_that_an_ellipsis_leaves_out(tmp_path):
+    source = """
+    @cuda.jit
+    def kernel(a, out):
+        s, t = cuda.shared.array((4, 2, 3), int64), cuda.threadIdx.x
+        if t == 0:
+            s[...] = 7
+            s[1, ..., 2] = 5
+        cuda.syncthreads()
+        one = a[t, ...]
+        out[t, ...] = s[..., t % 3][t % 4, 1] + s[t % 4, ..., 2][1]
+        out[t + 8] = s[1, 0, 2, ...] + a[t]
+    """
+    same(launch(tmp_path, source, LONGS, block=(8, 1, 1)))

@@ -243,7 +243,7 @@ def test_threads_that_miss_a_barrier_of_the_grid_are_told_of_that(tmp_path, sche
 def test_what_is_written_behind_a_barrier_of_the_grid_is_not_there_before_it(tmp_path, schedule):
     sync = "cuda.cg.this_grid().sync()"
     for body, kinds in (
-        (f"x = arg0[i]\n{sync}\narg0[(i + 40) % 128] = 1", ["unwritten"]),
+        (f"x = arg0[i]\n{sync}\narg0[(i + 40) % 128] = 1 + x", ["unwritten"]),
         (f"arg0[(i + 40) % 128] = 1\n{sync}\nx = arg0[i]", []),
     ):
         ended = kernel(tmp_path, body, Array((128,), "int32", "empty"), schedule=schedule)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tilescope.tracer.run.long_launch import LongLaunches
+from tilescope.tracer.run.long_launch import LongLaunch, LongLaunches
 
 
 def test_a_long_launch_says_how_far_it_is_again_and_again():
@@ -37,6 +37,31 @@ def test_of_a_short_one_nothing_is_said_and_the_program_sees_no_thread():
             assert threading.active_count() == before
     launches.stop()
     assert (told, threading.active_count()) == ([], before)
+
+
+def test_a_forecast_does_not_grow_while_no_block_ends():
+    now = [0.0]
+    launch = LongLaunch("k", 5.0, lambda: now[0])
+    now[0] = 4.0
+    launch.report(100, 400)
+
+    def said_at(seconds: float) -> str:
+        now[0] = seconds
+        return launch.notice()
+
+    assert [said_at(5.0), said_at(10.0), said_at(20.0)] == [
+        "k has run for 5 seconds: 100 of 400 blocks, about 11 seconds left; Ctrl+C ends it.",
+        "k has run for 10 seconds: 100 of 400 blocks, about 6 seconds left; Ctrl+C ends it.",
+        "k has run for 20 seconds: 100 of 400 blocks; Ctrl+C ends it.",  # they take longer than those before
+    ]
+
+
+def test_a_forecast_is_of_the_attempt_that_runs():
+    now = [0.0]
+    launch = LongLaunch("k", 5.0, lambda: now[0])
+    for now[0], done in ((90.0, 300), (100.0, 10), (110.0, 20)):
+        launch.report(done, 400)
+    assert "20 of 400 blocks, about 6 minutes left" in launch.notice()  # 20 seconds for 20 blocks
 
 
 FORKING = """

@@ -110,7 +110,9 @@ class Team:
     def _can(self) -> bool:
         """Return whether nothing has happened yet that only the order of one core tells."""
         whole, state = self._whole, self._whole.state
-        kinds = {np.dtype(b.dtype) for b in whole.buffers if np.dtype(b.dtype).names is None}
+        kinds = {
+            dtype for b in whole.buffers if (dtype := np.dtype(b.dtype)).kind != "V"
+        }  # records have fields
         return not (
             state[Word.GRID]
             or whole.out_of_bounds

@@ -16,6 +16,7 @@ import numba
 from numba.core import types
 from numba.core.errors import NumbaError
 
+from ...nvidia_math.bitcode import digest as libdevice_digest
 from ...storage.atomic_write import write_atomically
 from ...storage.folders import cache_folder
 from ..cached import engine_files
@@ -84,7 +85,7 @@ def _entry(program: RecordingProgram, arguments: Arguments) -> str:
 def _own_source() -> str:
     """Return what says which version of the engine and of numba compiled code is of."""
     text = "".join(file.read_text(encoding="utf-8") for file in engine_files())
-    return f"# numba {numba.__version__}, engine {digest(text)}"
+    return f"# numba {numba.__version__}, engine {digest(text)}, libdevice {libdevice_digest()}"
 
 
 def _compile(program: RecordingProgram, arguments: Arguments, entry: str, path: Path) -> Any:

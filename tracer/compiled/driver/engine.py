@@ -36,7 +36,7 @@ from .block_runner import BlockRunner
 from .compile import compiled, is_kept
 from .memory import LaunchMemory
 from .parts import NotBeside, WholeRecorder
-from .row_recorder import RowRecorder
+from .row_recorder import RowRecorder, ThreadFaultError
 from .signals import signals_afterwards, signals_deferred
 from .turns_recorder import TurnsRecorder
 
@@ -302,6 +302,12 @@ def _end(record: RunRecord, error: BaseException, state: NDArray[np.int64]) -> N
         if isinstance(recorder, RowRecorder) and not isinstance(error, NotCompilable | NotBeside):
             recorder.print_lines()
         raise error from None
+    if isinstance(error, ThreadFaultError):
+        where = unravel(error.block, record.grid), unravel(error.thread, record.dim)
+        kind = type(error.error).__name__
+        record.error = KernelError(kind, str(error), *where, error.site.file, error.site.line)
+        record.raised = error.error
+        return
     frame = traceback.extract_tb(error.__traceback__)[-1]  # numba adds one for the line that raised
     if isinstance(recorder, RowRecorder) and not _is_said(frame.filename):
         raise NotCompilable(

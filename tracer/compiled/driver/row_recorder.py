@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...model.array_types import Columns, narrow
-from ...model.trace import WARP, Barriers, Op, OutOfBounds
+from ...model.trace import WARP, Barriers, Op, OutOfBounds, Site
+from ...recording.out_of_bounds import IllegalAddressError, check_address, element_name
 from ...recording.recorder import CHUNK, Recorder, TooLarge
 from ...recording.warp_operations import Participants
 from ..not_compilable import NotCompilable, WaitsForOthers
@@ -47,6 +48,14 @@ _SITE_MASK, _CODE_MASK = (1 << SITE_BITS) - 1, (1 << CODE_BITS) - 1
 COUNTED = 1 << 14  # rows that are counted at once without being kept: few enough for a processor's cache
 END = 1 << 62  # beyond every context
 MAX_ENDED = 1 << 15  # blocks that end before the driver has its turn, besides those of a sweep
+
+
+class ThreadFaultError(Exception):
+    """An access that ends the launch on a GPU: (block, thread, where it is made, the error)."""
+
+    def __init__(self, block: int, thread: int, site: Site, error: Exception) -> None:
+        super().__init__(str(error))
+        self.block, self.thread, self.site, self.error = block, thread, site, error
 
 
 class RowRecorder(Recorder):
@@ -448,15 +457,18 @@ class RowRecorder(Recorder):
         key, context = int(row["key"]), int(row["context"])
         self._learn(key)
         buffer = int(self._buffer_numbers[key >> SITE_BITS])
-        indices = map(str, self._parts[: self.state[Word.INDEX_COUNT]].tolist())
+        indices = self._parts[: self.state[Word.INDEX_COUNT]].tolist()
         sweep, thread = divmod(context, self.threads)
         thread_and_phase = (int(self._blocks[sweep]), thread, int(self._phases[sweep]))
-        text = f"{self.buffers[buffer].name}[{', '.join(indices)}]"
+        index, site = int(row["index"]), self.site(key & _SITE_MASK)
+        text = element_name(self.buffers[buffer], indices, index)
         op = min(self._ops[key & _SITE_MASK], Op.ATOMIC)
         step = self.accesses + number
-        self.out_of_bounds.append(
-            (*thread_and_phase, int(op), buffer, self.site(key & _SITE_MASK), step, int(row["index"]), text)
-        )
+        self.out_of_bounds.append((*thread_and_phase, int(op), buffer, site, step, index, text))
+        try:
+            check_address(self.buffers, buffer, index, text)
+        except IllegalAddressError as error:
+            raise ThreadFaultError(*thread_and_phase[:2], self.sites[site], error) from None
 
     def _split(self, chunks: list[Columns]) -> tuple[list[Columns], list[Columns]]:
         """Return (rows of finished blocks, the others); blocks run one after the other."""

@@ -17,7 +17,7 @@ from .ast_positions import located, move, parsed, parsed_call, parsed_statement
 from .cuda_names import CALLS, EXPRESSIONS, FUNCTIONS, UPDATES
 from .gpu_names import OPERATORS, name_of_function, takes
 from .known_arguments import known_arguments
-from .scope import LAMBDA, CudaPath, NotKnown, source_of
+from .scope import CudaPath, NotKnown, source_of
 from .waits import NAMES, THIS_GRID, group_wait, this_grid, wait
 from .writer import OWN, Writer
 
@@ -142,7 +142,7 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
         return self.call("_ts_print", [values], node)
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
-        with self.inside(node, LAMBDA):
+        with self.inside(node):
             return located(ast.Lambda(node.args, self.visit(node.body)), node)  # type: ignore[no-any-return]
 
     def _as_on_a_gpu(self, name: str, node: ast.Call) -> ast.expr:

@@ -113,7 +113,7 @@ class Rewriter(ExpressionRewriter):
         """A function in a kernel, which Numba writes out where it is called."""
         if node.decorator_list:
             self.refuse(node, f"a function in a kernel with @{ast.unparse(node.decorator_list[0])}")
-        with self.inside(node, node.name):
+        with self.inside(node):
             made: Any = ast.FunctionDef(node.name, node.args, self.block(node.body), [], None, None)
         return located(made, node)
 
@@ -132,32 +132,68 @@ class Rewriter(ExpressionRewriter):
         return self.generic_visit(node)
 
     def visit_Assign(self, node: ast.Assign) -> Any:
-        for target in node.targets:
-            _note_targets(target, node.value, self.targets)
-        value = self.visit(node.value)
-        if len(node.targets) == 1 and not _stores(node.targets[0]):
-            return located(ast.Assign([self.visit(node.targets[0])], value), node)
-        if len(node.targets) > 1 or isinstance(node.targets[0], ast.Tuple | ast.List):
+        targets, given = self._without_aliases(node)
+        if not targets:
+            return []
+        for target in targets:
+            _note_targets(target, given, self.targets)
+        value, unpacked = self.visit(given), _may_be_an_array(given)
+        several = any(isinstance(target, ast.Tuple | ast.List) for target in targets)
+        is_nested = any(
+            isinstance(part, ast.Tuple | ast.List) for t in targets for part in getattr(t, "elts", ())
+        )
+        if len(targets) == 1 and not _stores(targets[0]) and not (several and unpacked) and not is_nested:
+            return located(ast.Assign([self.visit(targets[0])], value), node)
+        if len(targets) > 1 or several:
             value = self.put(value)
-        return [s for target in node.targets for s in self.assign(target, value)]
+        return [s for target in targets for s in self.assign(target, value, by_index=unpacked)]
+
+    def _without_aliases(self, node: ast.Assign) -> tuple[list[ast.expr], ast.expr]:
+        """Return the targets and the value of an assignment, without names that stand for what is known already."""
+        targets: list[ast.expr] = []
+        value = node.value
+        for target in node.targets:
+            if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(node.targets) == 1:
+                pairs = [p for p in zip(target.elts, value.elts, strict=False) if not self._is_alias(p[0])]
+                if len(pairs) < len(target.elts):
+                    made: Any = ast.Tuple([t for t, _ in pairs], ast.Store())
+                    value = ast.copy_location(ast.Tuple([v for _, v in pairs], ast.Load()), value)
+                    target = ast.copy_location(made, target)
+                    if not pairs:
+                        continue
+            if not self._is_alias(target):
+                targets.append(target)
+        return targets, value
+
+    def _is_alias(self, target: ast.expr) -> bool:
+        return isinstance(target, ast.Name) and target.id in self.scope.aliases
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
         if node.value is None:
             return []
         return self.visit_Assign(located(ast.Assign([node.target], node.value), node))
 
-    def assign(self, target: ast.expr, value: ast.expr) -> list[ast.stmt]:
-        """Return the statements that assign to a target."""
+    def assign(self, target: ast.expr, value: ast.expr, *, by_index: bool = False) -> list[ast.stmt]:
+        """Return the statements that assign to a target.
+
+        by_index: whether the value is a variable whose parts several targets get by their numbers, as an array's are.
+        """
         if isinstance(target, ast.Subscript):
             place = [self.visit(target.value), self.visit(target.slice)]
             call = self.call("_ts_store", [value, *place, self.site(target, Op.STORE, Op.LOAD)], target)
             return [located(ast.Expr(call), target)]
         if isinstance(target, ast.Tuple | ast.List):
             names = [ast.Name(self.program.temporary(), ast.Store()) for _ in target.elts]
-            unpack = located(ast.Assign([ast.Tuple(list(names), ast.Store())], value), target)
-            pairs = zip(target.elts, names, strict=True)
-            parts = [s for t, n in pairs for s in self.assign(t, located(ast.Name(n.id, ast.Load()), target))]
-            return [unpack, *parts]
+            unpack = [located(ast.Assign([ast.Tuple(list(names), ast.Store())], value), target)]
+            if by_index and not any(isinstance(t, ast.Starred) for t in target.elts):
+                items = (ast.Constant(number) for number in range(len(names)))
+                loads = [self.call("_ts_load", [value, i, self.site(target, Op.LOAD)], target) for i in items]
+                unpack = [located(ast.Assign([n], v), target) for n, v in zip(names, loads, strict=True)]
+            pairs = [
+                (t, located(ast.Name(n.id, ast.Load()), target))
+                for t, n in zip(target.elts, names, strict=True)
+            ]
+            return [*unpack, *(s for t, v in pairs for s in self.assign(t, v, by_index=True))]
         if isinstance(target, ast.Starred):
             self.refuse(target, "an assignment to a variable with *")
         if isinstance(target, ast.Attribute):
@@ -290,7 +326,11 @@ class Rewriter(ExpressionRewriter):
         site = self.site(loop_position(node), Op.LOAD)
         item = self.call("_ts_load", [known, ast.Name(place, ast.Load()), site], node)
         numbered = self.assign(number, located(ast.Name(place, ast.Load()), node)) if number else []
-        return iterated, ast.Name(place, ast.Store()), [*numbered, *self.assign(element, item)]
+        if isinstance(element, ast.Tuple | ast.List):
+            name = self.program.temporary()
+            numbered.append(located(ast.Assign([ast.Name(name, ast.Store())], item), node))
+            item = located(ast.Name(name, ast.Load()), node)
+        return iterated, ast.Name(place, ast.Store()), [*numbered, *self.assign(element, item, by_index=True)]
 
     def visit_While(self, node: ast.While) -> Any:
         test, body = self.visit(node.test), _with_tick(self, node, self.block(node.body))
@@ -333,6 +373,13 @@ def is_indexed(scope: Scope, iterated: ast.expr) -> bool:
         return scope.value(iterated.func) is range
     except NotKnown:
         return False
+
+
+def _may_be_an_array(value: ast.expr) -> bool:
+    """Return whether an expression may give an array, of which Numba unpacks the elements."""
+    if isinstance(value, ast.Attribute):
+        return value.attr not in ("shape", "strides")
+    return isinstance(value, ast.Name | ast.Subscript)
 
 
 def _stores(target: ast.expr) -> bool:

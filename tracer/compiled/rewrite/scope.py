@@ -6,13 +6,17 @@ import ast
 import builtins
 import linecache
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum, EnumType
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+import numpy as np
+
 from ..not_compilable import NotCompilable
+from .constants import is_type
+from .cuda_names import EXPRESSIONS
 
 
 class CudaPath(str):
@@ -99,6 +103,36 @@ class Scope:
         self._closure = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
         self._globals = function.__globals__
         self._constants = _constant_locals(source.tree)
+        self.aliases: dict[
+            str, Any
+        ] = {}  # by variable: what Numba knows when it compiles, such as cuda.blockIdx
+        self._find_aliases()
+
+    def _find_aliases(self) -> None:
+        """Take the variables that are assigned once, and stand for no value of a number, out of those that compute."""
+        left = {name: value for name, value in self._constants.items() if name in self.locals}
+        before = -1
+        while len(self.aliases) > before:  # one may stand for another
+            before = len(self.aliases)
+            for name in list(left):
+                found = self._aliased(left[name])
+                if found is not None:
+                    self.aliases[name] = found
+                    self.locals.discard(name)
+                    del left[name]
+
+    def _aliased(self, node: ast.expr) -> Any:
+        """Return the function, type or part of `cuda` that an expression means; None where it means a value."""
+        try:
+            if isinstance(node, ast.Attribute) and node.attr == "dtype":
+                return np.dtype(self.dtype(node.value))
+            value = self.value(node)
+        except (NotKnown, TypeError):
+            return None
+        if isinstance(value, CudaPath):
+            return None if value in EXPRESSIONS else value
+        is_compiled = hasattr(value, "py_func") or is_type(value)
+        return value if is_compiled or isinstance(value, ModuleType | type | np.dtype) else None
 
     def value(self, node: ast.expr) -> Any:
         """Return the value of a name, of attributes of one, or of a member of an enum; raises NotKnown."""
@@ -113,6 +147,8 @@ class Scope:
     def _name(self, name: str) -> Any:
         if name in self.told:
             return self.told[name]
+        if name in self.aliases:
+            return self.aliases[name]
         if name in self.locals:
             raise NotKnown
         if name in self.known:
@@ -180,13 +216,24 @@ def _constant_locals(tree: ast.FunctionDef) -> dict[str, ast.expr]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             assigned.setdefault(node.id, []).append(None)
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            assigned.setdefault(node.targets[0].id, []).append(node.value)
+        for target, value in _assigned(node):
+            if isinstance(target, ast.Name):
+                assigned.setdefault(target.id, []).append(value)
     arguments = {a.arg for a in ast.walk(tree) if isinstance(a, ast.arg)}  # also of functions in it
     stored = {n: [v for v in values if v is not None] for n, values in assigned.items()}
     return {
         n: v[0] for n, v in stored.items() if len(v) == 1 and len(assigned[n]) == 2 and n not in arguments
     }
+
+
+def _assigned(node: ast.AST) -> Iterable[tuple[ast.expr, ast.expr]]:
+    """Return the targets of an assignment with what each gets, of tuples in pairs."""
+    if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+        return ()
+    target, value = node.targets[0], node.value
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        return zip(target.elts, value.elts, strict=True)
+    return ((target, value),)
 
 
 def _cuda_or(value: Any) -> Any:

@@ -70,16 +70,18 @@ class Writer:
         return self._place(node) if owns(self.source.file) else self.caller
 
     @contextmanager
-    def inside(self, function: ast.Lambda | ast.FunctionDef, name: str) -> Iterator[None]:
-        """Write a function that stands in this one meanwhile: its arguments and variables are known there alone."""
-        outer, locals_ = self.name, self.scope.locals
+    def inside(self, function: ast.Lambda | ast.FunctionDef) -> Iterator[None]:
+        """Write a function that stands in this one meanwhile: its arguments and variables are known there alone.
+
+        Sites in it belong to this function, into which Numba inlines it.
+        """
+        locals_ = self.scope.locals
         nodes = [n for part in ast.iter_child_nodes(function) for n in ast.walk(part)]
         stored = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
         named = {n.name for n in nodes if isinstance(n, ast.FunctionDef)}
-        self.name = name
         self.scope.locals = {*locals_, *stored, *named, *(n.arg for n in nodes if isinstance(n, ast.arg))}
         yield
-        self.name, self.scope.locals = outer, locals_
+        self.scope.locals = locals_
 
     def call(self, name: str, arguments: list[ast.expr], where: ast.AST) -> ast.expr:
         """Return a call of a function that takes the state."""

@@ -19,8 +19,8 @@ def cached(function: Callable[..., Any]) -> Any:
 
 # Compiled code may call these now, which stay the plain functions that they are.
 for _part in (
-    request_cost.sectors_of, request_cost.turns_of, request_cost.wavefronts_of, request_cost.new_mark,
-    request_cost.is_new,
+    request_cost.sectors_of, request_cost.turns_of, request_cost.wavefronts_of, request_cost.wavefronts_by_lane,
+    request_cost.neighbours_agree, request_cost.new_mark, request_cost.is_new,
 ):  # fmt: skip
     register_jitable(_part)
 # Copied into its caller: a call more, which hands on arrays, takes a fifth of the time that counting does.

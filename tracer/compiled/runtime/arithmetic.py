@@ -37,10 +37,6 @@ def _popc(value: Any) -> Any:
     return count
 
 
-def _fma(a: Any, b: Any, c: Any) -> Any:
-    return a * b + c
-
-
 def _brev(value: Any) -> Any:
     width = width_of(value)
     turned = 0
@@ -70,7 +66,7 @@ def _selp(condition: Any, a: Any, b: Any) -> Any:
 
 ARITHMETIC = {
     f"_ts_cuda{function.__name__}": numba.njit(error_model="numpy")(function)
-    for function in (_popc, _fma, _brev, _clz, _ffs, _selp)
+    for function in (_popc, _brev, _clz, _ffs, _selp)
 }
 
 

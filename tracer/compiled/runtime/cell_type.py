@@ -22,6 +22,8 @@ from numba.np import numpy_support
 from ..state import COMPONENTS_FROM, RECORD_CODE, REGION_SHIFT, SITE_BITS, Word, code_of
 from ..words import I32, I64, at, load_word, word
 
+INSIDE = cgutils.false_bit
+
 
 class Cells(types.Type):  # type: ignore[misc]  # Numba is untyped to mypy
     """An array, or a view into one: where it is, in which buffer, its shape and strides (in bytes).
@@ -55,23 +57,26 @@ class Cells(types.Type):  # type: ignore[misc]  # Numba is untyped to mypy
         return RECORD_CODE if code is None else code
 
     @property
-    def value(self) -> Any:
-        """The type of an element once loaded: CPUs compute half precision as single."""
-        return types.float32 if self.dtype == types.float16 else self.dtype
-
-    @property
     def itemsize(self) -> int:
         """Bytes of an element."""
         return int(self.numpy.itemsize)
 
 
 class _CellsModel(models.StructModel):  # type: ignore[misc]
-    """data: address of the first element; start: of the buffer; region: its number, where a key has it."""
+    """data: address of the first element; start: of the buffer; region: its number, where a key has it.
+
+    is_outside: whether this is a view that begins outside its array, so that each of its elements is outside too.
+    """
 
     def __init__(self, manager: Any, fe_type: Cells) -> None:
         lengths = types.UniTuple(types.int64, fe_type.ndim)
         addresses = [("data", types.int64), ("start", types.int64)]
-        rest = [("region", types.uint32), ("shape", lengths), ("strides", lengths)]
+        rest = [
+            ("region", types.uint32),
+            ("is_outside", types.boolean),
+            ("shape", lengths),
+            ("strides", lengths),
+        ]
         super().__init__(manager, fe_type, addresses + rest)
 
 
@@ -123,12 +128,12 @@ overload(len, strict=False)(_len)
 
 
 def build(
-    context: Any, builder: Any, kind: Cells, data: Any, start: Any, region: Any, shape: Sequence[Any],
-    strides: Sequence[Any],
+    context: Any, builder: Any, kind: Cells, data: Any, start: Any, region: Any, is_outside: Any,
+    shape: Sequence[Any], strides: Sequence[Any],
 ) -> Any:  # fmt: skip
     """Return the value of some cells."""
     made = cgutils.create_struct_proxy(kind)(context, builder)
-    made.data, made.start, made.region = data, start, region
+    made.data, made.start, made.region, made.is_outside = data, start, region, is_outside
     made.shape = cgutils.pack_array(builder, shape, I64)
     made.strides = cgutils.pack_array(builder, strides, I64)
     return made._getvalue()
@@ -160,7 +165,7 @@ def argument(dtype: Any, ndim: int, index: int) -> Any:
             words = [builder.load(at(builder, table, I64, I64(index + i))) for i in range(3 + 2 * ndim)]
             region = builder.trunc(builder.shl(words[2], I64(REGION_SHIFT)), I32)
             shape, strides = words[3 : 3 + ndim], words[3 + ndim :]
-            return build(context, builder, kind, words[0], words[1], region, shape, strides)
+            return build(context, builder, kind, words[0], words[1], region, INSIDE, shape, strides)
 
         return kind(types.int64), generate
 
@@ -189,7 +194,7 @@ def declared(
                 where = builder.add(where, builder.mul(load_word(builder, state, Word.THREAD), whole))
             number = builder.add(load_word(builder, state, Word.DECLARED_FROM), I64(first))
             region = builder.trunc(builder.shl(number, I64(REGION_SHIFT)), I32)
-            return build(context, builder, kind, where, where, region, lengths, strides)
+            return build(context, builder, kind, where, where, region, INSIDE, lengths, strides)
 
         return kind(types.int64), generate
 

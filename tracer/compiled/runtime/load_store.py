@@ -39,12 +39,15 @@ def _of_tuple(typing: Any, state: Any, kind: Any, index: Any, site: Any) -> Any:
             return cgutils.unpack_tuple(builder, args[1])[place]
 
         return kind[place](state, kind, index, site), take
-    inner = typing.resolve_function_type(operator.getitem, (kind, index), {})
+    # LLVM has cases of one width alone, where Numba's unsigned indices have another.
+    whole = types.intp if isinstance(index, types.Integer) else index
+    inner = typing.resolve_function_type(operator.getitem, (kind, whole), {})
     if inner is None or not uniform:
         return None
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return context.get_function(operator.getitem, inner)(builder, (args[1], args[2]))
+        place = context.cast(builder, args[2], index, whole)
+        return context.get_function(operator.getitem, inner)(builder, (args[1], place))
 
     return inner.return_type(state, kind, index, site), generate
 

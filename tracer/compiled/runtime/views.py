@@ -23,34 +23,47 @@ from .element import load_element, parts_of, store_element
 def view_typer(state: Any, cells: Cells, index: Any, site: Any) -> Any:
     """Type an index that names no single element; such an index makes no access."""
     parts = parts_of(index)
-    known = all(isinstance(p, types.Integer | types.SliceType) for p in parts)
-    if not known or len(parts) > cells.ndim:
+    left_out = [place for place, part in enumerate(parts) if isinstance(part, types.EllipsisType)]
+    known = all(isinstance(p, types.Integer | types.SliceType | types.EllipsisType) for p in parts)
+    if not known or len(left_out) > 1 or len(parts) - len(left_out) > cells.ndim:
         return None
     kept = cells.ndim - sum(isinstance(p, types.Integer) for p in parts)
     kind = cells.of(kept)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         values = cgutils.unpack_tuple(builder, args[2]) if isinstance(index, types.BaseTuple) else [args[2]]
-        return _view(context, builder, (cells, kind), args[1], list(zip(parts, values, strict=True)))
+        given = list(zip(parts, values, strict=True))
+        if left_out:  # all axes that are not named
+            given[left_out[0] : left_out[0] + 1] = [(None, None)] * (cells.ndim + 1 - len(parts))
+        return _view(context, builder, (cells, kind), args[1], given)
 
     return kind(state, cells, index, site), generate
 
 
 def _view(context: Any, builder: Any, kinds: Any, value: Any, parts: Sequence[tuple[Any, Any]]) -> Any:
-    """Return the view that some parts of an index, (type, value) each, name; raises NotCompilable outside."""
+    """Return the view that some parts of an index, (type, value) each, name; it may lie outside its array.
+
+    A part without a type leaves its axis as it is.
+    """
     cells, kind = kinds
     struct = cgutils.create_struct_proxy(cells)(context, builder, value)
     shape, strides = (cgutils.unpack_tuple(builder, t) for t in (struct.shape, struct.strides))
-    data, lengths, steps = struct.data, [], []
+    data, is_outside, lengths, steps = struct.data, struct.is_outside, [], []
     for axis, (part, given) in enumerate(parts):
-        if isinstance(part, types.SliceType):
+        if part is None:
+            offset, length, step = I64(0), shape[axis], strides[axis]
+        elif isinstance(part, types.SliceType):
             offset, length, step = _sliced(context, builder, part, given, shape[axis], strides[axis])
+        else:
+            index = context.cast(builder, given, part, types.int64)
+            wrapped = builder.select(
+                builder.icmp_signed("<", index, I64(0)), builder.add(index, shape[axis]), index
+            )
+            is_outside = builder.or_(is_outside, builder.icmp_unsigned(">=", wrapped, shape[axis]))
+            offset, length, step = builder.mul(wrapped, strides[axis]), None, None
+        if length is not None:
             lengths.append(length)
             steps.append(step)
-        else:
-            offset = _row(
-                context, builder, context.cast(builder, given, part, types.int64), shape[axis], strides[axis]
-            )
         data = builder.add(data, offset)
     rest = len(parts)
     return build(
@@ -60,6 +73,7 @@ def _view(context: Any, builder: Any, kinds: Any, value: Any, parts: Sequence[tu
         data,
         struct.start,
         struct.region,
+        is_outside,
         [*lengths, *shape[rest:]],
         [*steps, *strides[rest:]],
     )
@@ -74,13 +88,6 @@ def _sliced(
     slicing.fix_slice(builder, piece, length)
     count = slicing.get_slice_length(builder, piece)
     return builder.mul(piece.start, stride), count, slicing.fix_stride(builder, piece, stride)
-
-
-def _row(context: Any, builder: Any, place: Any, length: Any, stride: Any) -> Any:
-    wrapped = builder.select(builder.icmp_signed("<", place, I64(0)), builder.add(place, length), place)
-    with cgutils.if_unlikely(builder, builder.icmp_unsigned(">=", wrapped, length)):
-        context.call_conv.return_user_exc(builder, NotCompilable, ("a view outside its array",))
-    return builder.mul(wrapped, stride)
 
 
 def filling(kind: Cells, value: Any) -> Any:
@@ -119,7 +126,7 @@ def _copy(state: Any, value: Any, target: Any, site: Any) -> None:
 
 def _dtype_like(typing: Any, cells: Any) -> Any:
     """Type the NumPy dtype of loaded elements."""
-    kind = types.DType(cells.value)
+    kind = types.DType(cells.dtype)
     return kind(cells), lambda context, builder, signature, args: context.get_dummy_value()
 
 
@@ -132,7 +139,17 @@ def _turned(typing: Any, cells: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         struct = cgutils.create_struct_proxy(cells)(context, builder, args[0])
         shape, strides = (cgutils.unpack_tuple(builder, t)[::-1] for t in (struct.shape, struct.strides))
-        return build(context, builder, cells, struct.data, struct.start, struct.region, shape, strides)
+        return build(
+            context,
+            builder,
+            cells,
+            struct.data,
+            struct.start,
+            struct.region,
+            struct.is_outside,
+            shape,
+            strides,
+        )
 
     return cells(cells), generate
 
@@ -147,7 +164,17 @@ def _reshaped(typing: Any, cells: Any, shape: Any) -> Any:
         steps = [I64(cells.itemsize)]
         for length in lengths[:0:-1]:
             steps.insert(0, builder.mul(steps[0], length))
-        return build(context, builder, kind, struct.data, struct.start, struct.region, lengths, steps)
+        return build(
+            context,
+            builder,
+            kind,
+            struct.data,
+            struct.start,
+            struct.region,
+            struct.is_outside,
+            lengths,
+            steps,
+        )
 
     return kind(cells, shape), generate
 
@@ -160,12 +187,32 @@ def _viewed(typing: Any, cells: Any, dtype: Any, length: Any) -> Any:
         struct = cgutils.create_struct_proxy(cells)(context, builder, args[0])
         shape, strides = (cgutils.unpack_tuple(builder, t) for t in (struct.shape, struct.strides))
         shape, strides = [*shape[:-1], args[2]], [*strides[:-1], I64(kind.itemsize)]
-        return build(context, builder, kind, struct.data, struct.start, struct.region, shape, strides)
+        return build(
+            context,
+            builder,
+            kind,
+            struct.data,
+            struct.start,
+            struct.region,
+            struct.is_outside,
+            shape,
+            strides,
+        )
 
     return kind(cells, dtype, length), generate
 
 
-turned, reshaped, viewed = intrinsic(_turned), intrinsic(_reshaped), intrinsic(_viewed)
+def _distance(typing: Any, cells: Any) -> Any:
+    """Type the bytes from the start of a view's memory to its first element."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        struct = cgutils.create_struct_proxy(cells)(context, builder, args[0])
+        return builder.sub(struct.data, struct.start)
+
+    return types.int64(cells), generate
+
+
+turned, reshaped, viewed, distance = map(intrinsic, (_turned, _reshaped, _viewed, _distance))
 
 
 def _transpose(cells: Any) -> Any:
@@ -233,6 +280,8 @@ def _view_as(cells: Any, dtype: Any) -> Any:
         nbytes = cells.shape[last] * cells.itemsize
         if cells.strides[last] != cells.itemsize or nbytes % size:
             raise NotCompilable("a view as another type of an array with gaps")
+        if distance(cells) % size:
+            raise NotCompilable("a view as another type at an address that is no multiple of its size")
         return viewed(cells, dtype, nbytes // size)
 
     return implement
@@ -252,7 +301,9 @@ def _part(number: int) -> Any:
             struct = cgutils.create_struct_proxy(cells)(context, builder, args[0])
             shape, strides = (cgutils.unpack_tuple(builder, t) for t in (struct.shape, struct.strides))
             data, start = (builder.add(place, offset) for place in (struct.data, struct.start))
-            return build(context, builder, kind, data, start, struct.region, shape, strides)
+            return build(
+                context, builder, kind, data, start, struct.region, struct.is_outside, shape, strides
+            )
 
         return kind(cells), generate
 

@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 
 from ...recording.fixed_width_ints import INTEGERS, is_signed, width_of, wrapped
-from .kinds import COMPLEX, FLOATS, INTS, range_of
 
 Function = Callable[..., Any]
+FLOATS = {"float16": 16, "float32": 32, "float64": 64}
+COMPLEX = {"complex64": 32, "complex128": 64}  # with the bits of a part
+INTS = ("bool", *INTEGERS)
 STANDS_FOR: dict[str, type] = {
     "bool": bool, **INTEGERS, "float16": np.float16, "float32": np.float32, "float64": float,
     "complex64": np.complex64, "complex128": complex,
@@ -39,6 +41,14 @@ def as_computed(value: Any) -> Any:
         return INTEGERS["uint64"](value) if 1 << 63 <= value < 1 << 64 else value
     cls = _TO_COMPUTE.get(type(value))
     return value if cls is None or cls is type(value) else cls(value)
+
+
+def range_of(kind: str) -> tuple[int, int]:
+    """Return the lowest and the highest number of a kind of integers."""
+    if kind == "bool":
+        return 0, 1
+    bits = width_of(kind)
+    return (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if is_signed(kind) else (0, (1 << bits) - 1)
 
 
 @cache
@@ -66,25 +76,29 @@ def _integer_caster(kind: str) -> Function:
 
     def cast(value: Any) -> Any:
         if not isinstance(value, int) and isinstance(value, float | np.floating):
-            return truncated(kind, float(value))
+            return _from_float(kind, value)
         number = int(value)
         return cls(number) if low <= number <= high else wrapped(kind, number)
 
     return cast
 
 
-def truncated(kind: str, value: float) -> int:
-    """Return a float as an integer of a kind: without its fraction.
+def _from_float(kind: str, value: float | np.floating[Any]) -> int:
+    """Return a float as an integer of a kind, as PTX's `cvt` has it: saturated, and a nan as 0 or 0x80...
 
-    What does not fit is as an H200 has it: nan is 0x80..., the rest the nearest, in 16 bits at least.
+    Numba takes the nearest integer of half precision, and what lies towards 0 of others. LLVM converts those to 16 bits
+    at least, of which 8 remain.
     """
-    bits = max(16, width_of(kind))
+    half = isinstance(value, np.float16)
+    bits = width_of(kind) if half else max(16, width_of(kind))
     low, high = range_of(f"{'int' if is_signed(kind) else 'uint'}{bits}")
-    if value != value:
-        return wrapped(kind, 1 << (bits - 1))
+    if math.isnan(value):
+        single = half or isinstance(value, np.float32)
+        return wrapped(kind, 0 if single and bits < 64 else 1 << (bits - 1))
     if math.isinf(value):
         return wrapped(kind, high if value > 0 else low)
-    return wrapped(kind, min(max(int(value), low), high))
+    number = float(value)
+    return wrapped(kind, min(max(round(number) if half else int(number), low), high))
 
 
 @cache

@@ -1,7 +1,7 @@
 """libdevice's functions inside kernels: Numba's declarations, with the mathematics of Python and NumPy behind them.
 
-The declarations say the types of arguments and results, which numbers are made of; how a GPU rounds what it
-approximates (`fast_sinf` and its like) is not copied.
+The declarations say the types of arguments and results, which numbers are made of. Where libdevice is installed, it
+computes; how a GPU rounds what it approximates (`fast_sinf` and its like) is not copied.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from ...nvidia_math.native import native_function_named
+from ...recording.fused import fma
 from .lacking import lacking
 
 _MATH = (
@@ -27,7 +29,8 @@ _OWN: dict[str, Callable[..., Any]] = {
     "nearbyint": np.rint, "round": lambda x: np.trunc(x + np.copysign(0.5, x)), "sqrt": np.sqrt,
     "rsqrt": lambda x: 1 / np.sqrt(x), "rcbrt": lambda x: 1 / np.cbrt(x), "exp2": np.exp2, "exp10": lambda x: 10.0**x,
     "fdim": lambda x, y: max(x - y, 0), "fmax": np.fmax, "fmin": np.fmin, "max": max, "min": min, "umax": max,
-    "umin": min, "llmax": max, "llmin": min, "ullmax": max, "ullmin": min, "fma": lambda x, y, z: x * y + z,
+    "umin": min, "llmax": max, "llmin": min, "ullmax": max, "ullmin": min,
+    "fma": lambda x, y, z: fma(type(x).__name__, x, y, z),
     "fdivide": lambda x, y: x / y, "sinpi": lambda x: math.sin(math.pi * x), "cospi": lambda x: math.cos(math.pi * x),
     "sincos": lambda x: (math.sin(x), math.cos(x)), "saturate": lambda x: min(max(x, 0), 1), "tgamma": math.gamma,
     "powi": lambda x, y: x**y, "isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite, "finite": np.isfinite,
@@ -63,7 +66,7 @@ def _late(name: str, declared: FunctionType) -> Callable[..., Any]:
 @cache
 def _function(name: str, text: str) -> Callable[..., Any]:
     """Return what computes a function that is declared with this text; raises AttributeError where nothing does."""
-    compute = _computing(name)
+    compute = native_function_named(name) or _computing(name)
     if compute is None:
         raise AttributeError(lacking(f"libdevice.{name}", "its arithmetic is not written yet"))
     kinds, result = re.findall(r":type \w+: (\w+)", text), re.search(r":rtype: (\w+)", text)

@@ -12,8 +12,10 @@ import time
 
 import pytest
 
+from folders import DATA
 from notebooks import LESSON, notebook_text, write_notebook
 from programs import HEAD, said, tilescope
+from tilescope.app.cli.programs.cell_value import cell_value
 from tilescope.app.cli.programs.findings_output import print_findings
 from tilescope.tracer.storage.trace_file import load
 
@@ -43,6 +45,45 @@ def test_a_course_s_notebook_is_checked_to_its_end_and_blamed_at_cell_and_line(t
     ]
     assert "array([7., 7., 7., 7.], dtype=float32)" in done.stderr  # the value of the last line of [6]
     assert "total: 128" in done.stderr
+
+
+def test_a_cell_that_is_to_raise_does_not_end_the_notebook(tmp_path):
+    text = (DATA / "programs" / "deliberate_error.ipynb").read_text()
+    path = tmp_path / "lesson.ipynb"
+    path.write_text(text)
+    done = tilescope("run", "--quiet", str(path), folder=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "1.0\n")
+    assert f'"{path} [2]", line 2, in <module>' in done.stderr and "ZeroDivisionError" in done.stderr
+    checked = tilescope("check", str(path), folder=tmp_path)
+    assert checked.returncode == 1 and ": error: race: " in checked.stdout
+    path.write_text(text.replace("raises-exception", "another"))
+    assert tilescope("run", "--quiet", str(path), folder=tmp_path).stdout == ""
+
+
+def test_long_values_are_cut_as_jupyter_cuts_them(tmp_path):
+    done = tilescope("run", "--quiet", str(DATA / "programs" / "long_value.ipynb"), folder=tmp_path)
+    lines = done.stdout.splitlines()
+    assert (lines[:2], lines[-2:], len(lines)) == (["[0,", " 1,"], [" 999,", " ...]"], 1001)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ([1, "a", (2,), ()], "[1, 'a', (2,), ()]"),
+        ({"b": {3, 1}, "a": frozenset({2})}, "{'b': {1, 3}, 'a': frozenset({2})}"),
+        ({"long": "x" * 40, "list": [1, "y" * 30]}, f"{{'long': '{'x' * 40}',\n 'list': [1, '{'y' * 30}']}}"),
+        ([list(range(30)), 1], "[[0,\n  1,\n" + "".join(f"  {n},\n" for n in range(2, 29)) + "  29],\n 1]"),
+        ("z" * 200, repr("z" * 200)),
+    ],
+)
+def test_values_have_the_layout_of_jupyter(value, text):
+    assert cell_value(value) == text
+
+
+def test_a_value_that_holds_itself_has_a_text():
+    value: list[object] = [1]
+    value.append(value)
+    assert cell_value(value) == "[1, [...]]"
 
 
 @pytest.mark.parametrize("engine", ["simulator", "compiled"])

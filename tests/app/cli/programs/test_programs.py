@@ -168,11 +168,10 @@ def test_a_forked_child_records_nothing(script, tmp_path):
     assert len(list((tmp_path / "tilescope-traces").iterdir())) == 1
 
 
-def test_an_access_outside_raises_as_the_simulator_does_once_the_launch_is_over(script, tmp_path):
-    path = script(COPY + "copy[1, 32](a[:8], out)\nprint('not reached')\n")
+def test_a_trace_is_kept_of_a_launch_with_accesses_outside(script, tmp_path):
+    path = script(COPY + "copy[1, 32](a[:8], out)\nprint('reached')\n")
     done = tilescope("run", str(path), folder=tmp_path)
-    assert done.returncode == 1
-    assert "IndexError: tid=[8, 0, 0] ctaid=[0, 0, 0]: a[8] is outside its array" in done.stderr
+    assert (done.returncode, done.stdout) == (0, "reached\n")
     assert len(load(tmp_path / "tilescope-traces" / "001-copy.npz").outside.text) == 24
 
 

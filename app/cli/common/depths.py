@@ -1,0 +1,100 @@
+"""The counters of launches at a depth: as written, as compiled, or as measured on a GPU; as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from ....tracer.as_compiled.job import CompiledCounters
+from ....tracer.measure.recorded_counters import recorded_counters_of
+from ....tracer.model.counter_names import GROUPS, MEASURES, NAMES
+from ...compiled.compiled_counters import compiled_counters_of
+from ...model.session import Session
+from ...views.common.wording import COMPILED, EXACT, MEASURED, PART, count_text, mark_of
+from .text_output import aligned
+
+DEPTHS = ("written", "compiled", "measured")
+
+
+class Column(Struct, frozen=True):
+    """The counters of one session at one depth."""
+
+    title: str
+    mark: str
+    counters: dict[str, int]  # empty where they are not known
+    notes: tuple[str, ...]  # sentences about them
+
+
+def depths_table(sessions: Sequence[Session], depths: Sequence[str]) -> str:
+    """Return the counters of sessions at some depths, a column for each of both."""
+    column_of = {"written": _written_column, "compiled": _compiled_column, "measured": _measured_column}
+    columns = [column_of[depth](session) for session in sessions for depth in depths]
+    used = [name for name in NAMES if any(column.counters.get(name) for column in columns)]
+    several = len(depths) > 1
+    titles = [f"{c.title} {c.mark}" if several and c.mark != EXACT else c.title for c in columns]
+    rows = [["", *titles], *([name.replace("_", " "), *(_cell(c, name) for c in columns)] for name in used)]
+    notes = [f"{column.title}: {note}" for column in columns for note in column.notes]
+    return "\n".join([*aligned(rows), *notes])
+
+
+def _cell(column: Column, name: str) -> str:
+    return f"{count_text(column.counters[name])} {column.mark}" if name in column.counters else "-"
+
+
+def _written_column(session: Session) -> Column:
+    total = session.counters.total
+    whole = (session.trace.totals or not session.trace.is_part) and session.trace.error is None
+    mark = PART if not whole else EXACT if session.trace.totals else mark_of(session.trace)
+    return Column(session.title, mark, dict(total), ())
+
+
+def _compiled_column(session: Session) -> Column:
+    found = compiled_counters_of(session)
+    if found.reason:
+        return Column(session.title, COMPILED, {}, (f"not compiled: {found.reason}",))
+    notes = (f"compiled by {found.compiler}.", *found.notes)
+    if found.registers is not None:
+        spills = f", {count_text(found.spills)} bytes of spills" if found.spills else ""
+        notes = (f"compiled by {found.compiler}: {found.registers} registers a thread{spills}.", *found.notes)
+    return Column(session.title, COMPILED, dict(found.counters), notes)
+
+
+def _measured_column(session: Session) -> Column:
+    read = recorded_counters_of(session.launch)
+    if read is None:
+        return Column(session.title, MEASURED, {}, ("nobody has measured this launch.",))
+    known = {name: amount for name, amount in read.counters.items() if name in NAMES}
+    return Column(session.title, MEASURED, known, (f"measured on an {read.device}.",))
+
+
+def compiled_by_line(session: Session) -> str:
+    """Return the counters as compiled of each line, one a row, under the title and the mark."""
+    found = compiled_counters_of(session)
+    if found.reason:
+        return f"{session.title}: not compiled: {found.reason}"
+    rows: list[list[str]] = []
+    last = ""
+    for line, name, amount in sorted(_amounts(found), key=lambda one: one[0]):
+        text = f"line {line}" if line else "several lines"
+        rows.append([text if text != last else "", name.replace("_", " "), count_text(amount)])
+        last = text
+    widths = (max((len(row[0]) for row in rows), default=0), 26, 13)
+    title = f"{session.title}, by line ({COMPILED}, {found.compiler})"
+    return "\n".join([title, *aligned(rows, "<<>", widths)])
+
+
+def _amounts(found: CompiledCounters) -> Iterator[tuple[int, str, int]]:
+    totals: dict[tuple[int, str], int] = {}
+    for site in found.sites:
+        for group, (space, ops) in GROUPS.items():
+            if space == site.space and site.op in ops:
+                for measure in MEASURES[space]:
+                    amount = {
+                        "requests": site.requests, "instructions": site.requests, "sectors": site.cost,
+                        "wavefronts": site.cost, "bytes": site.lanes * site.size,
+                    }[measure]  # fmt: skip
+                    key = site.line, f"{group}_{measure}"
+                    totals[key] = totals.get(key, 0) + amount
+    for (line, name), amount in totals.items():
+        yield line, name, amount

@@ -1,0 +1,108 @@
+"""Tags at the ends of lines: what the compiler did with the accesses of each, in a few words."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPen, QTextDocument
+from PySide6.QtWidgets import QWidget
+
+from ...compiled.fates import LineFate
+from ...widgets.theme import Theme
+from ..common.dimming import dimmed
+from ..common.drawing import width_of
+
+TEXT, SIDE, GAP = 10.5, 5, 8  # pixels at the normal text size
+
+
+class Page(Protocol):
+    """A page of source, as far as tags need it."""
+
+    fates: dict[int, LineFate]
+    lit: frozenset[int]
+    theme: Theme
+
+    def document(self) -> QTextDocument: ...
+    def viewport(self) -> QWidget: ...
+    def fontMetrics(self) -> QFontMetrics: ...  # noqa: N802  # Qt's name
+    def lines_in_sight(self) -> list[tuple[int, float, float]]: ...
+
+
+class TagPlace(NamedTuple):
+    """Where the tag of a line stands."""
+
+    text: str  # in as many words as fit
+    box: QRectF  # from the top of the line
+
+
+def tag_font(page: Page) -> QFont:
+    """Return the font of tags."""
+    return page.theme.font(TEXT)
+
+
+def tag_height(page: Page) -> float:
+    """Return the height of a row that holds a tag alone."""
+    return float(page.fontMetrics().lineSpacing())
+
+
+def tag_place(page: Page, line: int) -> TagPlace | None:
+    """Return where the tag of a line fits beside its text, at the right edge; None where its text leaves no room."""
+    fate, block = page.fates[line], page.document().findBlockByNumber(line - 1)
+    if not block.isValid():
+        return None
+    page.document().size()  # which lays out
+    layout, edge = block.layout(), page.viewport().width() - page.theme.px(GAP)
+    for text in (fate.tag, fate.short):
+        wide = _width(page, text)
+        for row in reversed(range(layout.lineCount())):
+            found = layout.lineAt(row)
+            end = layout.position().x() + found.x() + found.naturalTextWidth() + page.theme.px(GAP)
+            if end + wide <= edge:
+                return TagPlace(text, QRectF(edge - wide, found.y(), wide, found.height()))
+    return None
+
+
+def draw_tags(painter: QPainter, page: Page) -> None:
+    """Draw the tags of the lines in sight."""
+    painter.setClipRect(page.viewport().rect())  # on paper nothing else does
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setFont(tag_font(page))
+    for line, place in _in_sight(page):
+        theme = page.theme if not page.lit or line in page.lit else dimmed(page.theme)
+        box = place.box.adjusted(0, 1, 0, -1)
+        painter.setPen(QPen(theme.colour("border"), 1))
+        painter.setBrush(theme.colour("badge"))
+        painter.drawRoundedRect(box, theme.px(3), theme.px(3))
+        painter.setPen(theme.colour("muted"))
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, place.text)
+
+
+def tag_at(page: Page, point: QPointF) -> str:
+    """Return what is said of the line whose tag is at a point, "" for none."""
+    for line, place in _in_sight(page):
+        if place.box.contains(point):
+            return "\n".join(page.fates[line].sentences)
+    return ""
+
+
+def _in_sight(page: Page) -> list[tuple[int, TagPlace]]:
+    """Return the tags that are in sight, and where."""
+    found = []
+    for line, top, height in page.lines_in_sight():
+        if line in page.fates and page.fates[line].tag:
+            place = tag_place(page, line) or _below(page, line, height)
+            found.append((line, place._replace(box=place.box.translated(0, top))))
+    return found
+
+
+def _below(page: Page, line: int, height: float) -> TagPlace:
+    fate, tall = page.fates[line], tag_height(page)
+    room = page.viewport().width() - 2 * page.theme.px(GAP)
+    text = fate.tag if _width(page, fate.tag) <= room else fate.short
+    wide = _width(page, text)
+    return TagPlace(text, QRectF(page.viewport().width() - page.theme.px(GAP) - wide, height, wide, tall))
+
+
+def _width(page: Page, text: str) -> float:
+    return width_of(text, tag_font(page)) + 2 * page.theme.px(SIDE)

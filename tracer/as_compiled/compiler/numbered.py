@@ -1,0 +1,59 @@
+"""Number the accesses of an optimised module, so that each can be found again in what it is compiled to.
+
+A debug location's line is all that LLVM, ptxas and nvdisasm hand on. Each access gets a location of its own, whose line
+is its number.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+FIRST = 1 << 20  # the number of the first access: no source has so many lines
+MEMORY = ("load", "store", "atomicrmw", "cmpxchg")
+_DEBUG = re.compile(r", !dbg (!\d+)")
+_LOCATION = re.compile(r"^(!\d+) = (?:distinct )?!DILocation\(line: (\d+)(.*)\)$")
+
+
+class Numbered(msgspec.Struct, frozen=True):
+    """A module whose accesses have numbers from FIRST on in place of lines."""
+
+    text: str
+    sites: tuple[int, ...]  # the line that each had, by number - FIRST; 0 where it had none
+
+    def site(self, number: int) -> int:
+        """Return the line that an access had; of what is none, the number itself is one."""
+        return self.sites[number - FIRST] if number >= FIRST else number
+
+
+def numbered(text: str) -> Numbered:
+    """Give each access of a module a debug location of its own."""
+    lines = text.split("\n")
+    locations = {m[1]: (int(m[2]), m[3]) for line in lines if (m := _LOCATION.match(line))}
+    free = max((int(name) for name in re.findall(r"^!(\d+) = ", text, re.MULTILINE)), default=0) + 1
+    sites: list[int] = []
+    added: list[str] = []
+    scope = ""  # of the function
+    for index, line in enumerate(lines):
+        if line.startswith("define "):
+            match = re.search(r"!dbg (!\d+)", line)
+            scope = match[1] if match else ""
+        elif scope and is_access(line):
+            match = _DEBUG.search(line)
+            known = locations.get(match[1]) if match else None
+            number, name = FIRST + len(sites), f"!{free + len(added)}"
+            sites.append(known[0] if known else 0)
+            rest = known[1] if known else f", scope: {scope}"
+            added.append(f"{name} = !DILocation(line: {number}{rest})")
+            plain = _DEBUG.sub("", line)
+            lines[index] = f"{plain}, !dbg {name}"
+    return Numbered("\n".join([*lines, *added]), tuple(sites))
+
+
+def is_access(line: str) -> bool:
+    """Return whether a line is an instruction that accesses memory, also as inline PTX."""
+    if not line.startswith("  "):
+        return False
+    text = re.sub(r'^\s*%(?:"[^"]*"|[\w.$-]+) = ', "", line).strip()
+    return text.split(" ", 1)[0] in MEMORY or (" asm " in text and re.search(r'"(ld|st)\.global\.', text) is not None)

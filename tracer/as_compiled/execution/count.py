@@ -1,0 +1,148 @@
+"""Count a launch as compiled: from a job to its counters, in the process that has Numba's CUDA target."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from llvmlite import binding
+from numpy.typing import NDArray
+
+from ...calls.call import ArgumentTuple, ArrayPlace, memory_file
+from ...model.launch import Array, Launch
+from ...recording import nvidia_files
+from ...recording.kernel_loader import LoadError, filled
+from ...type_inference.client import source_question
+from ...type_inference.question import Question, SourceQuestion, Value
+from ...type_inference.rebuilt_kernel import Maker, NotRebuilt, dtype_from
+from .arguments import Pointer, packed
+from .device_memory import DeviceMemory
+from .execute import LaunchSize, Machine, run
+from ..compiler.generated import of_ptx
+from .instrument import HostCode, host_code
+from ..job import CompiledCounters, Job, LiveJob
+from ..not_countable import NotCountableError
+from ..compiler.numba_ir import KernelIR, kernel_ir
+from ..compiler.numbered import numbered
+from ..compiler.nvidia import nvidia_code
+from ..compiler.optimised import compiler_name, optimised, target_machine
+from .stand_ins import Table
+from .totals import counters_of, sites_of
+
+KEPT = 32  # kernels whose code is kept
+CONTENDED = (
+    "Its atomics are loops of a load and a compare-and-swap, which a GPU repeats where other warps come between: "
+    "how often that is, only a GPU knows."
+)
+TABLES = (
+    "Its math functions are not known here: those that load tables on a GPU (sine of a float64) are not counted. "
+    "Install tilescope[nvidia] for them."
+)
+
+
+def count(job: Job) -> CompiledCounters:
+    """Return the counters of a launch as compiled, or the reason why there are none."""
+    try:
+        return _counted(job)
+    except (NotCountableError, NotRebuilt, LoadError) as error:
+        return CompiledCounters(reason=f"{str(error).removesuffix('.')}.")
+    except Exception as error:  # noqa: BLE001  # what Numba, LLVM or a kernel's text make of each other
+        text = str(error).strip().splitlines()
+        return CompiledCounters(reason=f"It can't be compiled ({type(error).__name__}: {text[0][:120] if text else ''}).")
+
+
+def _counted(job: Job) -> CompiledCounters:
+    if isinstance(job, LiveJob):
+        size = LaunchSize(job.grid, job.block, job.shared_bytes, job.blocks)
+        kernel = _kernel(job.question, size.dynamic)
+        memory, table = _live_arguments(job, kernel.ir)
+    else:
+        launch = job.launch
+        size = LaunchSize(launch.grid, launch.block, launch.shared_bytes, launch.blocks)
+        kernel = _kernel(job.question or source_question(launch), size.dynamic)
+        memory, table = _launch_arguments(launch, kernel.ir)
+    return count_launch(kernel, memory, table, size, job.seconds)
+
+
+class CompiledKernel:
+    """A kernel whose code is ready; dynamic: bytes of dynamic shared memory. Raises NotCountableError."""
+
+    def __init__(self, ir: KernelIR, dynamic: int) -> None:
+        self.ir = ir
+        libdevice = nvidia_files.libdevice()
+        text = str(optimised(ir, libdevice))
+        located = numbered(text)
+        ptx = target_machine().emit_assembly(binding.parse_assembly(located.text))
+        self.native = nvidia_code(ir)
+        self.machine = Machine()
+        self.code = host_code(located, ir.kernel, Table(self.machine.state.ctypes.data), dynamic, of_ptx(ptx))
+        self.notes = tuple(_notes(self.code, without_tables=libdevice is None and "@__nv_" in text))
+        self.compiler = f"{compiler_name()} and {self.native.compiler}" if self.native else compiler_name()
+
+
+_kernels: OrderedDict[str, CompiledKernel] = OrderedDict()
+
+
+def _kernel(question: Question | SourceQuestion, dynamic: int) -> CompiledKernel:
+    """Compile the kernel of a question, or return what is known of it."""
+    key = f"{question.key()} {dynamic}"
+    if key not in _kernels:
+        _kernels[key] = CompiledKernel(kernel_ir(question), dynamic)
+        while len(_kernels) > KEPT:
+            _kernels.popitem(last=False)
+    _kernels.move_to_end(key)
+    return _kernels[key]
+
+
+def count_launch(
+    kernel: CompiledKernel, memory: DeviceMemory, table: NDArray[np.uint8], size: LaunchSize, seconds: float
+) -> CompiledCounters:
+    """Count a launch of a kernel; table: see `arguments.packed`. Raises NotCountableError."""
+    native = kernel.native
+    wide = native is not None and bool(native.joined)
+    sums = run(kernel.code, kernel.machine, table, memory.bounds, size, seconds, wide=wide)
+    sites = sites_of(kernel.code.accesses, kernel.ir.sites, sums, native)
+    return CompiledCounters(
+        kernel.compiler, counters_of(sites), sites, kernel.notes, "",
+        native.registers if native else None, native.spills if native else None,
+    )  # fmt: skip
+
+
+def _notes(code: HostCode, *, without_tables: bool) -> list[str]:
+    notes = [CONTENDED] if " cmpxchg " in code.text else []
+    return [*notes, TABLES] if without_tables else notes
+
+
+def _launch_arguments(launch: Launch, ir: KernelIR) -> tuple[DeviceMemory, NDArray[np.uint8]]:
+    """Return the memory of a launch's arrays, filled, and the table of its arguments."""
+    given: list[Any] = [filled(one) if isinstance(one, Array) else one.value for one in launch.arguments]
+    arrays = [one for one in given if isinstance(one, np.ndarray)]
+    memory = DeviceMemory([one.nbytes for one in arrays])
+    for view, array in zip(memory.views, arrays, strict=True):
+        view[:] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    addresses = iter(memory.addresses)
+    values = [
+        Pointer(next(addresses), one.dtype, one.shape, one.strides) if isinstance(one, np.ndarray) else one
+        for one in given
+    ]
+    return memory, packed(values, ir.types)
+
+
+def _live_arguments(job: LiveJob, ir: KernelIR) -> tuple[DeviceMemory, NDArray[np.uint8]]:
+    sizes = [dtype_from(memory.dtype).itemsize * memory.size for memory in job.memories]
+    memory = DeviceMemory(sizes)
+    for number, view in enumerate(memory.views):
+        view[:] = np.fromfile(memory_file(Path(job.folder), number), np.uint8, len(view))
+    maker = Maker((), lambda *_: None)
+
+    def value(argument: ArrayPlace | ArgumentTuple | Value) -> Any:
+        if isinstance(argument, ArrayPlace):
+            address = memory.addresses[argument.memory] + argument.offset
+            return Pointer(address, dtype_from(argument.dtype), argument.shape, argument.strides)
+        if isinstance(argument, ArgumentTuple):
+            return tuple(map(value, argument.items))
+        return maker.value(argument)
+
+    return memory, packed([value(one) for one in job.arguments], ir.types)

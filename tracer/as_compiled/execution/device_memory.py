@@ -1,0 +1,43 @@
+"""The memory that a kernel's arguments lie in, at addresses of this process like a GPU's: in one piece, 256 bytes apart.
+
+Room that nothing is in lies before and behind: as on a GPU, most accesses outside an array then reach memory, and
+neither end the process nor are left out of the counters.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import sys
+
+import numpy as np
+from numpy.typing import NDArray
+
+ALIGNED = 256  # bytes, as of what cudaMalloc returns
+AROUND = 1 << 32 if sys.platform != "win32" else 1 << 24  # bytes of room on each side, which take no memory
+
+
+class DeviceMemory:
+    """Some memories, given by their bytes, one behind the other."""
+
+    def __init__(self, sizes: list[int]) -> None:
+        offsets = []
+        end = AROUND
+        for size in sizes:
+            offsets.append(end)
+            end += -(-max(size, 1) // ALIGNED) * ALIGNED
+        self._mapped = _mapped(end + AROUND)
+        begin = ctypes.addressof(ctypes.c_char.from_buffer(self._mapped))
+        self.bounds = begin, begin + end + AROUND
+        self.addresses = [begin + offset for offset in offsets]
+        self.views: list[NDArray[np.uint8]] = [
+            np.frombuffer(self._mapped, np.uint8, size, offset)
+            for size, offset in zip(sizes, offsets, strict=True)
+        ]
+
+
+def _mapped(size: int) -> mmap.mmap:
+    if sys.platform == "win32":
+        return mmap.mmap(-1, size)
+    reserve = getattr(mmap, "MAP_NORESERVE", 0)
+    return mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | reserve)

@@ -1,0 +1,496 @@
+"""From a kernel's optimised IR to code for this computer that stops before each of its accesses.
+
+Each access gets a code, an index of `HostCode.accesses`. Codes ascend in the order in which a warp's lanes are to go
+through the code (`block_order.py`): of lanes at several codes, those at the lowest are furthest behind. The ends of
+loops have codes too where lanes may go round a loop without the same accesses, so that they wait for each other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+from llvmlite import binding
+
+from ...model.trace import Op
+from .assembly import without_assembly
+from .block_order import Loop, dominators, ordered
+from ..compiler.generated import Emitted
+from ..not_countable import NotCountableError
+from ..compiler.numbered import Numbered
+from .shared_loops import PREFIX as LOOP_PREFIX
+from .shared_loops import with_shared_loops
+from .stand_ins import PREFIX, Table, core, definition, entry
+from ..compiler.text import split_list, type_of_operand
+
+MEMORY = {"load": Op.LOAD, "store": Op.STORE, "atomicrmw": Op.ATOMIC, "cmpxchg": Op.ATOMIC}
+LOOP_END, MARK = 4, 5  # stand where an `Op` stands: at the end of a loop, and before a branch
+SHORT = 4  # instructions of a branch that ptxas lets all warps execute
+_SHARED = re.compile(r'^(@(?:"[^"]*"|[\w.$-]+)) = (.*?)addrspace\(3\) global (.*)$')
+_LABEL = re.compile(r'^("[^"]*"|[\w.$-]+):')
+_TARGET = re.compile(r'label %("[^"]*"|[\w.$-]+)')
+_ATTRIBUTES = re.compile(
+    r"\b(noundef|nonnull|align \d+|captures\([^)]*\)|readonly|writeonly|noalias|dereferenceable\(\d+\)) ?"
+)
+_WAITS = ("barrier", "bar.warp", "shfl", "vote", "match", "activemask", "cudaCGSynchronize", "redux")
+
+
+class Access(msgspec.Struct, frozen=True):
+    """An instruction that accesses memory, or the end of a loop."""
+
+    op: int  # an `Op`, LOOP_END or MARK
+    size: int  # bytes
+    site: int  # index of the kernel's `CodeSite`s
+    parts: int = 1  # accesses of the source that are joined in it
+    mark: int = -1  # code of the MARK that counts the warps which execute it, where more do than have lanes for it
+
+
+class HostCode(msgspec.Struct, frozen=True):
+    """A kernel as IR for this computer."""
+
+    text: str
+    accesses: tuple[Access, ...]
+    parameters: tuple[str, ...]  # types of the kernel's, in LLVM's words
+    shared: tuple[tuple[str, int], ...]  # names of its arrays in shared memory, and their bytes
+    tables: tuple[tuple[str, int], ...]  # the same of constant arrays in global memory, as libdevice has
+    waits_for_grid: bool
+
+
+def host_code(
+    numbered: Numbered, kernel: str, table: Table, dynamic: int, generated: dict[int, Emitted]
+) -> HostCode:
+    """Return an optimised module as code for this computer.
+
+    dynamic: bytes of dynamic shared memory. generated: what PTX has of its accesses, by their numbers.
+    """
+    locations = {
+        match[1]: int(match[2])
+        for match in re.finditer(r"^(!\d+) = (?:distinct )?!DILocation\(line: (\d+)", numbered.text, re.MULTILINE)
+    }
+    text = with_shared_loops(without_assembly(numbered.text), locations, generated)
+    text = text.replace("@llvm.nvvm.", f"@{PREFIX}nvvm.").replace("@llvm.trap", f"@{PREFIX}trap")
+    text = re.sub(r"^declare [^@\n]*@ts\.trap.*$", f"declare void @{PREFIX}trap()", text, flags=re.MULTILINE)
+    module = binding.parse_assembly(text)
+    shared, tables = _shared_of(module, dynamic), _tables_of(module)
+    machine = host_machine()
+    accesses, lines = _Writer(module, text, locations, numbered, generated).written()
+    lines = [_global_line(line, dict(shared), {n for n, _ in tables}) for line in lines]
+    declared = [f for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")]
+    definitions = _definitions(declared, table)
+    function = module.get_function(kernel)
+    parameters = tuple(str(argument.type) for argument in function.arguments)
+    kept = [line for line in lines if not _is_replaced(line, {f.name for f in declared})]
+    whole = "\n".join([*kept, core(table), *definitions, entry(kernel, list(parameters), table)])
+    waits = any(f.name == "cudaCGSynchronize" for f in declared)
+    header = f'target datalayout = "{machine.target_data}"\ntarget triple = "{binding.get_process_triple()}"\n'
+    return HostCode(header + whole, accesses, parameters, tuple(shared), tuple(tables), waits)
+
+
+def host_machine() -> Any:
+    """Return this computer as LLVM knows it."""
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    binding.initialize_native_asmparser()
+    features = binding.get_host_cpu_features().flatten()
+    target = binding.Target.from_default_triple()
+    return target.create_target_machine(cpu=binding.get_host_cpu_name(), features=features, opt=1, jit=True, codemodel="large")
+
+
+def _definitions(declared: list[Any], table: Table) -> list[str]:
+    made, missing = [], []
+    for function in declared:
+        kind = str(function.global_value_type)
+        result = kind[: kind.rindex("(")].strip() if "(" in kind else kind
+        parameters = [str(argument.type) for argument in function.arguments]
+        text = definition(function.name, result, parameters, table)
+        if text is None:
+            missing.append(function.name.removeprefix(PREFIX))
+        else:
+            made.append(text)
+    if missing:
+        raise NotCountableError(f"It calls {', '.join(missing[:3])}, which is not known here")
+    called = {name for text in made for name in re.findall(r"call \w+ @([a-z]\w*)\(", text)}
+    defined = {f.name for f in declared}
+    for text in made:
+        for kind, name, given in re.findall(r"call (\w+) @([a-z]\w*)\(([^)]*)\)", text):
+            if name in called and name not in defined:
+                called.discard(name)
+                made.append(f"declare {kind} @{name}({', '.join(part.split()[0] for part in given.split(','))})")
+    return made
+
+
+def _is_replaced(line: str, names: set[str]) -> bool:
+    """Return whether a line declares what is defined here, or is of no use here."""
+    if line.startswith(("target ", "source_filename", "!llvm.dbg.cu", "@llvm.used", "!nvvm")):
+        return True
+    if not line.startswith("declare "):
+        return False
+    match = re.search(r'@("[^"]*"|[\w.$-]+)\(', line)
+    return bool(match) and match[1].strip('"') in names  # type: ignore[index]  # it has matched
+
+
+def _shared_of(module: binding.ModuleRef, dynamic: int) -> list[tuple[str, int]]:
+    """Return the arrays in shared memory, and the bytes of each."""
+    found = []
+    data = binding.create_target_data(module.data_layout)
+    for one in module.global_variables:
+        if str(one.type) == "ptr addrspace(3)":
+            size = int(data.get_abi_size(one.global_value_type))
+            found.append((one.name, size or max(dynamic, 16)))
+    return found
+
+
+def _tables_of(module: binding.ModuleRef) -> list[tuple[str, int]]:
+    """Return the constant arrays that a GPU keeps in global memory."""
+    data = binding.create_target_data(module.data_layout)
+    return [
+        (one.name, int(data.get_abi_size(one.global_value_type)))
+        for one in module.global_variables
+        if str(one.type) in ("ptr addrspace(1)", "ptr") and not one.is_declaration and " constant " in str(one)
+    ]
+
+
+def _global_line(line: str, shared: dict[str, int], tables: set[str]) -> str:
+    """Return the line of a global variable as this computer needs it, other lines as they are."""
+    if not line.startswith("@"):
+        return line
+    name = line[1 : line.index(" = ")].strip('"')
+    if name in shared:
+        kind = line[line.index(" global ") + len(" global ") :]
+        kind = type_of_operand(kind)
+        if kind.startswith("[0 x "):
+            kind = f"[{shared[name]} x i8]"
+        return f'@"{name}" = addrspace(3) global {kind} zeroinitializer, align 128'
+    if name in tables:
+        return re.sub(r" = (?:internal|private|linkonce_odr|weak_odr)( dso_local)?( local)?( unnamed_addr| local_unnamed_addr)?",
+                      " =", line).split(", align")[0] + ", align 256"  # fmt: skip
+    return line.replace(" = common ", " = ")
+
+
+class _Writer:
+    """Writes a module's functions with a call before each access."""
+
+    def __init__(
+        self, module: binding.ModuleRef, text: str, locations: dict[str, int], numbered: Numbered,
+        generated: dict[int, Emitted],
+    ) -> None:  # fmt: skip
+        self._module, self._lines = module, text.split("\n")
+        self._data = binding.create_target_data(module.data_layout)
+        self._locations, self._numbered, self._generated = locations, numbered, generated
+        self._accesses: list[Access] = []
+        self._site = 0  # of the accesses of a function that has none of its own
+
+    def written(self) -> tuple[tuple[Access, ...], list[str]]:
+        """Return the accesses by their codes, and the module's lines."""
+        functions = {f.name: f for f in self._module.functions if not f.is_declaration}
+        pieces, order = self._pieces()
+        called = self._calls(pieces)
+        made = {}
+        for name in _callees_first(list(pieces), called):
+            made[name] = self._function(functions[name], pieces[name], called)
+        lines: list[str] = []
+        for part in order:
+            lines += made[part] if isinstance(part, str) else part
+        return tuple(self._accesses), lines
+
+    def _pieces(self) -> tuple[dict[str, list[str]], list[str | list[str]]]:
+        """Return the lines of each function, and the module as names of functions and lines between them."""
+        pieces: dict[str, list[str]] = {}
+        order: list[str | list[str]] = []
+        between: list[str] = []
+        name = ""
+        for line in self._lines:
+            if line.startswith("define "):
+                name = re.search(r'@("[^"]*"|[\w.$-]+)\(', line)[1].strip('"')  # type: ignore[index]  # LLVM's own text
+                order += [between, name]
+                between, pieces[name] = [], []
+            if name:
+                if not line.lstrip().startswith("#dbg_"):
+                    pieces[name].append(line)
+                if line == "}":
+                    name = ""
+            else:
+                between.append(line)
+        return pieces, [*order, between]
+
+    @staticmethod
+    def _calls(pieces: dict[str, list[str]]) -> dict[str, set[str]]:
+        return {
+            name: {
+                called for line in lines if "call " in line
+                for called in (m.strip('"') for m in re.findall(r'@("[^"]*"|[\w.$-]+)\(', line))
+                if called in pieces
+            }
+            for name, lines in pieces.items()
+        }  # fmt: skip
+
+    def _function(self, function: Any, lines: list[str], called: dict[str, set[str]]) -> list[str]:
+        head, blocks = _blocks(lines)
+        is_loop = function.name.startswith(LOOP_PREFIX)
+        self._site = self._numbered.site(int(function.name.removeprefix(LOOP_PREFIX))) if is_loop else 0
+        numbers = {label: number for number, (label, _) in enumerate(blocks)}
+        successors = [_successors(body, numbers) for _, body in blocks]
+        order, loops = ordered(successors)
+        before = dominators(successors)
+        events = {n for n, (_, body) in enumerate(blocks) if any(_is_event(line, called) for line in body)}
+        ends = _loop_ends(loops, events, before)
+        memory = [[i for i in block.instructions if i.opcode in MEMORY] for block in function.blocks]
+        plans = [self._plan(body, memory[n], lines) for n, (_, body) in enumerate(blocks)]
+        branches = _branches(successors, [body for _, body in blocks], plans)
+        marks: dict[int, int] = {}  # codes of the marks before branches, by block
+        done: dict[int, list[str]] = {}
+        position = {block: place for place, block in enumerate(order)}
+        closing: dict[int, list[Loop]] = {}
+        for loop in _every(loops):
+            if loop.header in ends:
+                closing.setdefault(max(loop.blocks, key=lambda b: position.get(b, -1)), []).append(loop)
+        late: dict[int, int] = {}  # code of the end of each loop, by header
+        for block in order:
+            mark = marks.get(branches[block], -1) if block in branches else -1
+            done[block] = self._block(blocks[block][1], plans[block], mark)
+            if block in branches.values():
+                marks[block] = len(self._accesses)
+                done[block].insert(len(done[block]) - 1, self._event(Access(MARK, 0, 0), "ptr null"))
+            for loop in sorted(closing.get(block, ()), key=lambda one: len(one.blocks)):
+                late[loop.header] = len(self._accesses)
+                self._accesses.append(Access(LOOP_END, 0, 0))
+        for loop in _every(loops):
+            if loop.header in late:
+                for latch in loop.latches:
+                    end = f"  call void @ts.access0(i64 {late[loop.header]}, ptr null)"
+                    done[latch].insert(len(done[latch]) - 1, end)
+        result = [head]
+        for number, (label, body) in enumerate(blocks):
+            result += [f"{label}:", *done.get(number, [_without_debug(line) for line in body])]
+        return [*result, "}"]
+
+    def _plan(self, body: list[str], instructions: list[Any], function: list[str]) -> list[_Planned | None]:
+        """Return what becomes of each access of a block; None for one that is part of another."""
+        memory = iter(instructions)
+        planned = [
+            self._planned(line, next(memory), function) for line in body if _opcode(line) in MEMORY
+        ]
+        joined: list[_Planned | None] = list(planned)
+        for op in (Op.LOAD, Op.STORE):
+            mine = [n for n, one in enumerate(planned) if one.access.op == op]
+            present = [n for n in mine if planned[n].emitted is not None]
+            asked = sum(planned[n].access.size for n in mine)
+            made = sum(planned[n].emitted.size for n in present)  # type: ignore[union-attr]  # those that are
+            if len(present) == len(mine) or made < asked:
+                continue
+            for n in mine:
+                one, emitted = planned[n], planned[n].emitted
+                if emitted is None:
+                    joined[n] = None
+                elif emitted.size > one.access.size:
+                    parts = emitted.size // one.access.size
+                    joined[n] = _Planned(msgspec.structs.replace(one.access, size=emitted.size, parts=parts), emitted, one.pointer)
+        return joined
+
+    def _planned(self, line: str, instruction: Any, function: list[str]) -> _Planned:
+        operands = list(instruction.operands)
+        opcode = instruction.opcode
+        kind = instruction.type if opcode == "load" else operands[0 if opcode == "store" else 1].type
+        op = MEMORY[opcode]
+        text = _after_opcode(line)
+        if opcode == "atomicrmw" and not _never_reduces(text) and not _is_used(line, function):
+            op = Op.REDUCTION
+        number = self._number(line)
+        site = self._numbered.site(number) if number else self._site
+        access = Access(op, int(self._data.get_abi_size(kind)), site)
+        return _Planned(access, self._generated.get(number), _pointer_in(text, opcode))
+
+    def _block(self, body: list[str], plan: list[_Planned | None], mark: int) -> list[str]:
+        """Return a block's lines with a call before each access; mark: what counts the warps that execute it, or -1."""
+        memory = iter(plan)
+        result = []
+        for line in body:
+            opcode = _opcode(line)
+            if opcode in MEMORY:
+                one = next(memory)
+                if one is not None:
+                    access = msgspec.structs.replace(one.access, mark=mark) if one.is_shared else one.access
+                    result.append(self._event(access, one.pointer))
+            elif opcode == "call" and (copied := re.search(r"@llvm\.(memcpy|memmove|memset)\.[^(]*\(", line)):
+                result += self._copy(line, copied)
+            result.append(_without_debug(line))
+        return result
+
+    def _copy(self, line: str, copied: re.Match[str]) -> Iterator[str]:
+        """Yield the calls before a copy of some bytes, which a GPU makes in words of up to 8."""
+        given = split_list(line[copied.end() : line.rindex(")")])
+        match = re.fullmatch(r"i\d+ (\d+)", given[2].strip())
+        number = self._number(line)
+        site = self._numbered.site(number) if number else self._site
+        for index, op in ((1, Op.LOAD), (0, Op.STORE)):
+            if match and (index == 0 or copied[1] != "memset"):
+                size = next(s for s in (8, 4, 2, 1) if int(match[1]) % s == 0)
+                yield self._event(Access(op, size, site), _ATTRIBUTES.sub("", given[index]))
+
+    def _event(self, access: Access, pointer: str) -> str:
+        space = re.match(r"ptr addrspace\((\d+)\)", pointer)
+        self._accesses.append(access)
+        return f"  call void @ts.access{space[1] if space else 0}(i64 {len(self._accesses) - 1}, {pointer})"
+
+    def _number(self, line: str) -> int:
+        match = re.search(r", !dbg (!\d+)", line)
+        return self._locations.get(match[1], 0) if match else 0
+
+
+class _Planned(msgspec.Struct, frozen=True):
+    """An access of a block: what is counted of it, what generated code has in its place, and its pointer."""
+
+    access: Access
+    emitted: Emitted | None
+    pointer: str
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether it is known to be in shared memory."""
+        return self.emitted is not None and self.emitted.space == "shared"
+
+
+def _branches(
+    successors: list[list[int]], bodies: list[list[str]], plans: list[list[_Planned | None]]
+) -> dict[int, int]:
+    """Return the blocks whose access to shared memory all warps execute that come to the branch before.
+
+    By block: that with the branch. ptxas makes no branches around so few instructions, but switches lanes off for them,
+    and Nsight Compute counts an instruction for which all are off.
+    """
+    before: dict[int, list[int]] = {}
+    for block, following in enumerate(successors):
+        for one in following:
+            before.setdefault(one, []).append(block)
+    found = {}
+    for block, plan in enumerate(plans):
+        some = [one for one in plan if one is not None]
+        shared = [one for one in some if one.is_shared]
+        if len(before.get(block, ())) != 1 or not shared or len(successors[before[block][0]]) != 2:
+            continue
+        plain = [line for line in bodies[block][:-1] if _opcode(line) not in ("phi", "getelementptr")]
+        if len(some) == 1 and len(plain) <= SHORT and not any("call " in line for line in plain):
+            found[block] = before[block][0]
+    return found
+
+
+def _blocks(lines: list[str]) -> tuple[str, list[tuple[str, list[str]]]]:
+    """Return a function's first line, and its blocks as (label, lines)."""
+    head = re.sub(r"\bptx_kernel |\blocal_unnamed_addr ?|!dbg !\d+ ?", "", lines[0])
+    head = re.sub(r"define (internal |private |linkonce_odr |weak_odr )?", "define internal ", head, count=1)
+    blocks: list[tuple[str, list[str]]] = []
+    for line in lines[1:-1]:
+        label = _LABEL.match(line)
+        if label:
+            blocks.append((label[1], []))
+        elif line.strip() and not line.startswith(";"):
+            if not blocks:
+                blocks.append(("entry.0", []))
+            blocks[-1][1].append(line)
+    return head, _with_whole_terminators(blocks)
+
+
+def _with_whole_terminators(blocks: list[tuple[str, list[str]]]) -> list[tuple[str, list[str]]]:
+    """Join the lines of each switch."""
+    result = []
+    for label, body in blocks:
+        joined: list[str] = []
+        for line in body:
+            if joined and joined[-1].lstrip().startswith("switch ") and "]" not in joined[-1]:
+                joined[-1] += " " + line.strip()
+            else:
+                joined.append(line)
+        result.append((label, joined))
+    return result
+
+
+def _successors(body: list[str], numbers: dict[str, int]) -> list[int]:
+    return [numbers[label] for label in dict.fromkeys(_TARGET.findall(body[-1])) if label in numbers]
+
+
+def _opcode(line: str) -> str:
+    text = re.sub(r'^\s*%(?:"[^"]*"|[\w.$-]+) = ', "", line).strip()
+    text = re.sub(r"^(tail|musttail|notail) ", "", text)
+    return text.split(" ", 1)[0]
+
+
+def _after_opcode(line: str) -> str:
+    text = re.sub(r'^\s*%(?:"[^"]*"|[\w.$-]+) = ', "", line).strip()
+    return text.split(" ", 1)[1]
+
+
+def _pointer_in(text: str, opcode: str) -> str:
+    """Return the pointer of an access, with its type."""
+    parts = split_list(text)
+    if opcode in ("load", "store"):
+        pointer = parts[1]
+    elif opcode == "cmpxchg":
+        pointer = re.sub(r"^(weak |volatile )*", "", parts[0])
+    else:
+        pointer = re.sub(r"^(volatile )?\w+ ", "", parts[0])
+    return re.sub(
+        r' (syncscope\("[^"]*"\)|unordered|monotonic|acquire|release|acq_rel|seq_cst)', "", pointer
+    )
+
+
+def _never_reduces(text: str) -> bool:
+    """Return whether an atomic gives its old value even if nobody uses it: there is no reduction for it."""
+    return re.match(r"(volatile )?xchg\b", text) is not None
+
+
+def _is_used(line: str, function: list[str]) -> bool:
+    match = re.match(r'\s*(%(?:"[^"]*"|[\w.$-]+)) = ', line)
+    if not match:
+        return False
+    name = re.compile(re.escape(match[1]) + r"(?![\w.$-])")
+    return any(name.search(other) for other in function if other is not line)
+
+
+def _without_debug(line: str) -> str:
+    return re.sub(r", !dbg !\d+", "", line) if "!dbg" in line else line
+
+
+def _is_event(line: str, called: dict[str, set[str]]) -> bool:
+    opcode = _opcode(line)
+    if opcode in MEMORY:
+        return True
+    if opcode != "call":
+        return False
+    names = [name.strip('"') for name in re.findall(r'@("[^"]*"|[\w.$-]+)\(', line)]
+    return any(name in called or any(word in name for word in _WAITS) for name in names)
+
+
+def _loop_ends(loops: list[Loop], events: set[int], before: list[set[int]]) -> set[int]:
+    """Return the headers of the loops at whose ends lanes have to wait for each other; before: `dominators`.
+
+    Not where nothing in a loop is waited for, and not where each round makes the same accesses.
+    """
+    needed = set()
+    for loop in _every(loops):
+        inside = events & loop.blocks
+        alike = not loop.inner and all(inside <= before[latch] for latch in loop.latches)
+        if inside and not alike:
+            needed.add(loop.header)
+    return needed
+
+
+def _every(loops: list[Loop]) -> list[Loop]:
+    return [one for loop in loops for one in (loop, *_every(list(loop.inner)))]
+
+
+def _callees_first(names: list[str], called: dict[str, set[str]]) -> list[str]:
+    """Order functions so that each comes after those that it calls: lanes in a call are to end it first."""
+    order: list[str] = []
+
+    def visit(name: str, above: tuple[str, ...]) -> None:
+        if name in order or name in above:
+            return
+        for one in sorted(called[name]):
+            visit(one, (*above, name))
+        order.append(name)
+
+    for name in names:
+        visit(name, ())
+    return order

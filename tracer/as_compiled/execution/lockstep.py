@@ -1,0 +1,384 @@
+"""The scheduler of code made by `instrument`: the lanes of a warp in lockstep, and each of its requests counted.
+
+A thread runs on a stack of its own until it comes to an access, a barrier or a warp operation. Of a warp's lanes, those
+at the lowest code go on together, and their access is one request. Warps run one after the other up to a barrier, each
+for `QUANTUM` requests at most, since it may wait for what another one does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...analysis import request_cost
+from ...compiled.cached import cached, part
+from ...compiled.scheduler.blocks import take_stack
+from ...compiled.scheduler.switching import go_on
+from ...compiled.state import PLACE_WORDS, PlaceWord, StopReason, Word
+from ...compiled.rows import request_cost as _jitable  # noqa: F401  # registers the rules with Numba
+from ...compiled.words import peek, poke
+from ...model.trace import WARP, Op
+from . import instrument, stand_ins
+from .instrument import LOOP_END, MARK
+from .stand_ins import ACCESS_CODE, ADDRESS, CLAMP, EXTRA, MASK, MODE_SHIFT, PREDICATE, RESULT, VALUE, Reason
+
+QUANTUM = 1 << 14
+FAR = 1 << 40  # behind all codes
+PLACE_BYTES = 8 * PLACE_WORDS
+ALL_LANES = 0xFFFFFFFF
+RUNS = -10  # in place of a `StopReason`, of a thread that is to go on
+
+# How a launch ended.
+OVER, TRAPPED, STUCK, PAUSED = range(4)
+
+# Where an address lies.
+ELSEWHERE, GLOBAL, SHARED = range(3)
+
+# What is summed up of the requests of a code in global and in shared memory.
+# COST_8, COST_16: what they would cost if each loaded or stored so many bytes; of loads and stores of shared memory.
+REQUESTS, COST, LANES, COST_8, COST_16 = range(5)
+SUMS = 5
+
+
+def _space_of(address: Any, ranges: Any) -> Any:
+    """Return where an address lies; ranges: rows of (first byte, after the last, space)."""
+    for row in range(len(ranges)):
+        if ranges[row, 0] <= address < ranges[row, 1]:
+            return ranges[row, 2]
+    return np.int64(ELSEWHERE)
+
+
+space_of = part(_space_of)
+
+
+def _count(
+    code: Any, addresses: Any, lanes: Any, count: Any, accesses: Any, ranges: Any, low: Any, scratch: Any, sums: Any
+) -> None:
+    """Count one request, for each space that its addresses lie in; lanes: of each address, its number in the warp.
+
+    low: room for addresses, and from WARP on for lanes.
+    """
+    op, size = accesses[code, 0], accesses[code, 1]
+    if op == MARK:
+        sums[code, SHARED, REQUESTS] += 1
+        return
+    whole = ~(size - 1) if accesses[code, 2] > 1 else -1  # joined accesses begin at a multiple of their size
+    own = low[WARP:]
+    for space in (GLOBAL, SHARED):
+        some = 0
+        for number in range(count):
+            if space_of(addresses[number], ranges) == space:
+                low[some] = addresses[number] & whole
+                own[some] = lanes[number]
+                some += 1
+        if some == 0:
+            continue
+        if space == SHARED:
+            cost = request_cost.wavefronts_by_lane(low, own, some, size, scratch)
+            if op < Op.ATOMIC and accesses[code, 3]:
+                sums[code, space, COST_8] += _wide_cost(low, own, some, 8, scratch)
+                sums[code, space, COST_16] += _wide_cost(low, own, some, 16, scratch)
+        elif op >= Op.ATOMIC:
+            cost = request_cost.turns_of(low, some, scratch)
+        else:
+            cost = request_cost.sectors_of(low, some, size, scratch)
+        sums[code, space, REQUESTS] += 1
+        sums[code, space, COST] += cost
+        sums[code, space, LANES] += some
+
+
+def _wide_cost_of(low: Any, own: Any, count: Any, size: Any, scratch: Any) -> Any:
+    """Return the wavefronts of a request in which each lane takes so many bytes, at a multiple of these."""
+    wide = np.empty(WARP, np.int64)
+    for number in range(count):
+        wide[number] = low[number] & ~(size - 1)
+    return request_cost.wavefronts_by_lane(wide, own, count, size, scratch)
+
+
+_wide_cost = part(_wide_cost_of)
+count_request = part(_count)
+
+
+def _resume_of(state: Any, place: Any) -> Any:
+    """Let a thread run until it stops; return the reason."""
+    poke(state, Word.PLACE, place)
+    go_on(state)
+    return peek(place, PlaceWord.REASON)
+
+
+resume = part(_resume_of)
+
+
+def _is_met(first: Any, lanes: Any, lane: Any, codes: Any) -> Any:
+    """Return whether all lanes that a lane's warp operation names are at one like it, or have ended."""
+    place = first + lane * PLACE_BYTES
+    reason, mask = peek(place, PlaceWord.REASON), peek(place, MASK) & ALL_LANES
+    for other in range(lanes):
+        if mask >> other & 1:
+            there = peek(first + other * PLACE_BYTES, PlaceWord.REASON)
+            if there != StopReason.DONE and there != reason:
+                return False
+            if there == reason and peek(first + other * PLACE_BYTES, MASK) & ALL_LANES != mask:
+                return False
+    return True
+
+
+is_met = part(_is_met)
+
+
+def _source_of(mode: Any, lane: Any, given: Any, clamp: Any) -> Any:
+    """Return the lane whose value a shuffle takes, -1 where it has none (PTX ISA, "shfl.sync")."""
+    segment, limit = clamp >> 8 & 31, clamp & 31
+    lowest = lane & segment
+    highest = lowest | (limit & ~segment & 31)
+    if mode == 0:
+        source = lowest | (given & ~segment & 31)
+        return source if source <= highest else -1
+    if mode == 1:
+        source = lane - given
+        return source if source >= highest else -1
+    source = lane + given if mode == 2 else lane ^ given
+    return source if source <= highest else -1
+
+
+source_of = part(_source_of)
+
+
+def _meet_of(first: Any, lanes: Any, lane: Any, group: Any) -> None:
+    """Give the lanes of a warp operation, bits of `group`, what they take from it."""
+    place = first + lane * PLACE_BYTES
+    reason = peek(place, PlaceWord.REASON)
+    ballot = 0
+    if reason == Reason.VOTE:
+        for other in range(lanes):
+            if group >> other & 1 and peek(first + other * PLACE_BYTES, VALUE):
+                ballot |= 1 << other
+    for other in range(lanes):
+        if not group >> other & 1:
+            continue
+        there = first + other * PLACE_BYTES
+        if reason == Reason.VOTE:
+            poke(there, RESULT, ballot)
+            poke(there, PREDICATE, group)
+        elif reason == Reason.SHUFFLE:
+            both = peek(there, CLAMP)
+            source = source_of(both >> MODE_SHIFT, other, peek(there, EXTRA), both & ((1 << MODE_SHIFT) - 1))
+            taken = source if 0 <= source < lanes else other
+            poke(there, RESULT, peek(first + taken * PLACE_BYTES, VALUE))
+            poke(there, PREDICATE, 1 if source >= 0 else 0)
+        elif reason == StopReason.MATCH_ANY or reason == StopReason.MATCH_ALL:
+            same = 0
+            for another in range(lanes):
+                if group >> another & 1 and peek(first + another * PLACE_BYTES, VALUE) == peek(there, VALUE):
+                    same |= 1 << another
+            all_same = same == group
+            if reason == StopReason.MATCH_ANY:
+                poke(there, RESULT, same)
+            else:
+                poke(there, RESULT, group if all_same else 0)
+            poke(there, PREDICATE, 1 if all_same else 0)
+
+
+meet = part(_meet_of)
+
+
+def _let_meet(first: Any, lanes: Any, codes: Any) -> Any:
+    """Let the lanes of warp operations go on that all lanes have come to; return whether there are some."""
+    met = False
+    for lane in range(lanes):
+        place = first + lane * PLACE_BYTES
+        reason = peek(place, PlaceWord.REASON)
+        waits = reason == StopReason.SYNCWARP or reason == Reason.VOTE or reason == Reason.SHUFFLE
+        waits = waits or reason == StopReason.MATCH_ANY or reason == StopReason.MATCH_ALL
+        if not waits or not is_met(first, lanes, lane, codes):
+            continue
+        mask, group = peek(place, MASK) & ALL_LANES, 0
+        for other in range(lanes):
+            there = first + other * PLACE_BYTES
+            if mask >> other & 1 and peek(there, PlaceWord.REASON) == reason:
+                group |= 1 << other
+        meet(first, lanes, lane, group)
+        for other in range(lanes):
+            if group >> other & 1:
+                poke(first + other * PLACE_BYTES, PlaceWord.REASON, RUNS)
+        met = True
+    return met
+
+
+let_meet = part(_let_meet)
+
+
+def _run_warp_of(
+    state: Any, first: Any, lanes: Any, accesses: Any, ranges: Any, work: Any, scratch: Any, sums: Any
+) -> Any:
+    """Run a warp until all its lanes wait or have ended; return how many requests it made, -1 for a trap.
+
+    work: rows of numbers by lane: codes, addresses of a request, room for those of one space, lanes of a request.
+    """
+    codes, addresses, low, numbers = work[0], work[1], work[2], work[3]
+    made = 0
+    while True:
+        lowest = np.int64(FAR)
+        active = 0
+        for lane in range(lanes):
+            place = first + lane * PLACE_BYTES
+            reason = peek(place, PlaceWord.REASON)
+            if reason == RUNS:
+                reason = resume(state, place)
+                if reason == Reason.TRAP:
+                    return np.int64(-1)
+                codes[lane] = peek(place, ACCESS_CODE) if reason == StopReason.ACCESS else FAR
+                if reason == StopReason.ACTIVE:
+                    active |= 1 << lane
+            elif reason != StopReason.ACCESS:
+                codes[lane] = FAR
+            if codes[lane] < lowest:
+                lowest = codes[lane]
+        if active:
+            for lane in range(lanes):
+                if active >> lane & 1:
+                    poke(first + lane * PLACE_BYTES, RESULT, active)
+                    poke(first + lane * PLACE_BYTES, PlaceWord.REASON, RUNS)
+            continue
+        if lowest == FAR:
+            if let_meet(first, lanes, codes):
+                made += 1
+                continue
+            return made
+        count = 0
+        for lane in range(lanes):
+            if codes[lane] == lowest:
+                place = first + lane * PLACE_BYTES
+                addresses[count] = peek(place, ADDRESS)
+                numbers[count] = lane
+                count += 1
+                poke(place, PlaceWord.REASON, RUNS)
+        if accesses[lowest, 0] != LOOP_END:
+            count_request(lowest, addresses, numbers, count, accesses, ranges, low, scratch, sums)
+        made += 1
+        if made > QUANTUM:
+            return made
+
+
+run_warp = part(_run_warp_of)
+
+
+def _begin_block(state: Any, first: Any, threads: Any) -> None:
+    """Give the threads of a block their stacks and indices."""
+    dx, dy = peek(state, Word.DX), peek(state, Word.DY)
+    for thread in range(threads):
+        place = first + thread * PLACE_BYTES
+        poke(place, PlaceWord.THREAD, thread)
+        poke(place, PlaceWord.TX, thread % dx)
+        poke(place, PlaceWord.TY, thread // dx % dy)
+        poke(place, PlaceWord.TZ, thread // (dx * dy))
+        poke(place, PlaceWord.REASON, RUNS)
+        take_stack(state, place)
+
+
+begin_block = part(_begin_block)
+
+
+def _release(first: Any, threads: Any, grid: Any) -> Any:
+    """Let the threads of a block go on that all wait at a barrier; return how many run, -1 where some wait elsewhere."""
+    alive, waiting, total, voted = 0, 0, 0, 0
+    for thread in range(threads):
+        place = first + thread * PLACE_BYTES
+        reason = peek(place, PlaceWord.REASON)
+        if reason == StopReason.DONE:
+            continue
+        alive += 1
+        if StopReason.BARRIER <= reason <= StopReason.OR or (grid and reason == StopReason.GRID):
+            waiting += 1
+            if reason != StopReason.BARRIER and reason != StopReason.GRID:
+                total += peek(place, VALUE)
+                voted += 1
+    if alive and waiting < alive:
+        return np.int64(-1)
+    for thread in range(threads):
+        place = first + thread * PLACE_BYTES
+        reason = peek(place, PlaceWord.REASON)
+        if reason == StopReason.DONE:
+            continue
+        result = total
+        if reason == StopReason.AND:
+            result = 1 if total == voted else 0
+        elif reason == StopReason.OR:
+            result = 1 if total else 0
+        poke(place, RESULT, result)
+        poke(place, PlaceWord.REASON, RUNS)
+    return np.int64(alive)
+
+
+release = part(_release)
+
+
+def _waits_for_grid(first: Any, threads: Any) -> Any:
+    """Return whether the threads of a block have all come to a barrier of the grid, or ended."""
+    for thread in range(threads):
+        reason = peek(first + thread * PLACE_BYTES, PlaceWord.REASON)
+        if reason != StopReason.GRID and reason != StopReason.DONE:
+            return False
+    return True
+
+
+waits_for_grid = part(_waits_for_grid)
+
+
+def _enter(state: Any, block: Any, grid: Any) -> None:
+    """Make a block the current one."""
+    poke(state, Word.BX, block % grid[0])
+    poke(state, Word.BY, block // grid[0] % grid[1])
+    poke(state, Word.BZ, block // (grid[0] * grid[1]))
+
+
+enter = part(_enter)
+
+
+def _run_block(
+    state: Any, first: Any, threads: Any, accesses: Any, ranges: Any, work: Any, scratch: Any, sums: Any
+) -> Any:
+    """Run a block until it has ended or waits for the grid; return how (see `OVER`), or PAUSED for the second."""
+    idle = 0
+    while True:
+        made = 0
+        for warp in range(0, threads, WARP):
+            lanes = min(WARP, threads - warp)
+            requests = run_warp(
+                state, first + warp * PLACE_BYTES, lanes, accesses, ranges, work, scratch, sums
+            )
+            if requests < 0:
+                return np.int64(TRAPPED)
+            made += requests
+            if requests > QUANTUM:
+                idle += 1
+        alive = release(first, threads, False)
+        if alive == 0:
+            return np.int64(OVER)
+        if alive < 0 and made == 0:
+            return np.int64(PAUSED) if waits_for_grid(first, threads) else np.int64(STUCK)
+        if idle > work[4, 0]:
+            return np.int64(STUCK)
+
+
+run_block = part(_run_block)
+
+
+def _run_blocks(
+    state: Any, blocks: Any, places: Any, grid: Any, threads: Any, accesses: Any, ranges: Any, work: Any, scratch: Any,
+    sums: Any,
+) -> Any:  # fmt: skip
+    """Run blocks one after the other; return (how it ended, how many have ended)."""
+    for number in range(len(blocks)):
+        enter(state, blocks[number], grid)
+        stacks = peek(state, Word.STACK_COUNT)
+        begin_block(state, places, threads)
+        ended = run_block(state, places, threads, accesses, ranges, work, scratch, sums)
+        poke(state, Word.STACK_COUNT, stacks)
+        if ended != OVER:
+            return ended, number
+    return np.int64(OVER), len(blocks)
+
+
+run_blocks = cached(_run_blocks, __file__, request_cost.__file__, instrument.__file__, stand_ins.__file__)

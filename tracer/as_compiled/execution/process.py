@@ -1,0 +1,45 @@
+"""The process that counts launches as compiled: jobs in, counters out, a line of JSON each.
+
+It needs Numba's real CUDA target, so the simulator must be off, and neither GPU nor CUDA toolkit. Compiled kernels run
+in it, and one that crashes ends it: who asks starts another one (`client.py`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import warnings
+
+from ...processes.json_streams import private_streams, sender
+from ...processes.parent_death import die_with_parent
+from ..job import JOB
+
+
+def main() -> None:
+    """Answer each job as it comes."""
+    os.environ.pop("NUMBA_ENABLE_CUDASIM", None)  # Numba looks only once, when it is imported
+    os.environ["NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING"] = "1"
+    os.environ["NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS"] = "0"
+    warnings.simplefilter("ignore")
+    die_with_parent()
+    source, target = private_streams()
+    send = sender(target)
+    prepare()
+    from .count import count
+
+    for line in source:
+        send(count(JOB.decode(line)))
+
+
+def prepare() -> None:
+    """Import what kernels may use of numba.cuda."""
+    from ...type_inference.process import SUBMODULES
+
+    for name in SUBMODULES:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(f"numba.cuda.{name}")
+
+
+if __name__ == "__main__":
+    main()

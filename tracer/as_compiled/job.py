@@ -1,0 +1,86 @@
+"""A launch whose compiled counters are asked for, and the answer, as plain data."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Literal
+
+import msgspec
+
+from ..calls.call import Argument, Memory
+from ..model.launch import Dim3, Launch
+from ..type_inference.question import Question
+
+SECONDS = 20.0  # that a launch may run
+
+
+class LiveJob(msgspec.Struct, frozen=True, tag="live"):
+    """A launch of a program under way: its kernel, and its arguments with the memory that they lie in."""
+
+    question: Question
+    arguments: tuple[Argument, ...]
+    memories: tuple[Memory, ...]
+    digest: str  # of what the memories hold
+    folder: str  # where that lies, a file for each memory (`tracer/calls`)
+    grid: Dim3
+    block: Dim3
+    shared_bytes: int = 0
+    blocks: tuple[int, ...] | None = None  # those that run; None for all
+    seconds: float = SECONDS
+
+    def key(self) -> str:
+        """Return a name: equal launches have equal keys (64 hexadecimal digits)."""
+        return _key(msgspec.structs.replace(self, folder="", seconds=0.0))
+
+
+class LaunchJob(msgspec.Struct, frozen=True, tag="launch"):
+    """A launch that its description alone can run again."""
+
+    launch: Launch
+    question: Question | None = None  # what describes its kernel better than the text of its file
+    seconds: float = SECONDS
+
+    def key(self) -> str:
+        """Return a name: equal launches have equal keys (64 hexadecimal digits)."""
+        plain = Launch(
+            self.launch.kernel, self.launch.source, self.launch.arguments, self.launch.grid, self.launch.block,
+            self.launch.constants, self.launch.shared_bytes, blocks=self.launch.blocks,
+        )  # fmt: skip
+        return _key((plain, self.question))
+
+
+Job = LiveJob | LaunchJob
+
+
+def _key(value: object) -> str:
+    return hashlib.sha256(msgspec.json.encode(value, order="sorted")).hexdigest()
+
+
+class CompiledSite(msgspec.Struct, frozen=True):
+    """What one place in the source asks of one kind of memory, as compiled."""
+
+    file: str
+    line: int  # from 1; 0 where the compiler merged several places
+    column: int  # from 0; -1 where it is unknown
+    op: int  # an `Op`
+    space: Literal["global", "shared"]
+    size: int  # bytes of an access: 16 where four numbers are loaded at once
+    requests: int
+    cost: int  # sectors or wavefronts
+    lanes: int  # accesses
+
+
+class CompiledCounters(msgspec.Struct, frozen=True):
+    """The counters of a launch as compiled, or why they are not known."""
+
+    compiler: str = ""  # what compiled it: "LLVM 22.1 of llvmlite 0.50.0"
+    counters: dict[str, int] = {}  # by the names of `tracer/model/counter_names.py`
+    sites: tuple[CompiledSite, ...] = ()
+    notes: tuple[str, ...] = ()  # sentences about what can't be known of them
+    reason: str = ""  # a sentence: why there are none
+    registers: int | None = None  # of a thread; None without ptxas
+    spills: int | None = None  # bytes of a thread that did not fit in registers
+
+
+ANSWER = msgspec.json.Decoder(CompiledCounters)
+JOB: msgspec.json.Decoder[Job] = msgspec.json.Decoder(LiveJob | LaunchJob)

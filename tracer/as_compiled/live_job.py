@@ -1,0 +1,87 @@
+"""The job that counts a launch of a program under way: described as it begins, with what its arrays hold."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..calls.call import CallError
+from ..calls.carried import described_argument
+from ..calls.memories import Memories
+from ..model.launch import Dim3
+from ..type_inference.live_kernel import Describer, dtype_of, question_of_call
+from ..type_inference.question import ArrayContent, Value
+from .job import LiveJob
+
+MOST_BYTES = 1 << 28  # of a launch's arrays: those of larger ones would take too long to be copied
+
+
+class LiveLaunch:
+    """A launch as it begins. folder: where copies of its arrays go, which `discard` removes."""
+
+    def __init__(self, kernel: Any, arguments: Sequence[Any], blocks: tuple[int, ...] | None) -> None:
+        """Describe a launch of a kernel of the simulator's; `reason` says why it can't be."""
+        self.job: LiveJob | None = None
+        self.reason = ""
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        try:
+            self._describe(kernel, arguments, blocks)
+        except (CallError, OSError) as error:
+            self.reason = f"Its arguments can't be copied: {str(error).removesuffix('.')}."
+        except Exception as error:  # noqa: BLE001  # objects of the program's may answer as they like
+            self.reason = f"It can't be described ({type(error).__name__})."
+
+    def _describe(self, kernel: Any, arguments: Sequence[Any], blocks: tuple[int, ...] | None) -> None:
+        if sum(map(_nbytes, arguments)) > MOST_BYTES:
+            self.reason = f"Its arrays take more than {MOST_BYTES >> 20} MiB, which are not copied."
+            return
+        question = question_of_call(kernel, arguments, _Describer())
+        if why := question.missing():
+            self.reason = f"It has {why}, of which the compiler can't be asked."
+            return
+        memories = Memories(arguments)
+        given = tuple(
+            described_argument(value, f"argument {number}", memories) for number, value in enumerate(arguments, 1)
+        )
+        self._folder = tempfile.TemporaryDirectory(prefix="tilescope-launch-")
+        folder = Path(self._folder.name)
+        memories.write(folder)
+        digest = hashlib.sha256()
+        for path in sorted(folder.iterdir()):
+            digest.update(path.read_bytes())
+        self.job = LiveJob(
+            question, given, memories.described, digest.hexdigest(), str(folder), _dim3(kernel.grid_dim),
+            _dim3(kernel.block_dim), int(kernel.dynshared_size), blocks,
+        )  # fmt: skip
+
+    def discard(self) -> None:
+        """Remove the copies."""
+        if self._folder is not None:
+            self._folder.cleanup()
+
+
+class _Describer(Describer):
+    """Describes constant arrays with their elements: the compiled kernel runs on them."""
+
+    def _array(self, value: Any) -> Value | None:  # type: ignore[override]  # it needs to know where it is
+        described = Describer._array(value)
+        if self._arguments or not isinstance(value, np.ndarray) or type(described).__name__ != "ArrayLike":
+            return described
+        layout: Any = "F" if value.flags.f_contiguous and not value.flags.c_contiguous else "C"
+        return ArrayContent(dtype_of(value.dtype), value.shape, layout, value.tobytes(order=layout))
+
+
+def _nbytes(value: Any) -> int:
+    if isinstance(value, tuple):
+        return sum(map(_nbytes, value))
+    return int(getattr(value, "nbytes", 0) or 0)
+
+
+def _dim3(lengths: Any) -> Dim3:
+    x, y, z = map(int, lengths)
+    return x, y, z

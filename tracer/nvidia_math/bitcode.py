@@ -1,0 +1,185 @@
+"""libdevice's bitcode as a module for this computer: what only a GPU has is defined here.
+
+NVIDIA's functions are LLVM's IR with intrinsics of NVVM and some PTX in assembler. All of it has an exact meaning but
+the approximations (`ex2.approx` and its like), which a GPU has from tables: here they are rounded to the nearest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from llvmlite import binding
+
+from ..recording.nvidia_files import libdevice
+from ..storage.atomic_write import write_atomically
+from ..storage.folders import cache_folder
+from .intrinsics import DEFINITIONS
+
+PREFIX = "__nv_"
+# What NVVM puts in place of `__nvvm_reflect`, as Numba asks it to: subnormal numbers are kept, and roots are exact.
+_REFLECTED = {"__CUDA_FTZ": 0, "__CUDA_PREC_SQRT": 1, "__CUDA_ARCH": 900}
+_LAYOUT = re.compile(r"(?m)^target (?:datalayout|triple) = .*\n")
+_STRING = re.compile(r'(?m)^(@[\w.]+) = private unnamed_addr constant \[\d+ x i8\] c"(\w+)\\00".*\n')
+_REFLECT = re.compile(r"call i32 @__nvvm_reflect\(ptr (?:nonnull )?(@[\w.]+)\)")
+_ASSEMBLER = re.compile(r'call ((?:\{[^}]*\}|\w+)) asm (?:sideeffect )?"([^"]*)", "[^"]*"\(')
+_INTRINSIC = re.compile(r"@llvm\.nvvm\.([\w.]+)\(")
+_DECLARED = re.compile(r"(?m)^declare .*@(tilescope\.[\w.]+)\(.*\n")
+_DECLARED_NAME = re.compile(r"(?m)^declare .*@(tilescope\.[\w.]+)\(")
+_DEFINED = re.compile(r"(?m)^define .*@(tilescope\.[\w.]+)\(")
+_CALL = re.compile(r"call (\{[^}]*\}|\w+) @(tilescope\.[\w.]+)\(([^)]*)\)")
+
+
+@cache
+def digest() -> str:
+    """Return what tells versions of libdevice, and of what is made of it, from each other; "" where there is none."""
+    path = libdevice()
+    if path is None:
+        return ""
+    here = sorted(Path(__file__).parent.glob("*.py"))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in (path, *here))).hexdigest()[:24]
+
+
+def module_of(names: Iterable[str]) -> Any:
+    """Return a module that defines functions of libdevice, and what they call.
+
+    Raises KeyError for names that it lacks.
+    """
+    wanted = set(names)
+    module = binding.parse_bitcode(_bitcode())
+    for function in module.functions:
+        if not function.is_declaration and function.name not in wanted:
+            function.linkage = "internal"
+    defined = {function.name for function in module.functions if not function.is_declaration}
+    if wanted - defined:
+        raise KeyError(*sorted(wanted - defined))
+    _run(module, lambda passes: passes.add_global_dead_code_eliminate_pass())
+    return module
+
+
+def link_libdevice(module: Any) -> None:
+    """Link the functions of libdevice that a module calls into it."""
+    names = {
+        function.name
+        for function in module.functions
+        if function.is_declaration and function.name.startswith(PREFIX)
+    }
+    if names:
+        library = module_of(names)
+        library.triple, library.data_layout = module.triple, module.data_layout
+        module.link_in(library)
+        for name in names:
+            module.get_function(name).linkage = "internal"
+
+
+@cache
+def available() -> frozenset[str]:
+    """Return the names of the functions that can be had; none where libdevice is not installed."""
+    if not digest():
+        return frozenset()
+    module = binding.parse_bitcode(_bitcode())
+    return frozenset(
+        function.name
+        for function in module.functions
+        if function.name.startswith(PREFIX) and not function.is_declaration
+    )
+
+
+@cache
+def _bitcode() -> bytes:
+    """Return libdevice for this computer, kept on disk."""
+    kept = cache_folder() / "libdevice" / f"{digest()}-{binding.llvm_version_info[0]}.bc"
+    with suppress(OSError):
+        return kept.read_bytes()
+    path = libdevice()
+    assert path is not None
+    made = _translated(str(binding.parse_bitcode(path.read_bytes()))).as_bitcode()
+    with suppress(OSError):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(kept, made, durable=False)
+    return bytes(made)
+
+
+def _translated(text: str) -> Any:
+    """Return libdevice's text as a module without anything of NVVM's; functions that need more are left out."""
+    strings = dict(_STRING.findall(text))
+    text = _LAYOUT.sub("", _STRING.sub("", text))
+    text = _REFLECT.sub(lambda found: f"add i32 0, {_REFLECTED[strings[found[1]]]} ;", text)
+    text = _ASSEMBLER.sub(lambda found: f"call {found[1]} @{_assembler_name(found[2])}(", text)
+    text = _INTRINSIC.sub(lambda found: f"@tilescope.{found[1]}(", text).replace("ptr addrspace(1)", "ptr")
+    text = text.replace("internal addrspace(1)", "internal")
+    module = binding.parse_assembly(_declared(text) + DEFINITIONS)
+    for function in module.functions:
+        if not function.is_declaration and not function.name.startswith(PREFIX):
+            function.linkage = "internal"
+    module.verify()
+    _run(module, _optimise)
+    lacking = {function.name for function in module.functions if function.name.startswith("tilescope.")}
+    module = binding.parse_assembly(_without(str(module), lacking))
+    module.verify()
+    return module
+
+
+def _declared(text: str) -> str:
+    """Return a module in which all is declared that it calls and that is not defined here."""
+    defined = set(_DEFINED.findall(DEFINITIONS))
+    text = _DECLARED.sub(lambda found: "" if found[1] in defined else found[0], text)
+    calls = {found[2]: found for found in _CALL.finditer(text)}
+    for name in calls.keys() - defined - set(_DECLARED_NAME.findall(text)):
+        kinds = re.findall(r"(i\d+|float|double) [^,)]+", calls[name][3])
+        text += f"declare {calls[name][1]} @{name}({', '.join(kinds)})\n"
+    return text
+
+
+def _assembler_name(text: str) -> str:
+    """Return the name of the function that computes what some PTX does: its instructions, in their order."""
+    return "tilescope." + ".".join(
+        re.findall(r"(?:^|09|\{|;)\s*((?:\w+\.)+\w+)\s", text.replace("\\0A", ";"))
+    )
+
+
+def _without(text: str, lacking: set[str]) -> str:
+    """Return a module without the functions that call what is lacking, one over the other."""
+    functions = {
+        found[1]: found[0]
+        for found in re.finditer(r"(?ms)^define [^\n]*?@([\w.]+)\([^\n]*\{\n.*?^\}\n", text)
+    }
+    calls = {
+        name: set(re.findall(r"@([\w.]+)\(", body.partition("\n")[2])) for name, body in functions.items()
+    }
+    dropped: set[str] = set()
+    while True:
+        more = {
+            name for name, called in calls.items() if name not in dropped and called & (lacking | dropped)
+        }
+        if not more:
+            break
+        dropped |= more
+    for name in dropped:
+        text = text.replace(functions[name], "")
+    return text
+
+
+def _optimise(passes: Any) -> None:
+    passes.add_always_inliner_pass()
+    passes.add_sroa_pass()
+    passes.add_simplify_cfg_pass()
+    passes.add_instruction_combine_pass()
+    passes.add_sccp_pass()
+    passes.add_simplify_cfg_pass()
+    passes.add_global_dead_code_eliminate_pass()
+
+
+def _run(module: Any, add: Any) -> None:
+    binding.initialize_native_target()
+    machine = binding.Target.from_default_triple().create_target_machine()
+    options = binding.create_pipeline_tuning_options(speed_level=1)
+    builder = binding.create_pass_builder(machine, options)
+    passes = binding.create_new_module_pass_manager()
+    add(passes)
+    passes.run(module, builder)

@@ -1,0 +1,87 @@
+"""Casts between Numba's types, chosen before a kernel runs.
+
+An integer of any kind is Python's int or a subclass; a float64 is a float, a bool a bool; all other numbers are NumPy's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from ...recording.fixed_width_ints import is_signed, width_of
+from ...type_inference.typed_ir import Type
+from ..arithmetic.conversions import STANDS_FOR, caster
+
+Cast = Callable[[Any], Any]
+INTEGERS = frozenset(kind for kind in STANDS_FOR if kind.startswith(("int", "uint")))
+
+
+def is_number(kind: str) -> bool:
+    """Return whether a type of this kind is one of numbers."""
+    return kind in STANDS_FOR
+
+
+@cache
+def cast(before: Type, after: Type) -> Cast | None:
+    """Return the function that converts a value between two types, None where it can stay as it is."""
+    if before == after or after.kind in ("none", "omitted") or before.kind == "omitted":
+        return None
+    if before.kind == "optional":
+        return _unless_none(cast(before.parts[0], after))
+    if after.kind == "optional":
+        return None if before.kind == "none" else cast(before, after.parts[0])
+    if before.kind == "tuple" and after.kind == "tuple" and len(before.parts) == len(after.parts):
+        return _tuple_cast(before, after)
+    if is_number(before.kind) and is_number(after.kind):
+        return number_cast(before.kind, after.kind)
+    return caster(after.kind) if before.kind == "enum" and is_number(after.kind) else None
+
+
+@cache
+def number_cast(before: str, after: str) -> Cast | None:
+    """Return the function that converts a number between two kinds, None where it can stay as it is."""
+    if before == after:
+        return None
+    if before in INTEGERS and after in INTEGERS and _holds(after, before):
+        return None
+    if before == "bool" and after in INTEGERS:
+        return int
+    return float if after == "float64" and not before.startswith("complex") else caster(after)
+
+
+@cache
+def exact_cast(kind: str) -> Cast:
+    """Return the function that makes a number the very Python type that stands for its kind."""
+    wanted = STANDS_FOR[kind]
+    convert = caster(kind)
+    return lambda value: value if type(value) is wanted else convert(value)
+
+
+def zero(kind: Type) -> Any:
+    """Return the value of a variable of this type that was never set."""
+    if is_number(kind.kind):
+        return caster(kind.kind)(0)
+    return tuple(map(zero, kind.parts)) if kind.kind == "tuple" else None
+
+
+def _holds(wide: str, narrow: str) -> bool:
+    """Return whether a kind of integers has all the numbers of another."""
+    more = width_of(wide) - width_of(narrow)
+    return more >= 0 if is_signed(wide) == is_signed(narrow) else more > 0 and is_signed(wide)
+
+
+def _unless_none(convert: Cast | None) -> Cast | None:
+    return None if convert is None else lambda value: None if value is None else convert(value)
+
+
+def _tuple_cast(before: Type, after: Type) -> Cast | None:
+    casts = [cast(one, other) for one, other in zip(before.parts, after.parts, strict=True)]
+    if not any(casts):
+        return None
+
+    def convert(value: Any) -> Any:
+        parts = [item if one is None else one(item) for one, item in zip(casts, value, strict=True)]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+
+    return convert
