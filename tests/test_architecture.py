@@ -104,7 +104,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     ),
     "app/model": TRACER,
     "app/compiled": (*TRACER, "app/model"),
-    "app/explain": ("tracer/model",),
+    "app/explain": ("kernels/scenarios", "tracer/model"),
     "app/gpu": (*TRACER, "app/model"),
     "app/widgets": ("kernels/scenarios", "tracer/model", "tracer/storage", "tracer/analysis", "app/model"),
     "app/charts": (*TRACER, "app/model"),
