@@ -285,6 +285,7 @@ class MainWindow(QMainWindow):
             self.notice.error(sentence, "fields")
         else:
             self.notice.clear(cause="fields")
+            self.notice.clear(cause="launch")  # which was of what the fields said
 
     def _take_in_hand(self) -> None:
         self.questions.hold()
