@@ -448,7 +448,7 @@ class CentralWidget(QWidget):
                 self.types.ask(session)
         known = [session for session in self.stage.sessions if session]
         self.side.compare(known)
-        self.transport.serve(known)
+        self.transport.serve(known, PANE_NAMES)
         self._want_spreads()
         self.measured.want()
 
@@ -636,4 +636,7 @@ class CentralWidget(QWidget):
         session = stage.focused()
         if session is not None:
             moment, block = stage.moments()[stage.focus], stage.selections[stage.focus].block
-            self.transport.position.show_position(session, moment, block, settled=stage.is_settled())
+            pane = PANE_NAMES[stage.focus] if len(self.panes) > 1 else ""
+            self.transport.position.show_position(
+                session, moment, block, settled=stage.is_settled(), pane=pane
+            )

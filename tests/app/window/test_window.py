@@ -87,6 +87,28 @@ def test_keys_go_through_phases_and_blocks(window):
     assert window.stage.selections[1].block == 1
 
 
+def test_phases_are_those_of_the_pane_that_has_barriers(window):
+    session = window.stage.sessions[1]
+    begin = session.requests.span_start[0, 1] + 1
+    press(window, "F6")
+    assert window.stage.focus == 0
+    window.stage.seek(1, 1)
+    press(window, "Shift+Right")
+    assert window.stage.moments()[1] == begin
+    assert window.stage.focus == 0
+    label = window.central.transport.position
+    until(
+        lambda: label.strong == f"Left: moment {int(window.stage.moments()[0])} of {window.stage.ends()[0]}"
+    )
+    press(window, "F6")
+    until(lambda: label.strong == f"Right: moment {begin} of {session.end}")
+
+
+def test_one_pane_is_not_named_beside_the_moment():
+    with opened(PAIR[1:]) as fresh:
+        assert fresh.central.transport.position.strong.startswith("moment ")
+
+
 def test_both_panes_go_to_a_block_together(window):
     for block in range(4):
         window.stage.select(1, Selection(block, 5))
@@ -151,7 +173,7 @@ def test_the_place_is_said_in_words(window):
     window.draw()
     position = window.central.transport.position
     moment, end = int(window.stage.moments()[1]), window.stage.ends()[1]
-    assert position.strong == f"moment {moment} of {end}"
+    assert position.strong == f"Right: moment {moment} of {end}"
     assert position.quiet == "block (1, 0) · phase 0"
 
 
