@@ -482,6 +482,9 @@ class CentralWidget(QWidget):
     def _show_findings(self, session: Session) -> None:
         """Show the findings of a session, now that they are known, and ask for those that come later."""
         self.side.show_findings(session)
+        for pane in self.panes:
+            if pane.session is session:
+                pane.heading.show_verdict()
         self.types.ask(session)
         if self.colour == "races" or any(finding.kind == "race" for finding in session.findings):
             self.side.compare([session for session in self.stage.sessions if session])
