@@ -55,10 +55,12 @@ LECTURE_HEIGHT = 720  # pixels of a window at whose size a lecture's pictures ha
 class CentralWidget(QWidget):
     """Everything that the window holds. It shows what it is given and asks the stage for what the user wants.
 
-    cancelled: the tracing shall end. timings_asked: (Choice, path of a measurement) of what shall be seen there.
+    cancelled: the tracing shall end. selected: (pane, Selection) that a click asks for. timings_asked: (Choice, path of
+    a measurement) of what shall be seen there.
     """
 
     cancelled = Signal()
+    selected = Signal(int, object)
     timings_asked = Signal(object, str)
 
     def __init__(self, playhead: Playhead, stage: Stage, theme: Theme) -> None:
@@ -99,7 +101,7 @@ class CentralWidget(QWidget):
         stage.jobs.examined.connect(self._show_findings)
         self._build()
         self.side.moment_asked.connect(lambda moment: stage.seek(stage.focus, moment))
-        self.side.selection_asked.connect(lambda selection: stage.select(stage.focus, selection))
+        self.side.selection_asked.connect(lambda selection: self.selected.emit(stage.focus, selection))
 
     def _build(self) -> None:
         self.across, self.down = QSplitter(Qt.Orientation.Horizontal), QSplitter(Qt.Orientation.Vertical)
@@ -370,7 +372,7 @@ class CentralWidget(QWidget):
         pane, timeline, stage = Pane(PANE_NAMES[i], self.theme), TimelineView(self.theme), self.stage
         for view in (*pane.views, timeline):
             view.moment_asked.connect(lambda moment: stage.seek(i, moment))
-            view.selection_asked.connect(lambda selection: stage.select(i, selection))
+            view.selection_asked.connect(lambda selection: self.selected.emit(i, selection))
         timeline.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         timeline.x_range_changed.connect(lambda first, last: self._link_ranges(i, first, last))
         pane.cancelled.connect(self.cancelled)

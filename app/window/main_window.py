@@ -23,6 +23,7 @@ from ..model.playhead import Playhead
 from ..model.session import Selection, Session
 from ..model.settings import Settings, StoredSettings
 from ..model.visible_text import visible
+from ..views.common.wording import coordinates_text
 from ..widgets.appearance import Look
 from ..widgets.command import LINE, Command, Commands
 from ..widgets.controls import Combo
@@ -258,6 +259,7 @@ class MainWindow(QMainWindow):
         stage.problem.connect(partial(self.notice.error, cause="launch"))
         stage.focus_changed.connect(self.central.show_setups)
         self.central.cancelled.connect(self.escape)
+        self.central.selected.connect(self._select)
         self.central.timings_asked.connect(self._show_timings)
         self.playhead.changed.connect(self._tick)
         self.look.changed.connect(self._set_theme)
@@ -458,6 +460,17 @@ class MainWindow(QMainWindow):
         self.central.clocks.choose(mark.time)
         self.central.show_nearest(mark.nearest)
         self.central.charts.show(mark.chart)
+
+    def _select(self, pane: int, selection: Selection) -> None:
+        """Look at a block and thread; where the time moves for that, say so, and Back returns."""
+        here, before = self.bookmark(), self.stage.moments()
+        self.stage.select(pane, selection)
+        session, after = self.stage.sessions[pane] if pane < len(before) else None, self.stage.moments()
+        if session is None or after == before or self.playhead.playing:
+            return
+        self.history.leave(here)
+        block = coordinates_text(self.stage.selections[pane].block, session.trace.grid)
+        self.notice.inform(f"Block {block}, moment {int(after[pane]):,} · Alt+Left goes back")
 
     def change_setups(self, setups: tuple[Setup, ...]) -> None:
         """Run other setups in place of these; Back returns here."""

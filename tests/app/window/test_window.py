@@ -268,6 +268,23 @@ def test_full_screen_and_escape(window):
     assert not window.isFullScreen()
 
 
+def test_a_click_that_moves_the_time_says_so_and_back_returns(window):
+    window.stage.seek(1, 3)
+    window.draw()
+    view = window.central.panes[1].memory
+    number = next(i for i, b in enumerate(view.session.trace.buffers) if b.name == "c")
+    spot = view.position_of(number, view.session.trace.buffers[number].size - 1)
+    QTest.mouseClick(view, Qt.MouseButton.LeftButton, pos=spot.toPoint())
+    until(lambda: window.stage.moments()[1] != 3)
+    moment = int(window.stage.moments()[1])
+    assert window.notice.news.isVisible()
+    assert f"moment {moment}" in window.notice.news.sentence.text()
+    assert window.notice.news.sentence.text().startswith("Block (1, 1)")
+    press(window, "Alt+Left")
+    until(lambda: window.stage.moments()[1] == 3)
+    QTest.mouseClick(view, Qt.MouseButton.LeftButton, pos=view.position_of(0, 0).toPoint())
+
+
 def test_a_click_in_a_pane_turns_to_it(window):
     assert window.stage.focus == 1
     QTest.mouseClick(window.central.panes[0], Qt.MouseButton.LeftButton, pos=QPoint(20, 12))
