@@ -77,6 +77,10 @@ class Combo(QComboBox):
         self.setItemData(i, bold, Qt.ItemDataRole.FontRole)
         self.setItemData(i, 0, Qt.ItemDataRole.UserRole - 1)  # the role of an item's flags: none
 
+    def disable(self, i: int) -> None:
+        """Show an item that can't be chosen; its tip says why."""
+        self.setItemData(i, 0, Qt.ItemDataRole.UserRole - 1)  # the role of an item's flags: none
+
     def _pick(self) -> None:
         """Tell what the user chose; a heading is nothing to choose, however it was come by."""
         if self.currentData() == HEADING:
