@@ -42,6 +42,7 @@ from .panels.transport import Transport
 from .toolbar.toolbar import PANE_NAMES, Toolbar
 
 if TYPE_CHECKING:
+    from ..charts.choice import Choice
     from ..charts.nearest_measured import MeasuredTime
 
 # Pixels at the normal text size below which there is too little room for everything.
@@ -475,11 +476,20 @@ class CentralWidget(QWidget):
 
     def _ask_timings(self, i: int) -> None:
         """Ask for the chart of what a pane was measured to take."""
+        if (found := self._chart_of(i)) is not None:
+            self.timings_asked.emit(*found)
+
+    def timings(self) -> tuple[Choice, str] | None:
+        """Return the chart of what was measured of the panes, and its measurement; None where nothing was."""
+        panes = [self.stage.focus, *range(len(self.panes))]
+        return next((found for i in panes if (found := self._chart_of(i)) is not None), None)
+
+    def _chart_of(self, i: int) -> tuple[Choice, str] | None:
         from ..charts.nearest_measured import chart_of  # the window starts without it
 
         times = self._times()
-        if (time := times[i]) is not None:
-            self.timings_asked.emit(chart_of(times, time), str(time.measured.source.path))
+        time = times[i] if i < len(times) else None
+        return None if time is None else (chart_of(times, time), str(time.measured.source.path))
 
     def _show_findings(self, session: Session) -> None:
         """Show the findings of a session, now that they are known, and ask for those that come later."""
@@ -641,7 +651,7 @@ class CentralWidget(QWidget):
         session = stage.focused()
         if session is not None:
             moment, block = stage.moments()[stage.focus], stage.selections[stage.focus].block
-            pane = PANE_NAMES[stage.focus] if len(self.panes) > 1 else ""
+            name = PANE_NAMES[stage.focus] if len(self.panes) > 1 else ""
             self.transport.position.show_position(
-                session, moment, block, settled=stage.is_settled(), pane=pane
+                session, moment, block, settled=stage.is_settled(), pane=name
             )

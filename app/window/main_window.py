@@ -84,6 +84,7 @@ class MainWindow(QMainWindow):
         self.questions = LaunchQuestions(
             self.stage, self.notice, self.change_setups, lambda: self.central.show_tab("source")
         )
+        self._timings_of: tuple[Choice, str] | None = None  # the chart that was shown of the panes
         self._timings: QWidget | None = None  # their window, once it was asked for
         self.colouring = Colouring(self.stage, self.central, self.draw)
         # It goes on as soon as the stage is settled, which others are to hear first.
@@ -143,7 +144,9 @@ class MainWindow(QMainWindow):
         return {
             "File": file_commands(self.files, self.copy_command, self.record, self.leave),
             "Play": play_commands(self.playhead, self.stage, self.central),
-            "Go": go_commands(self.travel, self.stage, self.central, self._show_timings, self.escape),
+            "Go": go_commands(
+                self.travel, self.stage, self.central, self._show_timings_of_panes, self.escape
+            ),
             "Kernel": self.editing.commands(),
             "Lectures": [
                 *lecture_commands(self.lectures),
@@ -200,6 +203,15 @@ class MainWindow(QMainWindow):
             timings.job.saved.connect(self.central.measured.renew)
         if choice is not None:
             timings.show_measured(choice, measurement)
+
+    def _show_timings_of_panes(self) -> None:
+        """Show the timings of what the panes show, unless they were shown already: then as the user left them."""
+        found = self.central.timings()
+        if found is None or found == self._timings_of:
+            self._show_timings()
+        else:
+            self._timings_of = found
+            self._show_timings(*found)
 
     def _presenter_commands(self) -> list[Command]:
         return [LINE, Command(PRESENTER, "F7", self.toggle_presenter)]
