@@ -154,7 +154,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "app/timings",
         "app/window/toolbar", "app/window/panels", "app/window/lecture", "app/window/presenter", "app/window/writing",
         "app/window/editing",
-        "app/window/exercise", "app/window/recording",
+        "app/window/exercise", "app/window/recording", "app/window/replay",
     ),
     "app/cli/common": (*TRACER, "app/compiled", "app/model", "app/views/common"),
     "app/cli/programs": (*TRACER, "app/model", "app/cli/common"),

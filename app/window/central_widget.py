@@ -44,6 +44,7 @@ from .panels.transport import Transport
 from .toolbar.toolbar import PANE_NAMES, Toolbar
 
 if TYPE_CHECKING:
+    from ..charts.choice import Choice
     from ..charts.nearest_measured import MeasuredTime
 
 # Pixels at the normal text size below which there is too little room for everything.
@@ -57,10 +58,12 @@ LECTURE_HEIGHT = 720  # pixels of a window at whose size a lecture's pictures ha
 class CentralWidget(QWidget):
     """Everything that the window holds. It shows what it is given and asks the stage for what the user wants.
 
-    cancelled: the tracing shall end. timings_asked: (Choice, path of a measurement) of what shall be seen there.
+    cancelled: the tracing shall end. selected: (pane, Selection) that a click asks for. timings_asked: (Choice, path of
+    a measurement) of what shall be seen there.
     """
 
     cancelled = Signal()
+    selected = Signal(int, object)
     timings_asked = Signal(object, str)
 
     def __init__(self, playhead: Playhead, stage: Stage, theme: Theme) -> None:
@@ -109,7 +112,7 @@ class CentralWidget(QWidget):
         stage.jobs.examined.connect(self._show_findings)
         self._build()
         self.side.moment_asked.connect(lambda moment: stage.seek(stage.focus, moment))
-        self.side.selection_asked.connect(lambda selection: stage.select(stage.focus, selection))
+        self.side.selection_asked.connect(lambda selection: self.selected.emit(stage.focus, selection))
 
     def _build(self) -> None:
         self.across, self.down = QSplitter(Qt.Orientation.Horizontal), QSplitter(Qt.Orientation.Vertical)
@@ -439,7 +442,7 @@ class CentralWidget(QWidget):
         pane, timeline, stage = Pane(PANE_NAMES[i], self.theme), TimelineView(self.theme), self.stage
         for view in (*pane.views, timeline):
             view.moment_asked.connect(lambda moment: stage.seek(i, moment))
-            view.selection_asked.connect(lambda selection: stage.select(i, selection))
+            view.selection_asked.connect(lambda selection: self.selected.emit(i, selection))
         timeline.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         timeline.x_range_changed.connect(lambda first, last: self._link_ranges(i, first, last))
         pane.cancelled.connect(self.cancelled)
@@ -520,7 +523,7 @@ class CentralWidget(QWidget):
                 self.types.ask(session)
         known = [session for session in self.stage.sessions if session]
         self.side.compare(known)
-        self.transport.serve(known)
+        self.transport.serve(known, PANE_NAMES)
         self._want_spreads()
         self._want_compiled()
         self.measured.want()
@@ -546,15 +549,27 @@ class CentralWidget(QWidget):
 
     def _ask_timings(self, i: int) -> None:
         """Ask for the chart of what a pane was measured to take."""
+        if (found := self._chart_of(i)) is not None:
+            self.timings_asked.emit(*found)
+
+    def timings(self) -> tuple[Choice, str] | None:
+        """Return the chart of what was measured of the panes, and its measurement; None where nothing was."""
+        panes = [self.stage.focus, *range(len(self.panes))]
+        return next((found for i in panes if (found := self._chart_of(i)) is not None), None)
+
+    def _chart_of(self, i: int) -> tuple[Choice, str] | None:
         from ..charts.nearest_measured import chart_of  # the window starts without it
 
         times = self._times()
-        if (time := times[i]) is not None:
-            self.timings_asked.emit(chart_of(times, time), str(time.measured.source.path))
+        time = times[i] if i < len(times) else None
+        return None if time is None else (chart_of(times, time), str(time.measured.source.path))
 
     def _show_findings(self, session: Session) -> None:
         """Show the findings of a session, now that they are known, and ask for those that come later."""
         self.side.show_findings(session)
+        for pane in self.panes:
+            if pane.session is session:
+                pane.heading.show_verdict()
         self.types.ask(session)
         if self.colour == "races" or any(finding.kind == "race" for finding in session.findings):
             self.side.compare([session for session in self.stage.sessions if session])
@@ -709,4 +724,7 @@ class CentralWidget(QWidget):
         session = stage.focused()
         if session is not None:
             moment, block = stage.moments()[stage.focus], stage.selections[stage.focus].block
-            self.transport.position.show_position(session, moment, block, settled=stage.is_settled())
+            name = PANE_NAMES[stage.focus] if len(self.panes) > 1 else ""
+            self.transport.position.show_position(
+                session, moment, block, settled=stage.is_settled(), pane=name
+            )
