@@ -123,6 +123,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "app/window/presenter": (
         *TRACER, "app/lecture", "app/model", "app/control", "app/widgets", "app/window/lecture",
     ),
+    "app/window/program": ("tracer/model", "app/model", "app/views/source", "app/widgets"),
     "app/window/editing": (*TRACER, "app/model", "app/control", "app/widgets", *VIEWS),
     "app/window/writing": (
         *TRACER, "app/lecture", "app/lecture/edit", "app/model", "app/control", "app/widgets", "app/views/common",
@@ -145,7 +146,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "app/timings",
         "app/window/toolbar", "app/window/panels", "app/window/lecture", "app/window/presenter", "app/window/writing",
         "app/window/editing",
-        "app/window/exercise", "app/window/recording",
+        "app/window/exercise", "app/window/recording", "app/window/program",
     ),
     "app/cli/common": (*TRACER, "app/model", "app/views/common"),
     "app/cli/programs": (*TRACER, "app/model", "app/cli/common"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Protocol, runtime_checkable
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
@@ -45,9 +46,23 @@ def _explain(theme: Theme) -> View:
     return ExplainView(theme)
 
 
+def _output(theme: Theme) -> View:
+    from ...views.inspect.output import OutputView
+
+    return OutputView(theme)
+
+
+@runtime_checkable
+class ShowsOutput(Protocol):
+    """A view of what a program has printed."""
+
+    output_of: Callable[[], str]
+
+
 # What makes the view of a tab: the window starts with the one on top alone.
 MAKERS: dict[str, Callable[[Theme], View]] = {
-    "source": SourceView, "thread": _thread, "warp": _warp, "findings": _findings, "explain": _explain
+    "source": SourceView, "thread": _thread, "warp": _warp, "findings": _findings, "explain": _explain,
+    "output": _output,
 }  # fmt: skip
 TABS = tuple(MAKERS)
 
@@ -81,6 +96,8 @@ class SidePanel(QFrame):
         self.bar.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         for name in TABS:
             self.bar.addTab(name.capitalize())
+        self.output = ""  # of the program that is shown
+        self.bar.setTabVisible(TABS.index("output"), False)
         self.bar.currentChanged.connect(self._turn)
         self.column = QVBoxLayout(self)
         self.column.setContentsMargins(1, 4, 1, 1)
@@ -95,6 +112,8 @@ class SidePanel(QFrame):
         return self._views[name]
 
     def _take_in(self, name: str, view: View) -> None:
+        if isinstance(view, ShowsOutput):
+            view.output_of = lambda: self.output
         self._views[name] = view
         self.stack.addWidget(view)
         view.set_spotlight(self.lit)
@@ -111,6 +130,13 @@ class SidePanel(QFrame):
         """Bring a tab to the top."""
         if name in TABS:
             self.bar.setCurrentIndex(TABS.index(name))
+
+    def show_output(self, text: str) -> None:
+        """Show what a program has printed in a tab, which is there once it has printed something."""
+        self.output = text
+        self.bar.setTabVisible(TABS.index("output"), bool(text))
+        if "output" in self._views:
+            self.view("output").render_moment(self.moment, self.selection)
 
     def show_moment(self, session: Session, moment: float, selection: Selection) -> None:
         """Draw a moment of a session in the tab on top."""
