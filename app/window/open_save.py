@@ -199,9 +199,10 @@ class FileOperations:
     def _begin(self) -> None:
         """Show the page where nothing of the program is shown yet."""
         program, page = self.program, self.page
-        if page is not None and program is not None and not self._is_shown:
-            if program.runs == 1 or page.isVisible():  # else the user has turned to something else
-                page.begin(program.path)
+        if page is None or program is None or self._is_shown:
+            return
+        if program.runs == 1 or page.isVisible():  # else the user has turned to something else
+            page.begin(program.path)
 
     def _take_output(self, text: str) -> None:
         """Show what the program has printed."""
