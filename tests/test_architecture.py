@@ -132,6 +132,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "app/window/presenter": (
         *TRACER, "app/lecture", "app/model", "app/control", "app/widgets", "app/window/lecture",
     ),
+    "app/window/program": ("tracer/model", "app/model", "app/views/source", "app/widgets"),
     "app/window/editing": (*TRACER, "app/model", "app/control", "app/widgets", *VIEWS),
     "app/window/writing": (
         *TRACER, "app/lecture", "app/lecture/edit", "app/model", "app/control", "app/widgets", "app/views/common",
@@ -154,7 +155,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "app/timings",
         "app/window/toolbar", "app/window/panels", "app/window/lecture", "app/window/presenter", "app/window/writing",
         "app/window/editing",
-        "app/window/exercise", "app/window/recording", "app/window/replay",
+        "app/window/exercise", "app/window/recording", "app/window/replay", "app/window/program",
     ),
     "app/cli/common": (*TRACER, "app/compiled", "app/model", "app/views/common"),
     "app/cli/programs": (*TRACER, "app/model", "app/cli/common"),

@@ -46,6 +46,7 @@ from .toolbar.toolbar import PANE_NAMES, Toolbar
 if TYPE_CHECKING:
     from ..charts.choice import Choice
     from ..charts.nearest_measured import MeasuredTime
+    from .program.page import ProgramPage
 
 # Pixels at the normal text size below which there is too little room for everything.
 LOW, LOWER, CRAMPED, LOWEST, NARROW = 860, 660, 440, 390, 1000
@@ -91,6 +92,7 @@ class CentralWidget(QWidget):
         self._later: set[str] | None = None  # what is done at the end of `at_once`, None outside
         self._in_bar: object = None  # what the bar at the top shows
         self._times_of: object = None  # what the times in the heads of the panes are of
+        self.page: ProgramPage | None = None  # of a program that is not shown in the panes yet
         self.panes: list[Pane] = []
         self.timelines: list[TimelineView] = []
         self.toolbar, self.notice = Toolbar(groups()), Notice(theme)
@@ -140,6 +142,13 @@ class CentralWidget(QWidget):
         self.notice.news = News(self.theme, self, self.foot)
         self.notice.lie_over(self, self.foot)
 
+    def put_page(self, page: ProgramPage) -> None:
+        """Put the page of a program in place of the panes, until it leaves."""
+        self.page = page
+        self.body.addWidget(page, 1)
+        self.down.hide()
+        page.left.connect(self.down.show)
+
     def splitter_states(self) -> tuple[bytes, ...]:
         """Return how the user has shared the room of the ordinary layout, in Qt's own bytes; b"" where Qt has."""
         across, down = (bytes(splitter.saveState().data()) for splitter in (self.across, self.down))
@@ -179,6 +188,8 @@ class CentralWidget(QWidget):
         self.theme = theme
         parts: list[Themed] = [self.toolbar, self.caption, self.notice, self.transport]
         self.charts.set_theme(theme)
+        if self.page is not None:
+            self.page.set_theme(theme)
         for part in (*parts, *self.panes, *self.timelines):
             part.set_theme(theme)
         self.toolbar.speak(self.theme)
@@ -638,6 +649,8 @@ class CentralWidget(QWidget):
 
     def show_setups(self) -> None:
         """Show in bar and transport what the panes run and how they are linked."""
+        if self.page is not None:
+            self.page.leave()
         if self._is_later("setups"):
             return
         stage = self.stage

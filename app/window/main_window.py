@@ -81,6 +81,7 @@ class MainWindow(QMainWindow):
             self, self.stage, self.toolbar, self.notice, self.stored_settings, self.change_setups,
             self._write_vectors,
         )  # fmt: skip
+        self.files.show_output = self.side.show_output
         self.questions = LaunchQuestions(
             self.stage, self.notice, self.change_setups, lambda: self.central.show_tab("source")
         )
@@ -490,6 +491,15 @@ class MainWindow(QMainWindow):
         self.history.leave(here)
         block = coordinates_text(self.stage.selections[pane].block, session.trace.grid)
         self.notice.inform(f"Block {block}, moment {int(after[pane]):,} · Alt+Left goes back")
+
+    def show_program(self, path: str, mark: Bookmark) -> None:
+        """Run a program in the look of a bookmark, whose panes are not shown: a page until its launches are there."""
+        from .program.page import ProgramPage  # the window starts without it
+
+        self._take_over(mark)
+        page = ProgramPage(self.central.theme)
+        self.central.put_page(page)
+        self.files.run_first(path, page)
 
     def change_setups(self, setups: tuple[Setup, ...]) -> None:
         """Run other setups in place of these; Back returns here."""

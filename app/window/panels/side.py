@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Protocol, runtime_checkable
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
@@ -53,10 +54,24 @@ def _code(theme: Theme) -> View:
     return ListingView(theme)
 
 
+def _output(theme: Theme) -> View:
+    from ...views.inspect.output import OutputView
+
+    return OutputView(theme)
+
+
+@runtime_checkable
+class ShowsOutput(Protocol):
+    """A view of what a program has printed."""
+
+    output_of: Callable[[], str]
+
+
 # What makes the view of a tab: the window starts with the one on top alone.
 MAKERS: dict[str, Callable[[Theme], View]] = {
     "source": SourceView, "thread": _thread, "warp": _warp, "findings": _findings, "explain": _explain,
     "code": _code,
+    "output": _output,
 }  # fmt: skip
 TABS = tuple(MAKERS)
 
@@ -94,6 +109,8 @@ class SidePanel(QFrame):
         self.signs, self._counts = PlainLabel(), dict[str, int]()
         self.signs.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.signs.hide()
+        self.output = ""  # of the program that is shown
+        self.bar.setTabVisible(TABS.index("output"), False)
         self.bar.currentChanged.connect(self._turn)
         self.column = QVBoxLayout(self)
         self.column.setContentsMargins(1, 4, 1, 1)
@@ -108,6 +125,8 @@ class SidePanel(QFrame):
         return self._views[name]
 
     def _take_in(self, name: str, view: View) -> None:
+        if isinstance(view, ShowsOutput):
+            view.output_of = lambda: self.output
         self._views[name] = view
         view.listing_asked.connect(self.listing_asked)
         self.stack.addWidget(view)
@@ -125,6 +144,13 @@ class SidePanel(QFrame):
         """Bring a tab to the top."""
         if name in TABS:
             self.bar.setCurrentIndex(TABS.index(name))
+
+    def show_output(self, text: str) -> None:
+        """Show what a program has printed in a tab, which is there once it has printed something."""
+        self.output = text
+        self.bar.setTabVisible(TABS.index("output"), bool(text))
+        if "output" in self._views:
+            self.view("output").render_moment(self.moment, self.selection)
 
     def show_moment(self, session: Session, moment: float, selection: Selection) -> None:
         """Draw a moment of a session in the tab on top."""
