@@ -20,7 +20,9 @@ from .numbered import FIRST
 ARCHITECTURE = "sm_90"
 SECONDS = 60.0  # that NVIDIA's programs may take
 _LOC = re.compile(r"\s*\.loc\s+\d+\s+(\d+)")
-_PTX = re.compile(r"(?:@!?%p\d+\s+)?(?:ld|st|atom|red)((?:\.[a-z_]\w*(?:::\w+)?)*?)(?:\.v([248]))?\.[bfus](\d+)\s")
+_PTX = re.compile(
+    r"(?:@!?%p\d+\s+)?(?:ld|st|atom|red)((?:\.[a-z_]\w*(?:::\w+)?)*?)(?:\.v([248]))?\.[bfus](\d+)\s"
+)
 _LINE = re.compile(r"//## File \"[^\"]*\", line (\d+)")
 _SASS = re.compile(r"(@!?U?P\d+ +)?(LDS|STS|LDG|STG|LD|ST|ATOMS|ATOMG|ATOM|RED|REDG)((?:\.\w+)*) ")
 _SPACES = {
@@ -70,7 +72,9 @@ def of_sass(ptx: str) -> GeneratedCode | None:
         source.write_text(ptx)
         try:
             # The whole program: with -c, ptxas does not know where shared memory lies, and joins nothing there.
-            said = _run([str(ptxas), f"-arch={ARCHITECTURE}", "-lineinfo", "-v", str(source), "-o", str(code)])
+            said = _run(
+                [str(ptxas), f"-arch={ARCHITECTURE}", "-lineinfo", "-v", str(source), "-o", str(code)]
+            )
             listed = _run([str(nvdisasm), "-g", "-c", str(code)])
         except (OSError, subprocess.SubprocessError):
             return None

@@ -14,7 +14,9 @@ from ..compiler.numba_ir import CodeSite
 SPACES = ((GLOBAL, "global"), (SHARED, "shared"))
 
 
-def sites_of(accesses: tuple[Access, ...], sites: tuple[CodeSite, ...], sums: Ints) -> tuple[CompiledSite, ...]:
+def sites_of(
+    accesses: tuple[Access, ...], sites: tuple[CodeSite, ...], sums: Ints
+) -> tuple[CompiledSite, ...]:
     """Return what each place asks of memory, those of one place, kind and size added up."""
     found: dict[tuple[object, ...], CompiledSite] = {}
     for one in _each(accesses, sites, sums):
