@@ -116,7 +116,7 @@ class FileOperations:
             from ..control.program_job import UserProgram  # the window starts without it
 
             self.trial = UserProgram(self.window, watched=False)
-            self.trial.noted.connect(self.notice.error)
+            self.trial.noted.connect(partial(self.notice.error, cause="edit"))
         self.trial.recorded.connect(recorded)
         self.trial.failed.connect(failed)
         self.trial.open(self.program.path, text)
@@ -154,7 +154,7 @@ class FileOperations:
         try:
             save(session.trace, path)
         except TraceFileError as error:
-            self.notice.error(str(error))
+            self.notice.error(str(error), "file")
             return
         self.settings.note_recent(str(path.absolute()))
         self._inform(f"The trace is saved as {path}.")
@@ -175,8 +175,9 @@ class FileOperations:
 
             program = self.program = UserProgram(self.window)
             program.recorded.connect(self._show_launches)
-            program.failed.connect(self.notice.error)
-            program.noted.connect(self.notice.error)
+            program.failed.connect(partial(self.notice.error, cause="program"))
+            program.noted.connect(partial(self.notice.error, cause="program"))
+        self.notice.clear(cause="program")
         self._inform(f"Running {Path(path).name} under the tracer; Esc ends it.")
         program.open(Path(path))
 
@@ -194,6 +195,7 @@ class FileOperations:
 
     def _show_launches(self, traces: Sequence[Path]) -> None:
         """Show the first two launches of a program; with more, ask which one the pane in focus shall show."""
+        self.notice.clear(cause="program")
         self.change_setups(tuple(Setup(file=str(path)) for path in traces[:2]))
         name = Path(self.program.path).name if self.program else ""
         if len(traces) <= 2:
@@ -203,6 +205,7 @@ class FileOperations:
         self.notice.ask(
             f"The program {name} made {len(traces)} launches. Which one shall the pane in focus show?",
             answers,
+            "program",
         )
 
     def _show_launch(self, path: Path) -> None:
@@ -230,7 +233,7 @@ class FileOperations:
             else:
                 self.write_vectors(parts, path)
         except PictureError as error:
-            self.notice.error(str(error))
+            self.notice.error(str(error), "file")
             return
         self._inform(f"The picture is saved as {path}.")
 
@@ -251,7 +254,7 @@ class FileOperations:
                 )
             line = command_of(mark, room, screen, self._text_in, step)
         except CopyError as error:
-            self.notice.error(str(error))
+            self.notice.error(str(error), "file")
             return
         QGuiApplication.clipboard().setText(line)
         files = " and ".join(files_of(mark, step))
@@ -282,14 +285,16 @@ class FileOperations:
             return
         parameters = [p for p in self.toolbar.parameters() if p.file]
         if not parameters:
-            self.notice.error(f"No scenario shown here takes an input file; {Path(path).name} is not used.")
+            self.notice.error(
+                f"No scenario shown here takes an input file; {Path(path).name} is not used.", "file"
+            )
             return
         answers = [(p.label, partial(self.toolbar.put, p.name, path)) for p in parameters]
         self.notice.ask(f"What shall {Path(path).name} be?", answers)
 
     def _inform(self, sentence: str) -> None:
         """Say what went well, in place of what went wrong before."""
-        self.notice.clear("error")
+        self.notice.clear(cause="file")
         self.notice.inform(sentence)
 
     def folder(self) -> str:

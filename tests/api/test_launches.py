@@ -180,3 +180,37 @@ def test_the_examples_in_the_readme_print_what_stands_there(tmp_path):
     assert told.startswith(printed), done.stdout
     assert done.returncode == 1 and f"E       {failure.strip()}" in told
     assert load(tmp_path / "reverse.npz").kernel == "reverse"
+
+
+def test_counters_have_the_sums_that_the_window_shows(doubled):
+    counters = doubled.counters
+    assert counters["global_sectors"] == counters["global sectors"] == 16 == 2 * 4 * 2
+    assert counters["global_requests"] == counters["global_load_requests"] + counters["global_store_requests"]
+    assert "global_sectors" not in set(counters) and len(counters) == len(dict(counters))
+
+
+def test_a_counter_that_is_not_there_names_those_that_are(doubled):
+    with pytest.raises(KeyError) as raised:
+        doubled.counters["global_sectrs"]
+    assert str(raised.value).startswith("no counter is called 'global_sectrs'; did you mean global_sectors, ")
+    assert isinstance(raised.value, tilescope.TilescopeError)
+    assert doubled.counters.get("nothing") is None
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ({"schedule": "rand"}, "schedule must be 'lockstep', 'sequential' or 'random', not 'rand'."),
+        ({"schedule": None}, "not None"),
+        ({"seed": "x"}, "seed must be a whole number from 0 on, not 'x'."),
+        ({"fail_on": "eror"}, "fail_on must be 'error' or 'warning', not 'eror'."),
+    ],
+)
+def test_words_that_are_not_known_are_refused_before_anything_runs(words, sentence):
+    ran = []
+    with pytest.raises(tilescope.TilescopeError, match=re.escape(sentence)):
+        tilescope.check(lambda: ran.append(1), **words)
+    assert not ran
+    if "fail_on" not in words:
+        with pytest.raises(tilescope.TilescopeError, match=re.escape(sentence)):
+            tilescope.trace(None, **words)

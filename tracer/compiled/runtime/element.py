@@ -23,15 +23,16 @@ def parts_of(index: Any) -> tuple[Any, ...]:
 
 def is_element(cells: Cells, index: Any) -> bool:
     """Return whether an index of this type names one element."""
-    parts = parts_of(index)
+    parts = [part for part in parts_of(index) if not isinstance(part, types.EllipsisType)]
     return len(parts) == cells.ndim and all(isinstance(p, types.Integer) for p in parts)
 
 
 def numbers(context: Any, builder: Any, kind: Any, index: Any) -> list[Any]:
-    """Return the parts of an index of integers as 64-bit values."""
+    """Return the parts of an index of integers as 64-bit values; an ellipsis beside them stands for no axis."""
     values = cgutils.unpack_tuple(builder, index) if isinstance(kind, types.BaseTuple) else [index]
     kinds = parts_of(kind)
-    return [context.cast(builder, v, k, types.int64) for v, k in zip(values, kinds, strict=True)]
+    given = [(v, k) for v, k in zip(values, kinds, strict=True) if not isinstance(k, types.EllipsisType)]
+    return [context.cast(builder, v, k, types.int64) for v, k in given]
 
 
 # What accesses an element by a pointer to it: returns what is recorded as its value, and what the thread gets.
