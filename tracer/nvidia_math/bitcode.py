@@ -50,6 +50,12 @@ def module_of(name: str) -> Any:
     return binding.parse_bitcode(_kept(f"{name}.bc", lambda: _extracted(name)))
 
 
+@cache
+def is_exact(name: str) -> bool:
+    """Return whether a function of libdevice is a GPU's bit for bit: it uses no approximation of single precision."""
+    return not any(".approx" in function.name for function in module_of(name).functions)
+
+
 def link_libdevice(module: Any) -> None:
     """Link the functions of libdevice that a module calls into it."""
     names = {
@@ -123,7 +129,11 @@ def _translated(text: str) -> Any:
             function.linkage = "internal"
     module.verify()
     _run(module, _optimise)
-    lacking = {function.name for function in module.functions if function.name.startswith("tilescope.")}
+    lacking = {
+        function.name
+        for function in module.functions
+        if function.is_declaration and function.name.startswith("tilescope.")
+    }
     module = binding.parse_assembly(_without(str(module), lacking))
     module.verify()
     return module

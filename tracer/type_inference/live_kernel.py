@@ -59,7 +59,9 @@ ATTRIBUTE_OPS = ("LOAD_ATTR", "LOAD_METHOD")
 JIT_OPTIONS = ("inline", "fastmath", "forceinline", "debug")  # of a decorator, which matter to the compiler
 
 
-def question_of_call(kernel: Any, arguments: Iterable[Any], describer: Describer | None = None) -> Question:
+def question_of_call(
+    kernel: Any, arguments: Iterable[Any], describer: Describer | None = None
+) -> Question:
     """Return the question about a call of a kernel of the simulator's; some of it may be `Missing`."""
     return described_call(kernel, arguments, describer)[0]
 

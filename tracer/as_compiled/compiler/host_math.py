@@ -295,12 +295,7 @@ _HALF_INTRINSICS = {
     "__hmax": "maxnum", "__hmin": "minnum", "__hmax_nan": "maximum", "__hmin_nan": "minimum", "__hfma": "fma",
 }  # fmt: skip
 # What a GPU has instructions for, and the rest by these: the intrinsic, and factors of argument and result.
-_LOG2_E, _LOG2_10, _LN_2, _LOG10_2 = (
-    "0x3FF7154760000000",
-    "0x400A934F00000000",
-    "0x3FE62E4300000000",
-    "0x3FD3441360000000",
-)
+_LOG2_E, _LOG2_10, _LN_2, _LOG10_2 = "0x3FF7154760000000", "0x400A934F00000000", "0x3FE62E4300000000", "0x3FD3441360000000"
 _HALF_APPROXIMATE = {
     "hsin": ("sin", "", ""), "hcos": ("cos", "", ""), "hexp2": ("ex2", "", ""), "hexp": ("ex2", _LOG2_E, ""),
     "hexp10": ("ex2", _LOG2_10, ""), "hlog2": ("lg2", "", ""), "hlog": ("lg2", "", _LN_2),

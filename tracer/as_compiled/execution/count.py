@@ -50,9 +50,7 @@ def count(job: Job) -> CompiledCounters:
         return CompiledCounters(reason=f"{str(error).removesuffix('.')}.")
     except Exception as error:  # noqa: BLE001  # what Numba, LLVM or a kernel's text make of each other
         text = str(error).strip().splitlines()
-        return CompiledCounters(
-            reason=f"It can't be compiled ({type(error).__name__}: {text[0][:120] if text else ''})."
-        )
+        return CompiledCounters(reason=f"It can't be compiled ({type(error).__name__}: {text[0][:120] if text else ''}).")
 
 
 def _counted(job: Job) -> CompiledCounters:

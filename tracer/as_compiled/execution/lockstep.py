@@ -53,15 +53,7 @@ space_of = part(_space_of)
 
 
 def _count(
-    code: Any,
-    addresses: Any,
-    lanes: Any,
-    count: Any,
-    accesses: Any,
-    ranges: Any,
-    low: Any,
-    scratch: Any,
-    sums: Any,
+    code: Any, addresses: Any, lanes: Any, count: Any, accesses: Any, ranges: Any, low: Any, scratch: Any, sums: Any
 ) -> None:
     """Count one request, for each space that its addresses lie in; lanes: of each address, its number in the warp.
 
