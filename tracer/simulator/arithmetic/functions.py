@@ -21,7 +21,9 @@ from .conversions import COMPLEX, INTS, STANDS_FOR, Function, as_computed, caste
 from .operations import binary, power
 
 LIKE_INT32 = ("bool", "int8", "int16", "int32", "uint8", "uint16")
-Maker = Callable[[tuple[str, ...], str], Function]  # makes a function of the kinds of its arguments and its result
+Maker = Callable[
+    [tuple[str, ...], str], Function
+]  # makes a function of the kinds of its arguments and its result
 
 
 def bit_count(value: Any) -> Any:
