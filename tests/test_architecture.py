@@ -61,7 +61,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     ),
     "tracer/calls": ("tracer/model", "tracer/type_inference", "tracer/simulator/host"),
     "tracer/compiled": ("tracer/nvidia_math",),
-    "tracer/compiled/rewrite": ("tracer/model", "tracer/recording", "tracer/compiled"),
+    "tracer/compiled/rewrite": ("tracer/model", "tracer/recording", "tracer/nvidia_math", "tracer/compiled"),
     "tracer/compiled/rows": ("tracer/model", "tracer/analysis", "tracer/recording", "tracer/compiled"),
     "tracer/compiled/scheduler": ("tracer/model", "tracer/recording", "tracer/compiled", "tracer/compiled/rows"),
     "tracer/compiled/runtime": (
