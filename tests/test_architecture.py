@@ -61,7 +61,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     ),
     "tracer/calls": ("tracer/model", "tracer/type_inference", "tracer/simulator/host"),
     "tracer/compiled": ("tracer/nvidia_math",),
-    "tracer/compiled/rewrite": ("tracer/model", "tracer/recording", "tracer/compiled"),
+    "tracer/compiled/rewrite": ("tracer/model", "tracer/recording", "tracer/nvidia_math", "tracer/compiled"),
     "tracer/compiled/rows": ("tracer/model", "tracer/analysis", "tracer/recording", "tracer/compiled"),
     "tracer/compiled/scheduler": ("tracer/model", "tracer/recording", "tracer/compiled", "tracer/compiled/rows"),
     "tracer/compiled/runtime": (
@@ -104,7 +104,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     ),
     "app/model": TRACER,
     "app/compiled": (*TRACER, "app/model"),
-    "app/explain": ("tracer/model",),
+    "app/explain": ("kernels/scenarios", "tracer/model"),
     "app/gpu": (*TRACER, "app/model"),
     "app/widgets": ("kernels/scenarios", "tracer/model", "tracer/storage", "tracer/analysis", "app/model"),
     "app/charts": (*TRACER, "app/model"),
@@ -132,6 +132,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "app/window/presenter": (
         *TRACER, "app/lecture", "app/model", "app/control", "app/widgets", "app/window/lecture",
     ),
+    "app/window/program": ("tracer/model", "app/model", "app/views/source", "app/widgets"),
     "app/window/editing": (*TRACER, "app/model", "app/control", "app/widgets", *VIEWS),
     "app/window/writing": (
         *TRACER, "app/lecture", "app/lecture/edit", "app/model", "app/control", "app/widgets", "app/views/common",
@@ -154,7 +155,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "app/timings",
         "app/window/toolbar", "app/window/panels", "app/window/lecture", "app/window/presenter", "app/window/writing",
         "app/window/editing",
-        "app/window/exercise", "app/window/recording",
+        "app/window/exercise", "app/window/recording", "app/window/replay", "app/window/program",
     ),
     "app/cli/common": (*TRACER, "app/compiled", "app/model", "app/views/common"),
     "app/cli/programs": (*TRACER, "app/model", "app/cli/common"),

@@ -54,7 +54,8 @@ def uninitialised_findings(trace: Trace, requests: Requests) -> list[Finding]:
 def _goes_nowhere(trace: Trace, rows: Ints) -> Mask:
     """Return which reads are loads whose value nothing depends on."""
     given = (trace.site[rows], trace.block[rows], trace.thread[rows], trace.steps_of(rows))
-    return (trace.op[rows] == Op.LOAD) & goes_nowhere(trace, *given)
+    nowhere: Mask = (trace.op[rows] == Op.LOAD) & goes_nowhere(trace, *given)
+    return nowhere
 
 
 def _uninitialised(trace: Trace, touches: UnitAccesses, empty: Mask) -> tuple[Ints, Mask]:

@@ -150,7 +150,7 @@ def test_each_goal_shows_its_number_beside_the_stubs_and_what_it_needs(window, f
     assert panel.rows.rows[-1].text == "Right: n = 10; n = 1,000"
     assert goal.sign == "error" and goal.text == "Goal missed: each element is read once"
     assert goal.table == (("global load bytes", "12,000", "0"),) and goal.needs == "global load bytes = 4 × n"
-    assert goal.instead == "12,000 is not 4,000"
+    assert goal.instead == "you: 12,000, allowed: exactly 4,000"
 
 
 def test_hints_come_one_by_one_and_stay(window, folder):
