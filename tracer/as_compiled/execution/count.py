@@ -33,6 +33,7 @@ from .stand_ins import Table
 from .totals import counters_of, sites_of
 
 KEPT = 32  # kernels whose code is kept
+NO_TARGET = "Numba's CUDA target is not installed (numba-cuda, which there is for Linux and Windows)."
 CONTENDED = (
     "Its atomics are loops of a load and a compare-and-swap, which a GPU repeats where other warps come between: "
     "how often that is, only a GPU knows."
@@ -47,6 +48,8 @@ def count(job: Job) -> CompiledCounters:
     """Return the counters of a launch as compiled, or the reason why there are none."""
     try:
         return _counted(job)
+    except ImportError:
+        return CompiledCounters(reason=NO_TARGET)
     except (NotCountableError, NotRebuilt, LoadError) as error:
         return CompiledCounters(reason=f"{str(error).removesuffix('.')}.")
     except Exception as error:  # noqa: BLE001  # what Numba, LLVM or a kernel's text make of each other
