@@ -7,13 +7,11 @@ it can't describe is `Missing`, and then nothing is asked. Runs where Numba's si
 from __future__ import annotations
 
 import builtins
-import contextlib
 import dis
-import functools
 import inspect
 import marshal
 import sys
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Container, Iterable
 from enum import Enum, EnumMeta, IntEnum
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Literal

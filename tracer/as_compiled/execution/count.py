@@ -17,17 +17,17 @@ from ...recording.kernel_loader import LoadError, filled
 from ...type_inference.client import source_question
 from ...type_inference.question import Question, SourceQuestion, Value
 from ...type_inference.rebuilt_kernel import Maker, NotRebuilt, dtype_from
-from .arguments import Pointer, packed
-from .device_memory import DeviceMemory
-from .execute import LaunchSize, Machine, run
 from ..compiler.generated import of_ptx
-from .instrument import HostCode, host_code
-from ..job import CompiledCounters, Job, LiveJob
-from ..not_countable import NotCountableError
 from ..compiler.numba_ir import KernelIR, kernel_ir
 from ..compiler.numbered import numbered
 from ..compiler.nvidia import nvidia_code
 from ..compiler.optimised import compiler_name, optimised, target_machine
+from ..job import CompiledCounters, Job, LiveJob
+from ..not_countable import NotCountableError
+from .arguments import Pointer, packed
+from .device_memory import DeviceMemory
+from .execute import LaunchSize, Machine, run
+from .instrument import HostCode, host_code
 from .stand_ins import Table
 from .totals import counters_of, sites_of
 

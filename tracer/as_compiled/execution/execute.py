@@ -17,9 +17,9 @@ from ...compiled.state import PLACE_WORDS, Word
 from ...model.array_types import Ints
 from ...model.launch import Dim3
 from ...model.trace import WARP
+from ..not_countable import NotCountableError
 from .instrument import LOOP_END, HostCode, host_machine
 from .lockstep import GLOBAL, OVER, SHARED, STUCK, SUMS, TRAPPED, run_blocks
-from ..not_countable import NotCountableError
 
 STACK_BYTES = 33 << 12
 SPINS = 64  # quanta that a warp may make while others wait

@@ -15,15 +15,15 @@ import msgspec
 from llvmlite import binding
 
 from ...model.trace import Op
+from ..compiler.generated import Emitted
+from ..compiler.numbered import Numbered
+from ..compiler.text import split_list, type_of_operand
+from ..not_countable import NotCountableError
 from .assembly import without_assembly
 from .block_order import Loop, dominators, ordered
-from ..compiler.generated import Emitted
-from ..not_countable import NotCountableError
-from ..compiler.numbered import Numbered
 from .shared_loops import PREFIX as LOOP_PREFIX
 from .shared_loops import with_shared_loops
 from .stand_ins import PREFIX, Table, core, definition, entry
-from ..compiler.text import split_list, type_of_operand
 
 MEMORY = {"load": Op.LOAD, "store": Op.STORE, "atomicrmw": Op.ATOMIC, "cmpxchg": Op.ATOMIC}
 LOOP_END, MARK = 4, 5  # stand where an `Op` stands: at the end of a loop, and before a branch

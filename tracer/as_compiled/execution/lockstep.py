@@ -13,10 +13,10 @@ import numpy as np
 
 from ...analysis import request_cost
 from ...compiled.cached import cached, part
+from ...compiled.rows import request_cost as _jitable  # noqa: F401  # registers the rules with Numba
 from ...compiled.scheduler.blocks import take_stack
 from ...compiled.scheduler.switching import go_on
 from ...compiled.state import PLACE_WORDS, PlaceWord, StopReason, Word
-from ...compiled.rows import request_cost as _jitable  # noqa: F401  # registers the rules with Numba
 from ...compiled.words import peek, poke
 from ...model.trace import WARP, Op
 from . import instrument, stand_ins

@@ -17,8 +17,8 @@ from ...type_inference.typed_ir import FunctionIR, Literal, Position, Program, S
 from ..arithmetic.conversions import as_computed, caster
 from ..arithmetic.functions import bit_count
 from . import array_methods
-from .contraction import contracted, fused
 from .casts import Cast, cast, exact_cast, is_number, zero
+from .contraction import contracted, fused
 from .control_flow import place, structured
 from .functions import CudaPath, function_of, needs_no_cast
 from .operators import (
