@@ -13,7 +13,9 @@ SOURCE = "@cuda.jit\ndef kernel(a, out):\n    i = cuda.grid(1)\n    out[i] = {}\
 
 
 def notes(tmp_path, expression):
-    return [trace.made_by for trace in both(launch(tmp_path, SOURCE.format(expression), FLOATS, block=(8, 1, 1)))]
+    return [
+        trace.made_by for trace in both(launch(tmp_path, SOURCE.format(expression), FLOATS, block=(8, 1, 1)))
+    ]
 
 
 def test_functions_that_are_near_are_named(tmp_path):
