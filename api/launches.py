@@ -7,14 +7,15 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from os import PathLike, fspath
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels.scenarios.suggestions import did_you_mean
 from ..tracer.analysis.counters import counters_of
 from ..tracer.analysis.requests import requests_of
+from ..tracer.model.counter_names import SUMS, sum_of
 from ..tracer.model.finding import counted
 from ..tracer.model.trace import Op, Trace
 from .errors import TilescopeError
@@ -22,6 +23,7 @@ from .findings import Finding, findings_of
 from .pictures import Theme, drawn, open_window, save_trace
 
 if TYPE_CHECKING:
+    from ..tracer.as_compiled.job import CompiledCounters
     from ..tracer.type_inference.question import Question
 
 Dim3 = tuple[int, int, int]
@@ -84,6 +86,42 @@ class Accesses(Mapping[str, NDArray[Any]]):
         return f"<{len(self._load()):,} accesses: {', '.join(COLUMNS)}>"
 
 
+class UnknownCounterError(KeyError, TilescopeError):
+    """There is no counter of a name; the text is one sentence that says which there are."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class Counters(Mapping[str, int]):
+    """The counters of a launch, by the names that `tilescope counters` prints.
+
+    The sums that the window shows can be asked for too, by its words: `counters["global_sectors"]`, which adds up
+    loads, stores and atomics.
+    """
+
+    def __init__(self, counters: Mapping[str, int]) -> None:
+        self._counters = dict(counters)
+
+    def __getitem__(self, name: str) -> int:
+        key = name.replace(" ", "_") if isinstance(name, str) else name
+        if key in self._counters:
+            return self._counters[key]
+        if key in SUMS:
+            return sum_of(self._counters, key)
+        hint = did_you_mean(str(key), [*SUMS, *self._counters])
+        raise UnknownCounterError(f"no counter is called {name!r}{hint}")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._counters)
+
+    def __len__(self) -> int:
+        return len(self._counters)
+
+    def __repr__(self) -> str:
+        return repr(self._counters)
+
+
 class TracedLaunch:
     """A launch that was traced: what it did to memory, and ways to look at it.
 
@@ -105,10 +143,30 @@ class TracedLaunch:
         self._text = _text(trace, self.notice)
 
     @cached_property
-    def counters(self) -> Mapping[str, int]:
+    def counters(self) -> Counters:
         """What the launch asked of memory, whole: the numbers that `tilescope counters` prints, by name."""
         trace = self._load()
-        return MappingProxyType(counters_of(trace, requests_of(trace)).total)
+        return Counters(counters_of(trace, requests_of(trace)).total)
+
+    @cached_property
+    def compiled_counters(self) -> Counters:
+        """The same counters of the kernel as an optimising compiler leaves it: what a GPU is likely to count.
+
+        `compiler` names it. They are counted when first asked for, which takes a second or two: the kernel runs
+        again, on what its arrays held. Raises TilescopeError where that can't be done.
+        """
+        return Counters(self._compiled.counters)
+
+    @property
+    def compiler(self) -> str:
+        """What compiled the kernel for `compiled_counters`: "LLVM 22.1 of llvmlite 0.50.0"; raises TilescopeError."""
+        return self._compiled.compiler
+
+    @cached_property
+    def _compiled(self) -> CompiledCounters:
+        from .compiled import compiled_counters_of
+
+        return compiled_counters_of(self._load(), self._question)
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import numbers
 import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, Literal
+from typing import Any, Literal, cast, get_args
 
 from ..tracer.calls.call import CallError
 from ..tracer.calls.carried import carried_call
@@ -15,7 +16,7 @@ from ..tracer.calls.configured import configured_kernel, intercept, launching_cl
 from ..tracer.model.launch import Schedule
 from ..tracer.model.trace import KernelError
 from ..tracer.simulator.host.after_import import after_import
-from .errors import PartialLaunchWarning, TilescopeError
+from .errors import PartialLaunchWarning, TilescopeError, refuse_unless
 from .launches import KernelRaised, TracedLaunch
 from .shared_worker import shared_worker, traced
 
@@ -41,7 +42,7 @@ def trace(kernel: Any, *arguments: Any, schedule: Order = "lockstep", seed: int 
     Raises TilescopeError for what can't be traced, in one sentence, and KernelRaised for a kernel that raises. Warns of
     a launch too large to be run whole (PartialLaunchWarning).
     """
-    return _traced(kernel, arguments, Schedule(schedule, seed), _recordings())
+    return _traced(kernel, arguments, _schedule(schedule, seed), _recordings())
 
 
 @contextmanager
@@ -55,7 +56,7 @@ def trace_launches(*, schedule: Order = "lockstep", seed: int = 0) -> Iterator[l
     launch raises what `trace` does. Where there is no GPU, numba.cuda's own functions (to_device, stream) still need
     one: pass NumPy arrays.
     """
-    mine = _Recording([], Schedule(schedule, seed))
+    mine = _Recording([], _schedule(schedule, seed))
     _begin(mine)
     try:
         yield mine.launches
@@ -72,6 +73,14 @@ def record(*, schedule: Order = "lockstep", seed: int = 0) -> AbstractContextMan
     message = "tilescope.record is now tilescope.trace_launches; the next release drops the old name."
     warnings.warn(message, DeprecationWarning, stacklevel=2)
     return trace_launches(schedule=schedule, seed=seed)
+
+
+def _schedule(order: str, seed: object) -> Schedule:
+    """Return an order of threads' turns; raises TilescopeError for one that is not known."""
+    refuse_unless("schedule", order, get_args(Order))
+    if not isinstance(seed, numbers.Integral) or seed < 0:
+        raise TilescopeError(f"seed must be a whole number from 0 on, not {seed!r}.")
+    return Schedule(cast(Order, order), int(seed))
 
 
 class _Recording:

@@ -16,7 +16,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ...kernels.scenarios.catalogue import CatalogueError, did_you_mean, find
+from ...kernels.scenarios.catalogue import CatalogueError, find
+from ...kernels.scenarios.suggestions import did_you_mean
 from ...tracer.measure.measurement import TIMING_KINDS
 from .choice import (
     CHARTS,

@@ -6,8 +6,8 @@ The words stand in the script, so that no key waits for Python to start.
 from __future__ import annotations
 
 from argparse import Action
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple, get_args
 
 from .common.arguments import Parser
 
@@ -15,18 +15,48 @@ SHELLS = ("bash", "zsh", "fish")
 
 # `line` is what stands between `tilescope` and the word to complete, with a space before and after. The cases set
 # `names`, and `options` for after a dash; where none begins like the word, names of files do.
-BASH = r"""_tilescope() {
-    local IFS=$' \t\n' names= options= scenarios="@SCENARIOS@"
+BASH = r"""_tilescope_parameters() {
+    case ${1%%:*} in
+@PARAMETERS@
+    esac
+}
+_tilescope() {
+    local IFS=$' \t\n' names= options= scenarios="@SCENARIOS@" lectures="@LECTURES@" exercises="@EXERCISES@"
     local word=${COMP_WORDS[COMP_CWORD]} line=" ${COMP_WORDS[*]:1:COMP_CWORD-1} "
+    local typed=${COMP_LINE:0:COMP_POINT}
+    typed=${typed##* }
+    if [[ $typed == *:* ]] && names=$(_tilescope_parameters "$typed") && [[ -n $names ]]; then
+        # bash takes a scenario apart at : and =, and replaces the part that the cursor is in
+        local last=${typed##*[:,]} part=${typed##*[:=]} match
+        [[ $last == *=* ]] || names=$(for match in $names; do echo "${match%%=*}="; done | uniq)
+        COMPREPLY=()
+        for match in $(compgen -W "$names" -- "$last"); do
+            match=${typed%"$last"}$match
+            COMPREPLY+=("${match#"${typed%"$part"}"}")
+        done
+        [[ ${COMPREPLY[*]} == *= ]] && compopt -o nospace 2>/dev/null
+        return
+    fi
 @CASES@
     [[ $word == -* ]] && names=$options
     COMPREPLY=($(compgen -W "$names" -- "$word"))
 }
 complete -o default -F _tilescope tilescope"""
 ZSH = """#compdef tilescope
+_tilescope_parameters() {
+    case ${1%%:*} in
+@PARAMETERS@
+    esac
+}
 _tilescope() {
-    local names= options= scenarios="@SCENARIOS@"
-    local word=${words[CURRENT]} line=" ${words[2,CURRENT-1]} "
+    local names= options= scenarios="@SCENARIOS@" lectures="@LECTURES@" exercises="@EXERCISES@"
+    local match word=${words[CURRENT]} line=" ${words[2,CURRENT-1]} "
+    if [[ $word == *:* ]] && names=$(_tilescope_parameters "$word") && [[ -n $names ]]; then
+        compset -P '*[:,]'
+        [[ $PREFIX == *=* ]] || names=$(for match in ${=names}; do echo "${match%%=*}="; done | uniq)
+        compadd -S '' -- ${=names}
+        return
+    fi
 @CASES@
     [[ $word == -* ]] && names=$options
     [[ -n $names ]] && compadd -- ${=names} || _files
@@ -45,22 +75,70 @@ class CompletedCommand(NamedTuple):
 
 def add_arguments(parser: Parser) -> None:
     parser.description = (
-        "Print a script with which a shell completes commands, options, choices and scenarios. Bash looks for it in "
-        "~/.local/share/bash-completion/completions/tilescope, zsh in the file _tilescope of a folder of its fpath, "
-        "fish in ~/.config/fish/completions/tilescope.fish."
+        "Print a script with which a shell completes commands, options, choices, names, and parameters of scenarios. "
+        "Bash looks for it in ~/.local/share/bash-completion/completions/tilescope, zsh in the file _tilescope of a "
+        "folder of its fpath, fish in ~/.config/fish/completions/tilescope.fish."
     )
     parser.add_argument("shell", choices=SHELLS)
 
 
 def script(shell: str, commands: Sequence[CompletedCommand]) -> str:
     """Return the script for one of SHELLS."""
+    if shell == "fish":
+        return "\n".join([*_fish_parameters(), *_fish_lines(commands)])
+    cases = "\n".join(f"    {line}" for line in _cases(commands))
+    parameters = "\n".join(
+        f'        {"|".join(same)}) echo "{words}" ;;' for words, same in _parameters().items()
+    )
+    text = (BASH if shell == "bash" else ZSH).replace("@CASES@", cases).replace("@PARAMETERS@", parameters)
+    for name, words in _NAMES.items():
+        text = text.replace(f"@{name.upper()}@", " ".join(words()))
+    return text
+
+
+def _lectures() -> Iterable[str]:
+    from ..lecture.library import name_of, shipped
+
+    return map(name_of, shipped())
+
+
+def _exercises() -> Iterable[str]:
+    from ..exercise.library import exercises_in
+
+    return [exercise.name for exercise in exercises_in()[0]]
+
+
+def _scenarios() -> Iterable[str]:
     from ...kernels.scenarios.catalogue import names
 
-    scenarios = " ".join(names())
-    if shell == "fish":
-        return "\n".join(_fish_lines(commands, scenarios))
-    cases = "\n".join(f"    {line}" for line in _cases(commands))
-    return (BASH if shell == "bash" else ZSH).replace("@CASES@", cases).replace("@SCENARIOS@", scenarios)
+    return names()
+
+
+_NAMES: dict[str, Callable[[], Iterable[str]]] = {  # what a command may be given, by the word in the scripts
+    "scenarios": _scenarios,
+    "lectures": _lectures,
+    "exercises": _exercises,
+}
+_GIVEN = {"scenario": "scenarios", "what": "scenarios", "lecture": "lectures", "words": "exercises"}
+
+
+def _parameters() -> dict[str, list[str]]:
+    """Return what may stand behind the colon of a scenario, and for which scenarios: `tile=8`, or `m=` of a number."""
+    from ...kernels.scenarios.catalogue import scenarios
+    from ...tracer.model.launch import ScheduleKind
+    from ...tracer.model.plan import SPEC_OPTIONS
+
+    found: dict[str, list[str]] = {}
+    for scenario in scenarios():
+        words = [
+            f"{parameter.name}={choice}"
+            for parameter in scenario.parameters
+            for choice in parameter.choices or [""]
+        ]
+        orders = [f"schedule={kind}" for kind in get_args(ScheduleKind)]
+        others = [f"{option}=" for option in SPEC_OPTIONS if option != "schedule"]
+        found.setdefault(" ".join([*words, *orders, *others]), []).append(scenario.name)
+    return found
 
 
 def _options(parser: Parser) -> list[Action]:
@@ -71,11 +149,11 @@ def _arguments(parser: Parser) -> list[Action]:
     return [action for action in parser._actions if not action.option_strings]
 
 
-def _names(parser: Parser, scenarios: str) -> str:
-    """Return the words that a command takes beside options: choices, or the scenarios; "" where it takes neither."""
+def _names(parser: Parser) -> str:
+    """Return the words that a command takes beside options: choices, or what names are kept under; "" for neither."""
     arguments = _arguments(parser)
     choices = " ".join(_choices(argument) for argument in arguments)
-    return scenarios if any(argument.dest in ("scenario", "what") for argument in arguments) else choices
+    return next((f"${_GIVEN[a.dest]}" for a in arguments if a.dest in _GIVEN), choices)
 
 
 def _choices(action: Action) -> str:
@@ -94,7 +172,7 @@ def _cases(commands: Sequence[CompletedCommand]) -> Iterator[str]:
     for name, _, parser in commands:
         first, _, second = name.partition(" ")
         if second:
-            names = f"{second} {_names(alone[first], '$scenarios')}" if first in alone else second
+            names = f"{second} {_names(alone[first])}" if first in alone else second
             options = _strings(alone[first]) if first in alone else ""
             yield f'    " {first} ") names="{names}" options="{options}" ;;'
         if name:
@@ -116,14 +194,28 @@ def _cases_of(parser: Parser) -> Iterator[str]:
         if option.nargs != 0:
             after = "|".join(f'*" {string} "' for string in option.option_strings)
             yield f'        {after}) names="{_choices(option)}" ;;'
-    yield f'        *) names="{_names(parser, "$scenarios")}" options="{_strings(parser)}" ;;'
+    yield f'        *) names="{_names(parser)}" options="{_strings(parser)}" ;;'
 
 
 def _strings(parser: Parser) -> str:
     return " ".join(string for option in _options(parser) for string in option.option_strings)
 
 
-def _fish_lines(commands: Sequence[CompletedCommand], scenarios: str) -> Iterator[str]:
+def _fish_parameters() -> Iterator[str]:
+    """Yield functions of what stands behind the colon of a scenario, and of lists of names."""
+    yield "function __tilescope_parameters"
+    yield "    set -l token (commandline -ct)"
+    yield "    string match -q '*:*' -- $token; or return"
+    yield "    set -l before (string replace -r '[^:,]*$' '' -- $token)"
+    yield "    switch (string split -m 1 : -- $token)[1]"
+    for words, same in _parameters().items():
+        yield f"        case {' '.join(same)}"
+        yield f"            printf '%s\\n' $before{{{','.join(words.split())}}}"
+    yield "    end"
+    yield "end"
+
+
+def _fish_lines(commands: Sequence[CompletedCommand]) -> Iterator[str]:
     """Yield a line for each word that fish completes, with the condition under which it does, and what it means."""
     for name, text, parser in commands:
         first, _, second = name.partition(" ")
@@ -137,8 +229,11 @@ def _fish_lines(commands: Sequence[CompletedCommand], scenarios: str) -> Iterato
         if not _arguments(parser):
             when += '; and not string match -q -- "*.py" (commandline -opc)'
             when += '; and not string match -q -- "*.ipynb" (commandline -opc)'
-        if names := _names(parser, scenarios):
-            yield _fish_line(when, f"-a {_quoted(names)}")
+        if names := _names(parser):
+            kept = _NAMES.get(names.removeprefix("$"))
+            yield _fish_line(when, f"-a {_quoted(' '.join(kept()) if kept else names)}")
+        if names == "$scenarios":
+            yield _fish_line(when, "-a '(__tilescope_parameters)'")
         for option in _options(parser):
             yield _fish_line(when, _fish_option(option))
 

@@ -8,8 +8,9 @@ import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
 
-from .commands import RENAMED, parser_of, subcommand_of, with_new_name
-from .common.arguments import UsageError
+from ...kernels.scenarios.suggestions import did_you_mean, near_words
+from .commands import RENAMED, SUBCOMMANDS, WINDOW, parser_of, subcommand_of, with_new_name
+from .common.arguments import UsageError, no_file
 from .common.text_output import complain
 
 OF_PROGRAMS = ("run", "check")  # whose standard output is their program's, as under python
@@ -42,6 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: list[str]) -> int:
     command, words = subcommand_of(with_new_name(arguments))
+    if command is WINDOW and words:
+        _refuse_unknown(words[0])
     if arguments[:1] and arguments[0] in RENAMED:
         complain(f"`{arguments[0]}` is now `{command.name}`; the next release drops the old name.")
     if command.name not in OF_PROGRAMS and isinstance(sys.stdout, TextIOWrapper):
@@ -49,6 +52,29 @@ def _run(arguments: list[str]) -> int:
         sys.stdout.reconfigure(errors=LEGIBLE)
     implementation = command.load()
     return implementation.execute(implementation.parse(parser_of(command), words))
+
+
+def _refuse_unknown(word: str) -> None:
+    """Raise UsageError for a first word that is no command, option, scenario or file: what was perhaps meant."""
+    if word.startswith("-") or not word:
+        return
+    from ...kernels.scenarios.catalogue import names
+    from ..model.first_bookmark import names_file
+    from .open_window import is_document
+
+    name = word.partition(":")[0]
+    if names_file(word) or is_document(word) or name in names():
+        return
+    if "." in name or "/" in name:
+        raise UsageError(no_file(name))
+    known = [*dict.fromkeys(command.name.split()[0] for command in SUBCOMMANDS), *names()]
+    near = near_words(name, known)
+    hint = (
+        did_you_mean(name, near)
+        if near
+        else "; tilescope --help names the commands, tilescope list the scenarios."
+    )
+    raise UsageError(f"no command or scenario is called {name!r}{hint}")
 
 
 def _legible(error: UnicodeError) -> tuple[str, int]:

@@ -11,36 +11,80 @@ from pathlib import Path
 from ... import __version__
 from ...tracer.model.notebook_cells import is_notebook
 from ..model.named_file import is_file
-from .common.arguments import Parser, UsageError, check_scenarios
+from .common.arguments import Parser, UsageError, check_scenarios, no_file
+
+CUDA_C = (".cu", ".cuh")
 
 
 def add_window_arguments(parser: Parser) -> None:
     """Add what may follow `tilescope` where no command does."""
     parser.add_argument("--version", action="version", version=f"tilescope {__version__}")
     parser.add_argument(
-        "what", nargs="*", metavar="FILE | SCENARIO", help="a trace file, or up to two scenarios"
+        "what",
+        nargs="*",
+        metavar="FILE | SCENARIO",
+        help="a program, notebook, lecture or trace, or up to two scenarios",
     )
 
 
 def show_window(chosen: Namespace) -> int:
-    """Show the window on a trace file or on scenarios, without either as it was last."""
+    """Show the window on a file, or on scenarios; with neither, as it was last."""
+    if any(is_document(word) for word in chosen.what):
+        if len(chosen.what) > 1:
+            raise UsageError(f"{chosen.what[0]} is opened without other words; leave them out.")
+        return show_file(chosen.what[0])
     return _show(chosen.what)
 
 
 def add_arguments(parser: Parser) -> None:
     parser.description = (
-        "Open the window on a trace file, or on the launches of a Python file or a notebook, which is run "
-        "again whenever it is saved."
+        "Open the window on a trace file, on a lecture, or on the launches of a Python file or a notebook, which "
+        "is run again whenever it is saved."
     )
-    parser.add_argument("file", metavar="FILE.py | FILE.ipynb | FILE.npz")
+    parser.add_argument("file", metavar="FILE.py | FILE.ipynb | FILE.md | FILE.npz")
 
 
 def execute(chosen: Namespace) -> int:
-    """Show the window on a file; raises UsageError where there is none."""
-    if not is_file(chosen.file):
-        raise UsageError(f"there is no file {chosen.file}; check its name and folder.")
-    is_program = chosen.file.endswith(".py") or is_notebook(chosen.file)
-    return _show([], chosen.file) if is_program else _show([chosen.file])
+    """Show the window on a file or, as without `open`, on a scenario; raises UsageError where there is neither."""
+    from ...kernels.scenarios.catalogue import names
+
+    is_scenario = chosen.file.partition(":")[0] in names() and not is_file(chosen.file)
+    return _show([chosen.file]) if is_scenario else show_file(chosen.file)
+
+
+def is_document(word: str) -> bool:
+    """Return whether a word names a file that is no trace: a program, a notebook, a lecture, CUDA C++."""
+    return word.endswith((".py", ".md", *CUDA_C)) or is_notebook(word)
+
+
+def show_file(name: str) -> int:
+    """Show the window on what a file is: a program, notebook, lecture, exercise or trace; raises UsageError."""
+    from ...tracer.model.plan import parse_file_spec
+
+    if not is_file(parse_file_spec(name)[0]):
+        raise UsageError(no_file(name))
+    if name.endswith(CUDA_C):
+        raise UsageError(
+            f"{name} is CUDA C++, which is not traced yet; write its kernel in Python with Numba's cuda.jit."
+        )
+    if name.endswith(".md"):
+        return _show_page(Path(name))
+    return _show([], name) if is_document(name) else _show([name])
+
+
+def _show_page(path: Path) -> int:
+    """Show a Markdown file: an exercise where its kernel is next to it, else a lecture; raises UsageError."""
+    from ..exercise.document import FILE_NAME
+    from ..lecture.document import read_lecture
+    from ..lecture.problems import LectureError
+
+    if FILE_NAME.fullmatch(path.name) and path.with_suffix(".py").is_file():
+        return show_exercise(path)
+    try:
+        read_lecture(path)
+    except LectureError as error:
+        raise UsageError(str(error)) from None
+    return show_lecture(path)
 
 
 def show_lecture(path: Path) -> int:

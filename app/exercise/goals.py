@@ -9,11 +9,12 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
+from ...kernels.scenarios.suggestions import did_you_mean
 from ...tracer.judging.result import CaseResult
-from ...tracer.model.counter_names import NAMES
+from ...tracer.model.counter_names import NAMES, SUMS
 from ..lecture.expressions import Environment, Expression, ExpressionError, parse
 from ..lecture.quantities import Quantity, quantity_text
-from ..lecture.values import SUMS, Counted
+from ..lecture.values import Counted
 
 SHAPE = ("threads", "blocks", "threads_in_all")  # of a block, of the grid, and of both
 COUNTERS = (*SUMS, *NAMES)
@@ -64,7 +65,7 @@ def goal_of(text: str, line: int) -> Goal:
     for name in names_in(expression.tree):
         begin, _, rest = name.partition(".")
         if rest and (begin != STUB or rest not in COUNTERS):
-            raise GoalError(f"{name} is not known; of the stub there are {', '.join(COUNTERS)}.")
+            raise GoalError(f"{name} is not known{did_you_mean(rest, COUNTERS)}")
     return Goal(words, expression, line)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ... import ROOT
+from ...kernels.scenarios.suggestions import did_you_mean
 from ..model.visible_text import visible
 from .document import FILE_NAME, Exercise
 from .mistakes import ExerciseError, Mistake
@@ -55,9 +56,12 @@ def exercise_named(word: str, folder: Path | None = None) -> Exercise:
     for exercise in found:
         if word in (exercise.name, str(exercise.number), exercise.path.stem):
             return exercise
-    known = ", ".join(exercise.name for exercise in found)
-    there = f"there are {known}" if known else f"there is none in {visible(folder or SHIPPED)}"
-    raise ExerciseError(f"There is no exercise {visible(word)}; {there}.")
+    if not found:
+        raise ExerciseError(
+            f"There is no exercise {visible(word)}; there is none in {visible(folder or SHIPPED)}."
+        )
+    hint = did_you_mean(word, [exercise.name for exercise in found])
+    raise ExerciseError(f"There is no exercise {visible(word)}{hint}")
 
 
 def _of_path(path: Path) -> Exercise:

@@ -8,6 +8,7 @@ from typing import Final, Literal, get_args
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ...kernels.scenarios.suggestions import did_you_mean
 from ...tracer.model.whole_numbers import whole_number_of
 
 GPU = "gpu"  # the first word of a place, which no chart of times has
@@ -87,9 +88,7 @@ def parse_gpu_place(text: str) -> GpuPlace:
     for word in words:
         key, equals, value = word.partition("=")
         if key not in KEYS or not equals:
-            raise ValueError(
-                f"{word!r} is nothing of the chart gpu; there are {', '.join(f'{k}=' for k in KEYS)}."
-            )
+            raise ValueError(f"{word!r} is nothing of the chart gpu{did_you_mean(key, KEYS)}")
         said[key] = value
     span = _range(said.pop("range")) if "range" in said else None
     level = next((name for name in reversed(LEVELS) if name in said), LEVELS[0])

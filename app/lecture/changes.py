@@ -11,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from ...kernels.scenarios.catalogue import CatalogueError
+from ...kernels.scenarios.suggestions import did_you_mean
 from ...tracer.model.plan import PlanError
 from ...tracer.model.whole_numbers import whole_number_of
 from ..gpu.place import gpu_place_text, is_gpu, parse_gpu_place
@@ -23,7 +24,7 @@ from .places import Place, PlaceError, parse_place
 from .questions import Question, parse_question
 
 LONGEST = 1000  # characters of a line
-PANELS = ("source", "thread", "warp", "findings", "explain", "none")
+PANELS = ("source", "thread", "warp", "findings", "explain", "code", "none")
 COLOURS = ("auto", "value", "reads", "waste", "conflicts", "races")
 PANES = ("left", "right")
 COLOUR_WORDS = {"wasted": "waste"}  # for those of a bookmark, where they differ
@@ -113,7 +114,7 @@ def parse_line(text: str, folder: Path) -> dict[str, Any]:
 
 
 def _unknown(key: str) -> str:
-    return f"{key!r} is nothing that a step can change; there are {', '.join([*READERS, *QUESTION_KEYS])}."
+    return f"{key!r} is nothing that a step can change{did_you_mean(key, [*READERS, *QUESTION_KEYS])}"
 
 
 def is_change(text: str, folder: Path) -> bool:
@@ -211,7 +212,7 @@ def _between(text: str, low: float, high: float, what: str) -> float:
 def _one_of(*known: str) -> Callable[[str, Path], str]:
     def read(value: str, _: Path) -> str:
         if value not in known:
-            raise ValueError(f"{value!r} is not known here; there are {', '.join(known)}.")
+            raise ValueError(f"{value!r} is not known here{did_you_mean(value, known)}")
         return value
 
     return read

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from ...kernels.scenarios.catalogue import CatalogueError
+from ...kernels.scenarios.suggestions import did_you_mean
 from ...tracer.model.plan import PlanError
 from ...tracer.run.worker_client import WorkerError
 from ...tracer.storage.trace_file import TraceFileError
@@ -21,17 +22,19 @@ from .places import PlaceError
 from .problems import Problem
 from .questions import answer_of
 from .scenes import Moment, Scene, moment_of, scenes_of, unplaced
-from .values import NO_REQUEST, environment
+from .values import NO_REQUEST, Ask, environment
 
 SessionOf = Callable[[Setup], Session]
 
 
-def environment_of(scene: Scene, sessions: Sequence[Session], moment: Moment) -> Environment:
-    """Return what names mean where a step stands."""
+def environment_of(
+    scene: Scene, sessions: Sequence[Session], moment: Moment, ask: Ask | None = None
+) -> Environment:
+    """Return what names mean where a step stands; ask: see `PaneNames`."""
     ends = [session.end for session in sessions]
     moments = pane_moments(moment.stand, ends, scene.look.link)
     values = [values_of(pane) if isinstance(pane, Setup) else {} for pane in scene.panes]
-    return environment(sessions, moments, moment.selections, values, scene.look.focus)
+    return environment(sessions, moments, moment.selections, values, scene.look.focus, ask=ask)
 
 
 def runs_program(scene: Scene) -> bool:
@@ -107,7 +110,7 @@ def _zoom_problems(step: Step, scene: Scene, sessions: Sequence[Session]) -> Ite
     known = list(dict.fromkeys(map(buffer_text, buffers)))
     for name in step.change.zoom or ():
         if name not in {*known, *(buffer.name for buffer in buffers)}:
-            sentence = f"There is no buffer {name} to zoom to; there are {', '.join(known)}."
+            sentence = f"There is no buffer {name} to zoom to{did_you_mean(name, known)}"
             yield Problem(step.line_of("zoom"), sentence)
 
 

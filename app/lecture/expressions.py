@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from ...kernels.scenarios.suggestions import did_you_mean
 from .quantities import Quantity, Unit, is_format, quantity_text, weakest
 
 LONGEST = 400  # characters of an expression
@@ -196,8 +197,8 @@ def _constant(node: ast.Constant) -> float | int | str | bool:
 def _named(name: str, names: Environment) -> Quantity | Names:
     found = names.get(name)
     if found is None or callable(found):
-        known = ", ".join(key for key, value in names.items() if not callable(value))
-        raise ExpressionError(f"{name} is not known; there are {known}.")
+        known = [key for key, value in names.items() if not callable(value)]
+        raise ExpressionError(f"{name} is not known{did_you_mean(name, known)}")
     return found
 
 
@@ -233,7 +234,7 @@ def _call(node: ast.Call, names: Environment) -> Quantity | Names:
     if function is not None and callable(function):
         return function(arguments, keywords)
     if name not in FUNCTIONS or keywords or not arguments:
-        raise ExpressionError(f"{name}(...) is not known; there are {', '.join(FUNCTIONS)} and measured.")
+        raise ExpressionError(f"{name}(...) is not known{did_you_mean(name, [*FUNCTIONS, 'measured'])}")
     mark = weakest(a.mark for a in arguments)
     value = _computed(node, lambda: FUNCTIONS[name](*(_number(node, a) for a in arguments)))
     return Quantity(value, mark, arguments[0].unit, _origin(*arguments))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ... import ROOT
+from ...kernels.scenarios.suggestions import did_you_mean
 from ..model.visible_text import visible
 from .problems import LectureError
 
@@ -36,4 +37,4 @@ def lecture_file(name: str) -> Path:
     if path.is_file():
         return path
     what = "file" if path.suffix or "/" in name else "lecture"
-    raise LectureError(f"There is no {what} {visible(name)}; there are the lectures {', '.join(known)}.")
+    raise LectureError(f"There is no {what} {visible(name)}{did_you_mean(path.stem, known)}")

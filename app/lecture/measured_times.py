@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ...kernels.scenarios.catalogue import CatalogueError
+from ...kernels.scenarios.suggestions import did_you_mean
 from ...tracer.measure.measurement import TimingKind
 from ..charts.choice import subject_of_key, timing_of
 from ..charts.nearest_measured import asked_of_launch, measured_together
@@ -43,8 +44,10 @@ class MeasuredNames(Names):
             return self._number(self.row.flop / self._time() / 1000, "modelled", "GFLOP/s")
         words = {"size": problem_of(self.row), "device": self.ran_on}
         if name not in words:
-            known = ", ".join(["time", *KINDS, "bandwidth", *["rate"] * bool(self.row.flop), *words])
-            raise ExpressionError(f"{self.what} of {self.row.scenario} has no {name}; there are {known}.")
+            known = ["time", *KINDS, "bandwidth", *["rate"] * bool(self.row.flop), *words]
+            raise ExpressionError(
+                f"{self.what} of {self.row.scenario} has no {name}{did_you_mean(name, known)}"
+            )
         return self._number(words[name], "measured")
 
     def _time(self, kind: TimingKind = "kernel-warm") -> float:

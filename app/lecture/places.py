@@ -8,6 +8,7 @@ import re
 import numpy as np
 from msgspec import Struct
 
+from ...kernels.scenarios.suggestions import did_you_mean
 from ..model import phase_steps
 from ..model.session import Selection, Session
 
@@ -166,7 +167,7 @@ def lines_with(session: Session, text: str) -> set[tuple[str, int]]:
 def _of_finding(session: Session, kind: str, selection: Selection) -> tuple[float, Selection]:
     told = [finding for finding in session.findings if not kind or finding.kind == kind]
     if not told:
-        kinds = ", ".join(dict.fromkeys(finding.kind for finding in session.findings)) or "none at all"
-        raise PlaceError(f"There is no finding {kind}; there are {kinds}.".replace("  ", " "))
+        kinds = dict.fromkeys(finding.kind for finding in session.findings)
+        raise PlaceError(f"There is no finding {kind}".rstrip() + did_you_mean(kind, kinds))
     first = told[0]
     return first.moment, Selection(*first.threads[0]) if first.threads else selection

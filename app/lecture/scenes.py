@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
+from ...kernels.scenarios.suggestions import did_you_mean
 from ..model import phase_steps
 from ..model.bookmark import Bookmark, Setup
 from ..model.pane_moments import pane_moments, playhead_moment
@@ -191,8 +192,8 @@ def writer_of(session: Session, element: Element) -> Selection:
     trace = session.trace
     numbers = [i for i, buffer in enumerate(trace.buffers) if buffer.name.lower() == element.buffer.lower()]
     if not numbers:
-        names = ", ".join(buffer.name for buffer in trace.buffers)
-        raise PlaceError(f"There is no buffer {element.buffer}; there are {names}.")
+        hint = did_you_mean(element.buffer, [buffer.name for buffer in trace.buffers])
+        raise PlaceError(f"There is no buffer {element.buffer}{hint}")
     shape = trace.buffers[numbers[0]].shape
     if len(element.index) != len(shape) or any(i >= n for i, n in zip(element.index, shape, strict=False)):
         raise PlaceError(f"{element.buffer} has the shape {shape}, and no element {list(element.index)}.")

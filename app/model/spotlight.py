@@ -8,7 +8,7 @@ A name has one of these forms:
     warp 1                  the same of a warp's lanes, and its row in the timeline; (1, 0) are coordinates
     block 3                 what the block accesses of global memory, and its shared memory where it is in focus
     line 12, line "acc +="  of the kernel's source, by its number or by text: the first that holds it
-    counter global sectors  a number under a pane, by its label
+    counter global sectors  a number under a pane, by its label; counter compiled is the line below them
     left, right             a pane: alone it stands out as a whole, beside other names these are meant in it alone
 
 The words of work-items are understood too: work-item 5, wavefront 1, work-group 3.
@@ -25,10 +25,11 @@ from typing import Any, Literal, NamedTuple
 from msgspec import Struct
 
 from ...kernels.scenarios.scenario import WORK_ITEM_WORDS
+from ...kernels.scenarios.suggestions import did_you_mean
 from ...tracer.model.finding import counted
 from ...tracer.model.trace import ALIAS_SEPARATOR, WARP, Buffer, Dim3
 from .bookmark import Bookmark
-from .counter_labels import counter_labels
+from .counter_labels import COMPILED, counter_labels
 from .kernel_source import cuda_c_of, kernel_file, lines_of, source_text
 from .session import Selection, Session, buffer_text
 from .visible_text import visible
@@ -268,6 +269,8 @@ def _why_hidden(target: Target, look: Bookmark, having: Mapping[int, Session]) -
     """Return why what stands out is not on screen, "" where it is; having: the sessions that have it, by pane."""
     if look.chart:
         return "a chart is in place of the panes"
+    if target.form == "counter" and target.text.lower() == COMPILED and look.compiled == "hidden":
+        return "counters as compiled are not shown; add compiled: shown"
     if target.form == "line":
         beside = look.side == "shown" or (look.side == "auto" and look.layout == "ordinary")
         if not beside or look.tab != "source":
@@ -308,13 +311,7 @@ def _names(buffer: Buffer) -> set[str]:
 
 def _no_buffer(name: str, session: Session) -> str:
     there = list(dict.fromkeys(visible(buffer_text(b)) for b in session.trace.buffers))
-    return f"There is no buffer {_shown(name)} here; {_there_are(there)}."
-
-
-def _there_are(names: Sequence[str]) -> str:
-    if not names:
-        return "there are none"
-    return f"there {'is' if len(names) == 1 else 'are'} {_listed(names)}"
+    return f"There is no buffer {_shown(name)} here{did_you_mean(name, there)}"
 
 
 def _listed(words: Sequence[str]) -> str:
@@ -431,7 +428,7 @@ def _counter_meaning(target: Target, session: Session) -> Lit | str:
     found = [label for label in labels if target.text in (_plain(label), _plain(text_in_words(label, words)))]
     if found:
         return Lit(counters=frozenset(found))
-    return f"There is no counter {_shown(target.text)} here; {_there_are(labels)}."
+    return f"There is no counter {_shown(target.text)} here{did_you_mean(target.text, labels)}"
 
 
 _MEANINGS: dict[Form, Callable[[Target, Session], Any]] = {

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
 from PySide6.QtCore import QPointF, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QPainter, QPaintEvent, QPolygonF
+from PySide6.QtGui import QFont, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPolygonF
 from PySide6.QtWidgets import (
     QAbstractButton,
     QComboBox,
@@ -36,9 +36,13 @@ class Themed(Protocol):
 
 
 class Combo(QComboBox):
-    """A combo box whose arrow has the colour of its text; the wheel scrolls past it instead of changing it."""
+    """A combo box whose arrow has the colour of its text; the wheel scrolls past it instead of changing it.
+
+    left: the user has chosen from the open list and is done here.
+    """
 
     picked = Signal(object)
+    left = Signal()
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -46,6 +50,7 @@ class Combo(QComboBox):
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setItemDelegate(QStyledItemDelegate(self))  # the list as the style sheet has it, not as a menu
         self._chosen: object = None
+        self._was_opened = False  # the list, since the last key
         self.activated.connect(lambda _: self._pick())
         self.currentIndexChanged.connect(lambda _: self.updateGeometry())
 
@@ -72,6 +77,10 @@ class Combo(QComboBox):
         self.setItemData(i, bold, Qt.ItemDataRole.FontRole)
         self.setItemData(i, 0, Qt.ItemDataRole.UserRole - 1)  # the role of an item's flags: none
 
+    def disable(self, i: int) -> None:
+        """Show an item that can't be chosen; its tip says why."""
+        self.setItemData(i, 0, Qt.ItemDataRole.UserRole - 1)  # the role of an item's flags: none
+
     def _pick(self) -> None:
         """Tell what the user chose; a heading is nothing to choose, however it was come by."""
         if self.currentData() == HEADING:
@@ -79,6 +88,14 @@ class Combo(QComboBox):
             return
         self._chosen = self.currentData()
         self.picked.emit(self._chosen)
+        if self._was_opened:
+            self._was_opened = False
+            self.left.emit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Take a key; one that changes the choice while the list is closed leaves the focus here."""
+        self._was_opened = False
+        super().keyPressEvent(event)
 
     def choose(self, value: object) -> None:
         """Select the item of this value."""
@@ -96,6 +113,7 @@ class Combo(QComboBox):
 
     def showPopup(self) -> None:
         """Show the list as wide as its longest text and, as far as the screen allows, as high as all of it."""
+        self._was_opened = True
         longest = max(
             (self.fontMetrics().horizontalAdvance(self.itemText(i)) for i in range(self.count())), default=0
         )
@@ -169,6 +187,14 @@ class Chip(QFrame):
         if len(fields) == 1:
             self.caption.setBuddy(fields[0])
 
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Open the nearest field: all of the frame is its."""
+        if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
+            x = event.position().x()
+            fields = [field for field in self.notes if field.isVisible()]
+            if fields:
+                open_field(min(fields, key=lambda field: abs(field.geometry().center().x() - x)))
+
     def width_with(self, caption: bool) -> int:
         """Return the width with the caption or without it, whichever is shown."""
         label = self.caption.sizeHint().width() + self.row.spacing()
@@ -180,6 +206,15 @@ class Chip(QFrame):
         self.notes[field].setToolTip(plain_tip(tip))
         self.notes[field].setVisible(bool(text))
         field.setAccessibleDescription(tip)
+
+
+def open_field(field: QWidget) -> None:
+    """Open the list of a field that has one; select the text of another."""
+    field.setFocus(Qt.FocusReason.MouseFocusReason)
+    if isinstance(field, Combo):
+        field.showPopup()
+    elif isinstance(field, QLineEdit):
+        field.selectAll()
 
 
 def mark(widget: QWidget, name: str, value: object) -> None:

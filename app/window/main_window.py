@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
-from PySide6.QtCore import QByteArray, QSize, Qt, QTimer
+from PySide6.QtCore import QByteArray, QEvent, QSize, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QMainWindow, QWidget
+from shiboken6 import isValid
 
 from ..control.session_jobs import SessionJobs
 from ..control.stage import Stage
@@ -21,8 +23,10 @@ from ..model.playhead import Playhead
 from ..model.session import Selection, Session
 from ..model.settings import Settings, StoredSettings
 from ..model.visible_text import visible
+from ..views.common.wording import coordinates_text
 from ..widgets.appearance import Look
 from ..widgets.command import LINE, Command, Commands
+from ..widgets.controls import Combo
 from ..widgets.picture_drag import PictureDrag
 from ..widgets.theme import Theme
 from .actions import (
@@ -77,9 +81,11 @@ class MainWindow(QMainWindow):
             self, self.stage, self.toolbar, self.notice, self.stored_settings, self.change_setups,
             self._write_vectors,
         )  # fmt: skip
+        self.files.show_output = self.side.show_output
         self.questions = LaunchQuestions(
             self.stage, self.notice, self.change_setups, lambda: self.central.show_tab("source")
         )
+        self._timings_of: tuple[Choice, str] | None = None  # the chart that was shown of the panes
         self._timings: QWidget | None = None  # their window, once it was asked for
         self.colouring = Colouring(self.stage, self.central, self.draw)
         # It goes on as soon as the stage is settled, which others are to hear first.
@@ -94,6 +100,8 @@ class MainWindow(QMainWindow):
             self.show_bookmark,
         )
         self.lectures.asking.connect(central.keep_verdicts)
+        self.lectures.player.compiled_asked.connect(central.compiling.want_too)
+        central.compiling.found.connect(self.lectures.player.take_compiled)
         self.presenting: Presenting | None = None  # made when it is first asked for
         self.editing = EditingDesk(
             self,
@@ -112,12 +120,16 @@ class MainWindow(QMainWindow):
             self.bookmark,
             self.show_bookmark,
         )
+        central.is_own = self._is_temporary
         self.editing.editing.is_aside = self.exercises.work.is_here
         self.desk = WritingDesk(self, self.lectures, self.stage, self._screen, self.files.launch_of)
+        self.notice.has_audience = self._has_audience
+        self.lectures.player.changed.connect(self.notice.refresh)
+        self.desk.writing_changed.connect(self.notice.refresh)
         self.setWindowTitle("Tilescope")
         self.setAcceptDrops(True)
         self.setCentralWidget(self.central)
-        PictureDrag(self.toolbar, self, self.notice.error)
+        PictureDrag(self.toolbar, self, partial(self.notice.error, cause="file"))
         self._build_menu()
         self._frames = QTimer(self, interval=FRAME_INTERVAL, timerType=Qt.TimerType.PreciseTimer)
         self._frames.timeout.connect(lambda: self.playhead.advance(time.monotonic()))
@@ -136,7 +148,9 @@ class MainWindow(QMainWindow):
         return {
             "File": file_commands(self.files, self.copy_command, self.record, self.leave),
             "Play": play_commands(self.playhead, self.stage, self.central),
-            "Go": go_commands(self.travel, self.stage, self.central, self._show_timings, self.escape),
+            "Go": go_commands(
+                self.travel, self.stage, self.central, self._show_timings_of_panes, self.escape
+            ),
             "Kernel": self.editing.commands(),
             "Lectures": [
                 *lecture_commands(self.lectures),
@@ -194,6 +208,15 @@ class MainWindow(QMainWindow):
         if choice is not None:
             timings.show_measured(choice, measurement)
 
+    def _show_timings_of_panes(self) -> None:
+        """Show the timings of what the panes show, unless they were shown already: then as the user left them."""
+        found = self.central.timings()
+        if found is None or found == self._timings_of:
+            self._show_timings()
+        else:
+            self._timings_of = found
+            self._show_timings(*found)
+
     def _presenter_commands(self) -> list[Command]:
         return [LINE, Command(PRESENTER, "F7", self.toggle_presenter)]
 
@@ -205,16 +228,28 @@ class MainWindow(QMainWindow):
         open_recording(self, self.theme, self.stage, self._screen, *places, room, self.lectures.caption())
 
     def toggle_presenter(self) -> None:
-        """Go to the presenter's window, or from there to this one."""
+        """Open the presenter's window, close it where it is in front, or bring it there."""
         if self.presenting is None:
             from .lecture.step_picture import StepPictures  # what they need is not loaded before
             from .presenter.presenting import Presenting
 
             self.presenting = Presenting(
                 self, self.lectures.player, self.look, lambda: StepPictures(self.stage.jobs, self._made_for_pictures),
-                self.all_commands, self.bookmark, self.leave,
+                self.all_commands, self.bookmark, self.leave, self.notice,
             )  # fmt: skip
         self.presenting.toggle()
+
+    def _has_audience(self) -> bool:
+        """Return whether an audience sees this window: a lecture fills the screen, or is presented from another."""
+        if self.lectures.player.lecture is None or self.desk.is_writing():
+            return False
+        return self.isFullScreen() or (self.presenting is not None and self.presenting.is_open)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Show messages, or none, where the window begins or ends to fill the screen."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.WindowStateChange:
+            self.notice.refresh()
 
     def _made_for_pictures(self, jobs: SessionJobs) -> MainWindow:
         """Return another window, which knows what this one has read."""
@@ -237,9 +272,10 @@ class MainWindow(QMainWindow):
         stage.positioned.connect(self.central.show_setups)
         stage.positioned.connect(self._refresh)
         stage.waiting.connect(self.central.show_progress)
-        stage.problem.connect(self.notice.error)
+        stage.problem.connect(partial(self.notice.error, cause="launch"))
         stage.focus_changed.connect(self.central.show_setups)
         self.central.cancelled.connect(self.escape)
+        self.central.selected.connect(self._select)
         self.central.timings_asked.connect(self._show_timings)
         self.playhead.changed.connect(self._tick)
         self.look.changed.connect(self._set_theme)
@@ -247,6 +283,8 @@ class MainWindow(QMainWindow):
         if isinstance(application, QApplication):
             application.focusChanged.connect(self._turn)
         toolbar.setups_asked.connect(self.change_setups)
+        for field in (toolbar, transport.speed, transport.link):
+            field.left.connect(self.central.focus_pictures)
         toolbar.may_come.connect(stage.jobs.compile_ahead)
         stage.asked.connect(toolbar.foresee_nothing)
         stage.settled.connect(toolbar.foresee)
@@ -254,10 +292,18 @@ class MainWindow(QMainWindow):
         toolbar.rested.connect(self.by_hand.rest)
         self.by_hand.began.connect(self._take_in_hand)
         self.by_hand.ended.connect(self._let_go)
-        toolbar.problem.connect(lambda text: self.notice.error(text) if text else self.notice.clear("error"))
+        toolbar.problem.connect(self._show_field_problem)
         toolbar.timings.clicked.connect(lambda: self.commands["Timings"].trigger())
         transport.command.connect(lambda name: self.commands[name].trigger())
         transport.link_asked.connect(stage.set_link)
+
+    def _show_field_problem(self, sentence: str) -> None:
+        """Say what is wrong in the fields, or take that back where all are right."""
+        if sentence:
+            self.notice.error(sentence, "fields")
+        else:
+            self.notice.clear(cause="fields")
+            self.notice.clear(cause="launch")  # which was of what the fields said
 
     def _take_in_hand(self) -> None:
         self.questions.hold()
@@ -283,7 +329,16 @@ class MainWindow(QMainWindow):
         return self.stage.focused()
 
     def _turn(self, old: QWidget | None, new: QWidget | None) -> None:
-        self.central.turn_to(new)
+        """Follow the focus to a pane; where Qt moves it from a hidden widget to the toolbar, the pictures take it."""
+        if (
+            _is_gone(old)
+            and new is not None
+            and self.toolbar.isAncestorOf(new)
+            and not _are_side_by_side(old, new)
+        ):
+            self.central.focus_pictures()
+        else:
+            self.central.turn_to(new)
 
     def _set_theme(self, theme: Theme) -> None:
         self.setFont(theme.font())
@@ -431,6 +486,26 @@ class MainWindow(QMainWindow):
         self.central.show_compiled(mark.compiled)
         self.central.charts.show(mark.chart)
 
+    def _select(self, pane: int, selection: Selection) -> None:
+        """Look at a block and thread; where the time moves for that, say so, and Back returns."""
+        here, before = self.bookmark(), self.stage.moments()
+        self.stage.select(pane, selection)
+        session, after = self.stage.sessions[pane] if pane < len(before) else None, self.stage.moments()
+        if session is None or after == before or self.playhead.playing:
+            return
+        self.history.leave(here)
+        block = coordinates_text(self.stage.selections[pane].block, session.trace.grid)
+        self.notice.inform(f"Block {block}, moment {int(after[pane]):,} · Alt+Left goes back")
+
+    def show_program(self, path: str, mark: Bookmark) -> None:
+        """Run a program in the look of a bookmark, whose panes are not shown: a page until its launches are there."""
+        from .program.page import ProgramPage  # the window starts without it
+
+        self._take_over(mark)
+        page = ProgramPage(self.central.theme)
+        self.central.put_page(page)
+        self.files.run_first(path, page)
+
     def change_setups(self, setups: tuple[Setup, ...]) -> None:
         """Run other setups in place of these; Back returns here."""
         self.by_hand.stop()
@@ -466,6 +541,7 @@ class MainWindow(QMainWindow):
         """Cancel the tracing, else close the message, else end the spotlight, else leave the full screen."""
         if self.by_hand.go_back() or self.lectures.escape_first():
             return
+        leaves = self._leave_field()
         if self.editing.editing.cancel():
             self.notice.inform("The edited kernel was stopped; the picture is that of the version before.")
         elif self.files.end_program():
@@ -473,9 +549,11 @@ class MainWindow(QMainWindow):
         elif self.stage.cancel():
             self.questions.forget()
             self.notice.inform("The tracing was cancelled; the picture is that of the launch before.")
+        elif leaves:
+            return
         elif self.notice.is_shown():
             self.toolbar.restore()
-            self.notice.clear()
+            self.notice.close_newest()
         elif self.lectures.escape_last():
             return
         elif self.central.spotlight:
@@ -485,6 +563,17 @@ class MainWindow(QMainWindow):
             self.central.charts.leave()
         elif self.isFullScreen():
             self.showNormal()
+
+    def _leave_field(self) -> bool:
+        """Give the focus from a field to the pictures; return False where it was in none."""
+        widget = QApplication.focusWidget()
+        if self.toolbar.has_focus_in_field():
+            self.toolbar.restore()
+            self.toolbar.problem.emit("")
+        elif not isinstance(widget, Combo) or not self.isAncestorOf(widget):
+            return False
+        self.central.focus_pictures()
+        return True
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Let Return do what Space does elsewhere, since Space plays: press a button, open a list."""
@@ -537,6 +626,7 @@ class MainWindow(QMainWindow):
         self.central.types.close()
         self.central.measured.close()
         self.central.compiling.close()
+        self.central.listings.close()
         self.central.charts.recorded.close()
         event.accept()
 
@@ -578,3 +668,13 @@ class MainWindow(QMainWindow):
     def _is_temporary(self, file: str) -> bool:
         """Return whether a trace goes when the window closes."""
         return self.files.is_temporary(file) or self.exercises.owns(file)
+
+
+def _is_gone(widget: QWidget | None) -> bool:
+    """Return whether the focus has left a widget because it can no longer have it."""
+    return widget is not None and isValid(widget) and not (widget.isVisible() and widget.isEnabled())
+
+
+def _are_side_by_side(one: QWidget | None, other: QWidget) -> bool:
+    """Return whether two widgets stand in the same part of the window."""
+    return one is not None and one.parentWidget() is other.parentWidget()

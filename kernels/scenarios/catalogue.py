@@ -20,9 +20,9 @@ from .scenario import (
     Scenario,
     Value,
     Values,
-    did_you_mean,
     settle,
 )
+from .suggestions import did_you_mean
 from .transpose_scenarios import TRANSPOSES
 from .vector_scenarios import SUMS, TOO_FEW, VECTORS
 
@@ -37,7 +37,6 @@ __all__ = [
     "Scenario",
     "Value",
     "Values",
-    "did_you_mean",
     "find",
     "groups",
     "names",

@@ -20,8 +20,8 @@ from .scenario import (
     Plan,
     Scenario,
     Values,
-    joined_words,
 )
+from .suggestions import joined_words
 
 LARGEST = 4096
 TILES = (2, 4, 8, 16, 32)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from msgspec import Struct, field
 from numpy.typing import NDArray
+
+from .suggestions import did_you_mean, joined_words
 
 Value = int | str
 Values = Mapping[str, Value]
@@ -185,24 +187,3 @@ def _chosen(scenario: str, parameter: Parameter, value: Value) -> Value:
             return choice
     words = joined_words([str(choice) for choice in parameter.choices], "or")
     raise CatalogueError(f"{parameter.name} of {scenario} must be {words}, not {value!r}.")
-
-
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return the end of a sentence about an unknown word: what was perhaps meant, else what there is."""
-    from difflib import get_close_matches  # the window starts without it
-
-    known = list(known)
-    near = sorted((name for name in known if len(word) > 2 and word.lower() in name), key=len)[:3]
-    near = near or get_close_matches(word.lower(), known, cutoff=0.6)
-    if not known:
-        return "; there are none."
-    return (
-        f"; did you mean {joined_words(near, 'or')}?"
-        if near
-        else f"; there are {joined_words(known, 'and')}."
-    )
-
-
-def joined_words(words: list[str], joint: str) -> str:
-    """Return the words as a sentence lists them; at least one."""
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {joint} {words[-1]}"

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from types import SimpleNamespace
 
+import msgspec
 import numpy as np
 import pytest
 from PySide6.QtGui import QImage
@@ -18,6 +19,7 @@ from PySide6.QtGui import QImage
 import tilescope
 from launching import Array, launch
 from tilescope.api.findings import Finding
+from tilescope.tracer.model.launch import decode, encode
 from tilescope.tracer.simulator.numba_patch import run as run_simulator
 from tilescope.tracer.storage.trace_file import load
 
@@ -180,3 +182,57 @@ def test_the_examples_in_the_readme_print_what_stands_there(tmp_path):
     assert told.startswith(printed), done.stdout
     assert done.returncode == 1 and f"E       {failure.strip()}" in told
     assert load(tmp_path / "reverse.npz").kernel == "reverse"
+
+
+def test_counters_have_the_sums_that_the_window_shows(doubled):
+    counters = doubled.counters
+    assert counters["global_sectors"] == counters["global sectors"] == 16 == 2 * 4 * 2
+    assert counters["global_requests"] == counters["global_load_requests"] + counters["global_store_requests"]
+    assert "global_sectors" not in set(counters) and len(counters) == len(dict(counters))
+
+
+def test_a_counter_that_is_not_there_names_those_that_are(doubled):
+    with pytest.raises(KeyError) as raised:
+        doubled.counters["global_sectrs"]
+    assert str(raised.value).startswith("no counter is called 'global_sectrs'; did you mean global_sectors, ")
+    assert isinstance(raised.value, tilescope.TilescopeError)
+    assert doubled.counters.get("nothing") is None
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ({"schedule": "rand"}, "schedule must be 'lockstep', 'sequential' or 'random', not 'rand'."),
+        ({"schedule": None}, "not None"),
+        ({"seed": "x"}, "seed must be a whole number from 0 on, not 'x'."),
+        ({"fail_on": "eror"}, "fail_on must be 'error' or 'warning', not 'eror'."),
+    ],
+)
+def test_words_that_are_not_known_are_refused_before_anything_runs(words, sentence):
+    ran = []
+    with pytest.raises(tilescope.TilescopeError, match=re.escape(sentence)):
+        tilescope.check(lambda: ran.append(1), **words)
+    assert not ran
+    if "fail_on" not in words:
+        with pytest.raises(tilescope.TilescopeError, match=re.escape(sentence)):
+            tilescope.trace(None, **words)
+
+
+def test_counters_as_compiled_are_those_of_what_the_compiler_leaves(tmp_path):
+    text = "@cuda.jit\ndef kernel(a, unused, out):\n    i = cuda.grid(1)\n    x = unused[i]\n    out[i] = a[i] * a[i]\n"
+    arrays = (Array((64,), fill="arange"), Array((64,)), Array((64,)))
+    described = launch(tmp_path, text, arrays, grid=(2, 1, 1), block=(32, 1, 1))
+    trace = run_simulator(described, lambda done, of: None)
+    traced = tilescope.TracedLaunch(lambda: trace)
+    assert traced.counters["global_load_requests"] == 6
+    assert traced.compiled_counters["global_load_requests"] == 2
+    assert traced.compiler.startswith("LLVM")
+
+
+def test_a_kernel_that_can_t_be_compiled_has_no_counters_as_compiled(doubled):
+    text = DOUBLE.replace("2 * a[i]", "unknown(a[i])")
+    trace = doubled._recorded[0]
+    described = msgspec.structs.replace(decode(trace.launch), source=text)
+    changed = msgspec.structs.replace(trace, launch=encode(described))
+    with pytest.raises(tilescope.TilescopeError, match="kernel has no compiled counters"):
+        _ = tilescope.TracedLaunch(lambda: changed).compiled_counters

@@ -17,6 +17,7 @@ from ..model.trace import Trace
 # Bytes of shared memory that a block has unless a program asks the driver for more, which Numba's launches don't.
 SHARED = 48 * 1024
 KIND = "launch"
+TIMEOUT = "LaunchTimeoutError"  # what a launch is given that was ended from outside
 NEVER_ENDS = "NeverEnds"  # what `livelock` raises, which the window's process can't import for its greenlets
 
 
@@ -55,10 +56,12 @@ def _shared(trace: Trace) -> Iterator[tuple[int, str, str]]:
 
 def _endless(trace: Trace) -> Iterator[Finding]:
     error = trace.error
-    if error is None or error.type != NEVER_ENDS:
+    if error is None or error.type not in (NEVER_ENDS, TIMEOUT):
         return
-    message = f"1 launch does not end: {error.message}"
-    remedy = (
-        "change in the loop what it waits for, or let another thread, which runs at the same time, write it"
-    )
+    if error.type == NEVER_ENDS:
+        message = f"1 launch does not end: {error.message}"
+        remedy = "change in the loop what it waits for, or let another thread, which runs at the same time, write it"
+    else:
+        message = f"1 launch does not end: {error.message[:1].lower()}{error.message[1:].removesuffix('.')}"
+        remedy = "change the loop so that its condition becomes false, or let it take longer: --patience 60"
     yield _error(1, message, remedy, (error.file, error.line))

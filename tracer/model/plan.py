@@ -16,8 +16,8 @@ from ...kernels.scenarios.catalogue import (
     Scenario,
     Value,
     Values,
-    did_you_mean,
 )
+from ...kernels.scenarios.suggestions import did_you_mean
 from .kernel_imports import imports_digest
 from .launch import Array, Dim3, EngineName, Fill, Launch, Limits, Scalar, Schedule, ScheduleKind
 from .taken_out import TakenOutError, barrier_lines, without_lines

@@ -6,6 +6,7 @@ import os
 import select
 import signal
 import sys
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from mmap import mmap
@@ -73,9 +74,15 @@ def go_on_in_child(judge: Callable[[int], int | None]) -> None:
 
 def _interrupt(child: int, heard: int) -> None:
     """Pass Ctrl+C on to the child, unless it went to both, as the terminal's does."""
-    if not select.select([heard], [], [], HEARD_WITHIN)[0] or not os.read(heard, 64):
-        with suppress(OSError):
-            os.kill(child, signal.SIGINT)
+    deadline = time.monotonic() + HEARD_WITHIN
+    while select.select([heard], [], [], max(0, deadline - time.monotonic()))[0]:
+        numbers = os.read(heard, 1 << 16)
+        if signal.SIGINT in numbers:
+            return
+        if not numbers:
+            break
+    with suppress(OSError):
+        os.kill(child, signal.SIGINT)
 
 
 def _end_by(number: int) -> None:

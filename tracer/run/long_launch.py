@@ -12,7 +12,17 @@ from contextlib import contextmanager
 from .time_estimate import duration_text, left_text
 
 LAST_WORD = 1.0  # seconds that a notice may take to be written before a fork
+LOOKING = 0.1  # seconds from one look at a launch to the next
+MEMORY_A_SECOND = 100_000_000  # bytes that a launch may take for each second that it may
 FIRST_NOTICE = 5.0  # seconds; each further one comes after twice as long
+
+
+class InterruptedLaunch(KeyboardInterrupt):
+    """The user pressed Ctrl+C while a kernel ran: one sentence, which says where it was."""
+
+
+class LaunchTimeoutError(RuntimeError):
+    """A launch was ended, since a block of it took longer than it may: one sentence, which says where it was."""
 
 
 class LongLaunch:
@@ -67,21 +77,23 @@ class LongLaunches:
     def __init__(self, tell: Callable[[str], None], first: float = FIRST_NOTICE) -> None:
         self._tell, self._first = tell, first
         self._under_way: LongLaunch | None = None
+        self._look: Callable[[], None] | None = None
         self._stop, self._stopped = threading.Event(), threading.Event()
         self._stopped.set()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(before=self.stop)
 
     @contextmanager
-    def watched(self, kernel: str) -> Iterator[LongLaunch]:
-        """Watch a launch of this kernel while the context lasts."""
+    def watched(self, kernel: str, look: Callable[[], None] | None = None) -> Iterator[LongLaunch]:
+        """Watch a launch of this kernel while the context lasts; `look` is called in the thread now and then."""
         self._under_way = launch = LongLaunch(kernel, self._first)
+        self._look = look
         if self._stopped.is_set():
             self._begin()
         try:
             yield launch
         finally:
-            self._under_way = None
+            self._under_way = self._look = None
 
     def stop(self) -> None:
         """End the thread; the next launch starts another."""
@@ -97,10 +109,13 @@ class LongLaunches:
             self._stopped.set()
 
     def _watch(self) -> None:
-        wait = self._first
+        wait = min(self._first, LOOKING)
         while not self._stop.wait(wait):
-            launch = self._under_way
+            launch, look = self._under_way, self._look
             if launch is not None and launch.seconds_to_notice() <= 0:
                 self._tell(launch.notice())
+            if look is not None:
+                look()
             wait = self._first if launch is None else min(self._first, max(0, launch.seconds_to_notice()))
+            wait = min(wait, LOOKING)
         self._stopped.set()

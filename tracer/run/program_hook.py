@@ -7,6 +7,7 @@ import gc
 import inspect
 import os
 import re
+import signal
 import sys
 import threading
 import time
@@ -18,9 +19,10 @@ from msgspec.structs import replace as replace_launch
 from ..model.launch import OBJECT_DTYPE, Array, EngineName, Launch, Limits, Scalar, Schedule, is_utf8
 from ..model.notebook_cells import cell_of, with_definitions
 from ..simulator.host.after_import import after_import
+from ..simulator.host.lacking import say_once
 from ..simulator.quick_imports import without_collections, without_driver
 from .launch_size import LaunchRefused, check_size, is_too_large, sampled_blocks, sampling_notice
-from .long_launch import LongLaunches
+from .long_launch import InterruptedLaunch, LaunchTimeoutError, LongLaunches
 from .own_builtins import own_builtins
 
 if TYPE_CHECKING:  # NumPy and numba are imported where the program needs them, not before it starts
@@ -43,6 +45,7 @@ class RecordingOptions(NamedTuple):
     every_block: bool = False  # whether all run also of a launch that is too large (see `launch_size`)
     begins: Callable[[Launch], None] = lambda launch: None  # gets each launch before it runs
     tell: Callable[[str], None] = lambda sentence: None  # gets what is to be said of a launch at once
+    patience: float | None = None  # seconds of CPU time that a block may take, None for any number
     stop_at_errors: bool = False  # whether an access outside its array raises once its launch is over
     refuse_too_large: bool = True  # whether a launch that exceeds a GPU's limits raises; else it runs
     take_last: Callable[[Trace], None] | None = (
@@ -54,6 +57,9 @@ class RecordingOptions(NamedTuple):
     refused: Callable[[Any, Refusal], None] | None = (
         None  # gets each kernel that Numba does not compile, before its launch raises that
     )
+
+    mismatched: Callable[[Any, str], None] = lambda kernel, sentence: say_once(f"{sentence}.")
+    # gets each kernel that is passed an array of another type than it declares, and the sentence about it
 
 
 LAUNCHED = 64  # kernels whose source texts are kept at hand
@@ -76,12 +82,9 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
     """Stand around the simulator's launch call."""
     from ..simulator import numba_patch
     from ..simulator.host.launch_checks import check_limits
-    from ..type_inference.live_kernel import remember_signatures
     from .program_launch import ProgramLaunch
 
     numba_patch.install()
-    cuda = sys.modules["numba.cuda"]
-    cuda.jit = remember_signatures(cuda.jit)  # type: ignore[attr-defined]  # a module
     # The modules of numba hold a hundred thousand objects that never become garbage: to look through them again and
     # again, the last time at exit, takes a third of the time of a short program.
     gc.freeze()
@@ -95,7 +98,12 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
         if numba_patch.is_running() or kernel._device or kernel.grid_dim is None or names:
             return launch_call(kernel, *arguments, **names)
         with one_at_a_time, own_builtins():
-            return launch(kernel, arguments)
+            try:
+                return launch(kernel, arguments)
+            except KeyboardInterrupt as error:
+                if type(error) is KeyboardInterrupt:  # it came before or after the kernel ran
+                    raise InterruptedLaunch(f"Ctrl+C ended the launch of {kernel.fn.__name__}.") from None
+                raise
 
     def launch(kernel: Any, arguments: tuple[Any, ...]) -> Any:
         if options.refuse_too_large:
@@ -109,6 +117,8 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
             if options.refused:
                 options.refused(kernel, refusal)
             raise numba_patch.refusal_error(kernel.fn.__name__, refusal)
+        for sentence in kernel.mismatches:
+            options.mismatched(kernel, sentence)
         start = time.perf_counter()
         names = _names(kernel.fn)
         attempt = ProgramLaunch()
@@ -116,8 +126,9 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
         engine = engines[options.engine]
         perform = attempt.with_last_block(engine) if options.take_last else engine
         with (
-            launches.watched(kernel.fn.__name__) as long,
-            numba_patch.recording_of(made, names, long.report, perform),
+            attempt.bounded(made, perform, options.patience, leave) as bounded,
+            launches.watched(kernel.fn.__name__, bounded.look) as long,
+            numba_patch.recording_of(made, names, both(long.report, bounded.ended), bounded.perform),
         ):
             result = launch_call(kernel, *arguments)
         if options.take_last and attempt.last is not None:
@@ -127,6 +138,11 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
             recorded(attempt.trace, time.perf_counter() - start)
             _raise(attempt.trace, attempt.raised, options)
         return result
+
+    def leave(sentence: str) -> None:
+        """End the process after Ctrl+C, while the main thread does what can't be interrupted."""
+        options.tell(sentence)
+        os._exit(128 + signal.SIGINT)
 
     told: set[str] = set()  # kernels of which it was said that they are run in part
 
@@ -148,8 +164,20 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
     kernel_class.__call__ = call
 
 
+def both(first: Callable[[int, int], None], second: Callable[[int, int], None]) -> Callable[[int, int], None]:
+    """Return a callback that calls two."""
+
+    def report(done: int, of: int) -> None:
+        first(done, of)
+        second(done, of)
+
+    return report
+
+
 def _raise(trace: Trace, raised: BaseException | None, options: RecordingOptions) -> None:
     """Raise in the program what its kernel raised, or did outside its arrays."""
+    if isinstance(raised, LaunchTimeoutError):
+        raise raised
     if raised is not None and trace.error is not None:
         raise _as_the_simulator_says(raised, trace.error)
     if options.stop_at_errors and len(trace.outside.block):

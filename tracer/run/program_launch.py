@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
+import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from types import CodeType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 from msgspec.structs import replace as replace_launch
 
 from ..compiled.not_compilable import NotCompilable
-from ..model.trace import Trace
+from ..model.launch import Launch
+from ..model.trace import KernelError, Trace
 from ..recording.fresh_memory import fresh_memory
 from ..recording.run_record import RunRecord
 from ..simulator.execution import Enough, Watch
@@ -23,7 +27,9 @@ from ..simulator.numba_patch import (
     trace_of_simulated_run,
 )
 from .compiled_kernels import note_compiled, ready_call, was_compiled
+from .endless import Bounds, LaunchWatch, NotEnded, Report, looking
 from .engine import in_order
+from .long_launch import LaunchTimeoutError
 
 if TYPE_CHECKING:  # numba is imported where compiling pays
     from ..compiled.driver.engine import Prepared
@@ -31,7 +37,19 @@ if TYPE_CHECKING:  # numba is imported where compiling pays
 # The simulator makes so many accesses, or runs so many seconds, in about the time that it takes to compile a kernel.
 ENOUGH = 65_536
 LONG = 1.0
+FIRST = 1 << 14  # accesses that are kept of a launch that was ended
+AGAIN = 1.0  # seconds of CPU time that they may take
 _made: dict[CodeType, int] = {}  # accesses of each kernel that the simulator has made in this process
+
+
+class BoundedLaunch(NamedTuple):
+    """A launch that is ended where a block of it takes too long."""
+
+    perform: Perform  # runs a call
+    ended: Report  # gets how many blocks have ended, and of how many
+    look: (
+        Callable[[], None] | None
+    )  # to be called by another thread now and then; None where nothing is ended
 
 
 class ProgramLaunch:
@@ -101,6 +119,62 @@ class ProgramLaunch:
                 self.last = self._alone(self._record, perform, call, blocks - 1)
 
         return both
+
+    @contextmanager
+    def bounded(
+        self, launch: Launch, perform: Perform, patience: float | None, leave: Callable[[str], None]
+    ) -> Iterator[BoundedLaunch]:
+        """Lend what runs a call and ends it where a block takes longer than `patience`.
+
+        Of what was ended, `trace` holds the first accesses, and `raised` is a LaunchTimeoutError. Ctrl+C raises
+        InterruptedLaunch, or calls `leave` where that takes long. Outside the main thread nothing is ended.
+        """
+        bounds = Bounds() if patience is None else Bounds.of_patience(patience)
+        watch = LaunchWatch(launch.kernel.rpartition(":")[0], launch.source, bounds, leave)
+
+        def run(call: KernelCall) -> None:
+            try:
+                perform(call)
+            except NotEnded as end:
+                self._give_up(call, end, watch)
+
+        if threading.current_thread() is not threading.main_thread():
+            yield BoundedLaunch(perform, watch.report, None)
+            return
+        with looking(watch, interrupts=True):
+            yield BoundedLaunch(run, watch.report, None if patience is None else watch.ask_if_due)
+
+    def _give_up(self, call: KernelCall, end: NotEnded, watch: LaunchWatch) -> None:
+        """Take what a launch that was ended does first for its trace, or nothing where it makes no access in time."""
+        if self._attempted is not None:
+            self._attempted.undo()
+        record = self._begun(call, restart(self._until_first_accesses).record.launch, watch)
+        record.error = KernelError(
+            LaunchTimeoutError.__name__, str(end), (0, 0, 0), (0, 0, 0), end.file, end.line
+        )
+        self.last = None
+        self._why = "ended before it had ended by itself"
+        self._finish(record, trace_of_simulated_run(record, _file(record)))
+        self.raised = LaunchTimeoutError(str(end))
+
+    def _begun(self, call: KernelCall, launch: Launch, watch: LaunchWatch) -> RunRecord:
+        """Return the record of the first accesses of a call, or of no block where there are none in time."""
+        for blocks in (launch.blocks, ()):
+            execution = restart(self._until_first_accesses)
+            execution.record.launch = replace_launch(launch, blocks=blocks)
+            watch.begin(Bounds.of_patience(AGAIN))
+            with suppress(Enough, NotEnded):
+                execution.execute(*call)
+            if execution.record.recorder.accesses:
+                break
+            execution.record.undo()
+        execution.record.launch = launch
+        return execution.record
+
+    @staticmethod
+    def _until_first_accesses(record: RunRecord) -> None:
+        if record.recorder.accesses >= FIRST:
+            raise Enough
 
     def note_stores(self) -> None:
         """Note which of the memory that the program allocated the launch has written."""

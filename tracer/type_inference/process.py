@@ -101,7 +101,14 @@ def _compiled(rebuilt: Sequence[FunctionType], arguments: tuple[Any, ...], codes
         program, unknown = program_of(functions[0], rebuilt, types), ""
     except NotDescribed as why:
         program, unknown = None, str(why)
-    return Answer(tuple(_told(functions)), program=program, unknown=unknown)
+    return Answer(_operations_in_float64(functions), program=program, unknown=unknown)
+
+
+def _operations_in_float64(functions: list[Any]) -> tuple[Operation, ...]:
+    try:
+        return tuple(_told(functions))
+    except Exception:  # noqa: BLE001  # an expression of Numba's that is not known there: the types are
+        return ()
 
 
 def _device(function: FunctionType, described: Function, types: tuple[Any, ...]) -> Any:
@@ -110,7 +117,9 @@ def _device(function: FunctionType, described: Function, types: tuple[Any, ...])
 
     _stand_in_for_gpu()
     chosen: dict[str, Any] = {n: value for n, value in described.options.items() if n in DEVICE_OPTIONS}
-    signature = [types[0](*types[1:])] if types else []
+    signature = []
+    if types:  # the first is None where only the arguments' are declared
+        signature = [types[1:] if types[0] is None else types[0](*types[1:])]
     decorate = cuda.jit(*signature, device=described.role == "device", **chosen)
     return decorate(function)
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Literal, NoReturn
 
+from ....kernels.scenarios.suggestions import did_you_mean, near_words
 from ....tracer.model.whole_numbers import whole_number_of
 from ...model.named_file import is_file
 
@@ -19,6 +21,29 @@ class Parser(ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message}; see {self.prog} --help.")
+
+    def parse_args(  # type: ignore[override]  # into a namespace of its own
+        self, args: Sequence[str] | None = None, namespace: Namespace | None = None
+    ) -> Namespace:
+        """Return the options and arguments; raises UsageError, which names the option that was perhaps meant."""
+        chosen, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            options = [option for option in self._option_string_actions if option.startswith("--")]
+            near = near_words(unknown[0].partition("=")[0], options) if unknown[0].startswith("-") else []
+            hint = f" (did you mean {near[0]}?)" if near else ""
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+        return chosen
+
+
+def no_file(name: str) -> str:
+    """Return a sentence about a file that is missing, with the names next to it that are like its name."""
+    path = Path(name)
+    try:
+        near = near_words(path.name, [other.name for other in path.parent.iterdir() if other.is_file()])
+    except OSError:
+        near = []
+    hint = did_you_mean(path.name, near) if near else "; check its name and folder."
+    return f"there is no file {name}{hint}"
 
 
 def whole_number(text: str) -> int:
@@ -50,6 +75,11 @@ def number_between(low: float, high: float) -> Callable[[str], float]:
         return value
 
     return number
+
+
+def positive_seconds(text: str) -> float:
+    """Return a number of seconds above 0."""
+    return number_between(0.001, 1_000_000)(text)
 
 
 def block_numbers(text: str) -> tuple[int, ...]:
@@ -108,7 +138,7 @@ def check_panes(specs: Sequence[str]) -> None:
         if names_file(spec):
             path = parse_file_spec(spec)[0]
             if not is_file(path):
-                raise UsageError(f"there is no file {path}; check its name and folder.")
+                raise UsageError(no_file(path))
         else:
             check_scenarios([spec])
 
@@ -122,7 +152,7 @@ def _is_file(specs: Sequence[str]) -> bool:
     if files and len(specs) > 1:
         raise UsageError(f"the trace file {files[0]} is opened alone; leave the other words out.")
     if files and not is_file(files[0]):
-        raise UsageError(f"there is no file {files[0]}; check its name and folder.")
+        raise UsageError(no_file(files[0]))
     return bool(files)
 
 

@@ -17,11 +17,11 @@ from ...model.first_bookmark import first_bookmark
 from ...widgets.vector_picture import VIEWS, PictureParts, is_vector_file
 from ...widgets.widget_picture import PictureError, check_pixels, picture_of, prepare_qt, write_png
 from ..common.arguments import Parser, UsageError, add_look, add_scenarios, check_panes, whole_number
-from ..common.text_output import say
+from ..common.text_output import complain, say
 from .picture_options import ShownStep, add_picture_options, bookmark_of, room_of, step_of
 
 if TYPE_CHECKING:
-    from ...control.start_moment import StartMoment
+    from ...control.start_moment import Panes, StartMoment
     from ...window.main_window import MainWindow
 
 Size = tuple[int, int]
@@ -57,7 +57,10 @@ def execute(chosen: Namespace) -> int:
             "--view goes with a picture that ends with .svg or .pdf; others show the whole window."
         )
     view: PictureParts = chosen.view or "all"
-    start, room, step = _start(chosen.moment, chosen.phase), room_of(chosen), step_of(chosen)
+    room, step = room_of(chosen), step_of(chosen)
+    start = _start(chosen.moment, chosen.phase)
+    if start is not None and chosen.moment is not None:
+        start = _saying_where(start, chosen.moment)
     write_picture(bookmark_of(chosen), chosen.output, start, chosen.size, chosen.scale, room, step, view)
     say(chosen.output)
     return 0
@@ -91,6 +94,20 @@ def _start(moment: int | None, phase: int | None) -> StartMoment | None:
     from ...control.start_moment import at_moment, at_phase
 
     return at_moment(moment) if moment is not None else at_phase(phase) if phase is not None else None
+
+
+def _saying_where(start: StartMoment, moment: int) -> StartMoment:
+    """Return the same start, which says so where the last pane ends before that moment."""
+    ends: list[int] = []
+
+    def said(panes: Panes) -> float:
+        end = panes.ends()[-1]
+        if moment > end and not ends:
+            ends.append(end)
+            complain(f"there is no moment {moment:,}: the launch ends at moment {end:,}, which is drawn.")
+        return start(panes)
+
+    return said
 
 
 def write_picture(

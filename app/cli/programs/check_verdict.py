@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NoReturn, TextIO
 from ....tracer.processes.supervised import SharedNote
 from ..common.text_output import complain
 from .findings_output import EnginesUsed, FindingCollector, FindingData, in_order, print_findings
+from .run_as_main import INTERRUPTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,6 +70,8 @@ class Verdict:
         if self._form == "text":
             self.collector.engines.report()
         self.forked.report()
+        if status == INTERRUPTED:
+            return status
         if any(finding["severity"] == "error" for finding in found):
             return 1
         if not launched and not status:

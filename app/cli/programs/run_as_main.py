@@ -17,6 +17,10 @@ from pathlib import Path
 from traceback import walk_tb
 from types import ModuleType, TracebackType
 
+from ....tracer.run.long_launch import InterruptedLaunch
+from ..common.text_output import complain
+
+INTERRUPTED = 128 + signal.SIGINT  # the exit status after Ctrl+C
 LARGEST_PROGRAM = 64_000_000  # bytes that are read of a script
 _HERE = Path(__file__).parent
 _LEADING = (  # files whose frames lead to the program
@@ -24,7 +28,7 @@ _LEADING = (  # files whose frames lead to the program
     runpy.__file__,
     "<frozen runpy>",
 )
-_TRACER = f"{Path(__file__).parents[2] / 'tracer'}{os.sep}"
+_TRACER = f"{Path(__file__).parents[3] / 'tracer'}{os.sep}"
 _REFUSING = tuple(f"{_TRACER}{room}{os.sep}" for room in (os.path.join("simulator", "host"), "run"))  # noqa: PTH118
 _SIMULATOR = os.path.join("numba", "cuda", "simulator", "")  # noqa: PTH118  # a part of a path
 _has_folder = not sys.flags.safe_path  # whether the first place to look for modules is a script's folder
@@ -115,7 +119,7 @@ def status_of(program: Callable[[], object]) -> int:
         while waiting := [t for t in threading.enumerate() if not t.daemon and t not in before]:
             waiting[0].join()
     except KeyboardInterrupt:
-        return 128 + signal.SIGINT
+        return INTERRUPTED
     return status
 
 
@@ -126,7 +130,7 @@ def _status_of_main(program: Callable[[], object]) -> int:
         return _exit_status(end)
     except KeyboardInterrupt as end:
         print_raised(end)
-        return 128 + signal.SIGINT
+        return INTERRUPTED
     except BaseException as error:  # noqa: BLE001  # it is the program's own
         print_raised(error)
         return 1
@@ -144,7 +148,13 @@ def _exit_status(end: SystemExit) -> int:
 
 
 def print_raised(error: BaseException) -> None:
-    """Print an exception through the program's own hook, without the frames of ours that lead to it."""
+    """Print an exception through the program's own hook, without the frames of ours that lead to it.
+
+    Of Ctrl+C in a kernel only the sentence is printed, which says where it was.
+    """
+    if isinstance(error, InterruptedLaunch):
+        complain(error)
+        return
     error.__traceback__ = _theirs(error.__traceback__)
     sys.excepthook(type(error), error, error.__traceback__)
 

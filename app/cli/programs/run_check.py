@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ....tracer.processes.supervised import go_on_in_child
+from ....tracer.run.long_launch import MEMORY_A_SECOND
 from ....tracer.run.own_builtins import own_builtins
-from ..common.arguments import Parser, UsageError, blocks_or_all, positive_number
+from ..common.arguments import Parser, UsageError, blocks_or_all, positive_number, positive_seconds
 from ..common.text_output import complain
 from .behind_program import BehindProgram
-from .compiled_launches import CompiledLaunches
 from .check_verdict import ForkedLaunches, KnownSoFar, Verdict, reporting_at_os_exit
+from .compiled_launches import CompiledLaunches
 from .findings_output import (
     Caller,
     CompilerFindings,
@@ -32,14 +33,16 @@ from .findings_output import (
     with_cells,
 )
 from .program_to_run import ProgramToRun
+from .run_as_main import full_path
+from .where import write_where
 
 if TYPE_CHECKING:
-    from ....tracer.type_inference.question import Refusal
     from collections.abc import Iterator
 
     from ....tracer.model.launch import Launch
     from ....tracer.model.trace import Trace
     from ....tracer.run.program_hook import RecordingOptions
+    from ....tracer.type_inference.question import Refusal
 
 SOON = 1 << 18  # bytes of a trace that is saved sooner than handed over
 OPTIONS_WITH_VALUE = (
@@ -52,7 +55,10 @@ OPTIONS_WITH_VALUE = (
     "--json",
     "--format",
     "--text",
+    "--patience",
+    "--where",
 )
+PATIENCE = {"check": 6.0, "run": 20.0}  # seconds
 
 
 def parse(parser: Parser, words: Sequence[str]) -> Namespace:
@@ -81,8 +87,9 @@ def split(words: Sequence[str]) -> tuple[list[str], ProgramToRun]:
     raise UsageError("no program is named; give a script or a notebook, or -m and a module.")
 
 
-def _add_arguments(parser: Parser, description: str) -> None:
+def _add_arguments(parser: Parser, description: str, command: str) -> None:
     """Add what `run` and `check` both take."""
+    patience = PATIENCE[command]
     usage = "{0} [OPTIONS] SCRIPT | NOTEBOOK [ARGUMENTS ...]\n       {0} [OPTIONS] -m MODULE ..."
     parser.usage = usage.format(parser.prog)
     parser.description = description
@@ -99,6 +106,14 @@ def _add_arguments(parser: Parser, description: str) -> None:
         type=blocks_or_all,
         metavar="0,5",
         help="run these blocks alone; or all, also of launches so large that some would stand for them",
+    )
+    parser.add_argument(
+        "--patience",
+        type=positive_seconds,
+        default=patience,
+        metavar="SECONDS",
+        help=f"of CPU time, after which a block is taken for endless, {patience:g} without a choice; "
+        f"it may take {MEMORY_A_SECOND // 10**6} MB of memory for each",
     )
     parser.add_argument(
         "--stop-at-errors",
@@ -120,6 +135,7 @@ def _options(chosen: Namespace) -> RecordingOptions:
         blocks,
         engine=chosen.engine,
         every_block=every,
+        patience=chosen.patience,
         tell=_teller(sys.stderr),
         stop_at_errors=chosen.stop_at_errors,
     )
@@ -139,11 +155,13 @@ def add_run_arguments(parser: Parser) -> None:
     _add_arguments(
         parser,
         "Run a program as python would, or a notebook cell by cell, and record every kernel that it launches.",
+        "run",
     )
     parser.add_argument("--out", default="tilescope-traces", metavar="DIR", help="where the traces go")
     parser.add_argument("--json", metavar="FILE", help="write one line of JSON for each launch")
     parser.add_argument("--quiet", action="store_true", help="save no traces")
     parser.add_argument("--text", metavar="FILE", help="a text that runs in place of the script's own")
+    parser.add_argument("--where", metavar="FILE", help="write now and then which line of the script runs")
     parser.add_argument("--open", action="store_true", help="open the window on the first trace afterwards")
 
 
@@ -157,6 +175,8 @@ def execute_run(chosen: Namespace) -> int:
         options_of_run = options_of_run._replace(begins=saver.note_launch, launched=saver.begin_launch)
     forked = _record(options_of_run, saver.save_launch)
     own = os.getpid()
+    if chosen.where:
+        write_where(Path(chosen.where).absolute(), full_path(program.name))
     try:
         with saver.behind.finished_before_leaving():
             status = program.run()
@@ -337,7 +357,9 @@ def _with_compiled(launch: dict[str, Any], compiled: dict[str, Any]) -> dict[str
 
 def add_check_arguments(parser: Parser) -> None:
     _add_arguments(
-        parser, "Run a program or a notebook and print what its kernels do wrong: races, barriers, bounds."
+        parser,
+        "Run a program or a notebook and print what its kernels do wrong: races, barriers, bounds.",
+        "check",
     )
     parser.add_argument("--format", choices=("text", "json", "github"), default="text")
 
@@ -363,12 +385,17 @@ def execute_check(chosen: Namespace) -> int:
             collector.refuse(kernel, refusal)
             known.note(collector)
 
+    def mismatch(kernel: Any, sentence: str) -> None:
+        if os.getpid() == own:
+            collector.mismatch(kernel, sentence)
+
     options_of_check = _options(chosen)._replace(
         refuse_too_large=False,  # it is a finding
         take_last=collector.take_last,
         begins=known.begin_launch,
         launched=collector.compiler.ask,
         refused=refuse,
+        mismatched=mismatch,
     )
     forked = _record(options_of_check, take)
     with _output_to_stderr() as output:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QListWidget, QListWidgetItem,
 
 from ....tracer.model.array_types import Ints
 from ....tracer.model.trace import WARP, Op
+from ...model.outside import outside_of
 from ...model.session import Selection, Session
 from ...model.spotlight import Lit
 from ...widgets.patterns import WAITING, mixed, swatch
@@ -242,6 +243,9 @@ def unbroken(text: str) -> str:
     return text.replace(", ", ",\u00a0").replace(" = ", " =\u00a0")
 
 
+DEEDS = {Op.LOAD: "reads", Op.STORE: "writes"}  # what an access does
+
+
 def thread_activity(session: Session, selection: Selection) -> ThreadActivity:
     """Return what the inspector shows of a thread at any moment."""
     warp = warp_activity(session.requests, selection.block, selection.thread // WARP)
@@ -264,8 +268,18 @@ def rows_of(session: Session, activity: ThreadActivity, moment: float) -> dict[s
         else label
         if label.startswith("phase")
         else f"{now.phase}: {label}",
-        "Now": access_text(session, int(activity.rows[place])) if mine else STATES[now.state],
+        "Now": outside_access_text(session, chosen, int(moment))
+        or (access_text(session, int(activity.rows[place])) if mine else STATES[now.state]),
     }
+
+
+def outside_access_text(session: Session, selection: Selection, moment: int) -> str:
+    """Return what a thread accesses outside an array now, "" for nothing."""
+    if not len(session.trace.outside.block):
+        return ""
+    lanes = dict(outside_of(session).lanes(moment, selection))
+    access = lanes.get(selection.thread % WARP)
+    return f"{DEEDS.get(access.op, 'updates')} {access.text}: out of bounds" if access else ""
 
 
 def access_look(session: Session, activity: ThreadActivity, moment: float) -> str:

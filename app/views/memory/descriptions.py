@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....tracer.model.trace import WARP, is_poison
+from ...model.differences import expected_at
 from ...model.session import Selection, Session
 from ..common.descriptions import index_of
 from ..common.heat import HEATS, element_heat
@@ -46,6 +47,8 @@ def hover_text(
                 value_text(v) for v in values[element : element + trace.buffers[buffer].shape[2]]
             )
             lines.append(f"pixel ({colour})")
+    if row is not None and (right := expected_at(session, buffer, element)) is not None:
+        lines.append(f"NumPy has {value_text(right)} in the end")
     lines.append(f"read {plural(int(memory.reads(buffer, moment, *copy).ravel()[element]), 'time')} so far")
     if colour_by in HEATS:
         heat = int(element_heat(session, colour_by, buffer, moment, selection).ravel()[element])

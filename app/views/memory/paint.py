@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QByteArray, QDataStream, QLineF, QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QPixmap
+from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QPixmap, QPolygonF
 
 from ....tracer.model.array_types import Ints
 from ...widgets.patterns import mixed
@@ -420,6 +420,27 @@ def draw_written(painter: QPainter, edge: QPainterPath, theme: Theme) -> None:
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.strokePath(edge, pen(theme.palette.panel, 4.0))
     painter.strokePath(edge, pen(theme.palette.text, 2.0))
+
+
+def draw_differing(painter: QPainter, place: BufferPlace, elements: Ints, theme: Theme) -> None:
+    """Frame the cells that differ from NumPy, with a red corner; small ones are filled."""
+    rows, cols = place.sheet.distinct_cells(elements)
+    is_large = min(place.cell, place.row) >= SHAPES_FROM
+    corner = min(place.cell, place.row) * 0.42
+    fill, frames = QPainterPath(), QPainterPath()
+    for row, col in zip(rows.tolist(), cols.tolist(), strict=True):
+        x, y = place.x + col * place.cell, place.y + row * place.row
+        if is_large:
+            frames.addRect(QRectF(x + 1, y + 1, place.cell - 2, place.row - 2))
+            fill.addPolygon(
+                QPolygonF([QPointF(x, y), QPointF(x + corner, y), QPointF(x, y + corner), QPointF(x, y)])
+            )
+        else:
+            fill.addRect(QRectF(x, y, place.cell, place.row))
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, is_large)
+    if is_large:
+        painter.strokePath(frames, pen(theme.palette.bad, 1.2))
+    painter.fillPath(fill, theme.colour("bad"))
 
 
 def draw_ring(painter: QPainter, box: QRectF, theme: Theme) -> None:

@@ -11,6 +11,8 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRect, QRectF
 from PySide6.QtGui import QPainter, QPainterPath, QPixmap
 
+from ...model.differences import differences_of, differing_now
+from ...model.outside import outside_of
 from ...model.session import Selection, Session
 from ...widgets.theme import Theme
 from ..common import cell_colours
@@ -22,7 +24,7 @@ from ..common.exchange_paint import LANES, draw_exchange
 from ..common.geometry import Box
 from ..common.pieces import Piece, Pieces, Same, area, draw_pieces
 from ..common.wording import block_text, coordinates_text
-from . import descriptions
+from . import descriptions, ghosts
 from . import legend as legend
 from . import paint as paint
 from . import text as words
@@ -84,6 +86,7 @@ class MemoryPicture(MemoryArrangement):
         above = [
             *self._footprints(state, layout),
             *self._race_pieces(state, layout, "frame"),
+            *self._difference_pieces(state, layout),
             *self._mark_pieces(state, layout),
             *self._race_pieces(state, layout, "signs"),
             *self._load_pieces(state, layout),  # below all that is written
@@ -94,6 +97,7 @@ class MemoryPicture(MemoryArrangement):
             ),
             *self._names(state, layout),
             *self._captions(state, layout),
+            *self._ghost_pieces(state, layout),
         ]
         return Pieces(look, cells, above)
 
@@ -142,6 +146,36 @@ class MemoryPicture(MemoryArrangement):
         for race in raced:
             box = box.united(paint.cells_rect(layout.places[race.buffer], race.rows, race.cols, around))
         return [Piece(("races", what), Same(raced), area(box), draw)] if raced else []
+
+    def _difference_pieces(self, state: ViewState, layout: MemoryLayout) -> list[Piece]:
+        """Return marks on the elements that differ from NumPy."""
+        session, moment, found = self.data.session, math.floor(state.moment), []
+        for number in differences_of(session).keys() & layout.places.keys():
+            place = layout.places[number]
+            elements = self._once(
+                f"differences {number}", partial(differing_now, session, number, moment), moment
+            )
+            if len(elements):
+                draw = partial(paint.draw_differing, place=place, elements=elements, theme=self.theme)
+                found.append(Piece(("differing", number), Same(elements), area(rect(place.box)), draw))
+        return found
+
+    def _ghost_pieces(self, state: ViewState, layout: MemoryLayout) -> list[Piece]:
+        """Return the cells outside arrays that are accessed now, beside the arrays."""
+        session = self.data.session
+        if not len(session.trace.outside.block):
+            return []
+        key = (state.now, Same(layout), self.clip(state))
+
+        def found() -> list[ghosts.Ghost]:
+            accesses = outside_of(session).shown(math.floor(state.moment), state.selection.block)
+            return ghosts.ghosts_of(accesses, session.trace.buffers, layout.places, self.clip(state))
+
+        shown = self._once("ghosts", found, key)
+        if not shown:
+            return []
+        draw = partial(ghosts.draw_ghosts, ghosts=shown, theme=self.theme)
+        return [Piece("ghosts", tuple(shown), area(ghosts.area_of(shown)), draw)]
 
     def _mark_pieces(self, state: ViewState, layout: MemoryLayout) -> list[Piece]:
         """Return the cells that are accessed now, as marks."""

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QBoxLayout, QFileDialog, QMessageBox, QWidget
 
 from .... import ROOT
 from ....kernels.scenarios.catalogue import find
-from ....tracer.model.finding import source_location
+from ....tracer.model.finding import Finding, source_location
 from ....tracer.model.plan import left_of
 from ....tracer.model.taken_out import lines_that_go, why_it_stays
 from ....tracer.storage.atomic_write import write_atomically
@@ -21,6 +21,7 @@ from ...control.stage import Stage
 from ...model.bookmark import Setup
 from ...model.kernel_source import kernel_file
 from ...model.session import Session
+from ...views.inspect.race_card import shown_access
 from ...views.source.view import SourceView
 from ...widgets.command import LINE, Command
 from ...widgets.notice import Notice
@@ -29,7 +30,7 @@ from .difference_bar import DifferenceBar
 from .live_editing import LiveEditing, Programs
 from .version_differences import are_versions, version_differences
 
-BAR_PLACE = 2  # in the body of a window, below caption and notice
+BAR_PLACE = 1  # in the body of a window, below the caption
 PROGRAMS = "Python files (*.py)"
 RUN, SAVE, UNDO = "Run the edited kernel", "Save kernel…", "Undo all edits"
 
@@ -39,7 +40,7 @@ class Places(NamedTuple):
 
     source: SourceView  # the panel with the kernel
     notice: Notice  # where is told what went wrong
-    body: QBoxLayout  # what the bar is put into, below caption and notice
+    body: QBoxLayout  # what the bar is put into, below the caption
     show_tab: Callable[[str], None]  # of the right column
 
 
@@ -69,6 +70,7 @@ class EditingDesk(QObject):
         self._saved: dict[str, str] = {}  # by kernel, the text that was saved last
         self.bar.undo_asked.connect(self.editing.undo_all)
         self.bar.save_asked.connect(self.save)
+        self.bar.race_asked.connect(self._show_race)
         self.bar.findings_asked.connect(lambda: places.show_tab("findings"))
         source.file_of = self.editing.file_of
         source.editor.may_strike = lambda line: why_it_stays(source.text(), line)
@@ -108,8 +110,19 @@ class EditingDesk(QObject):
         self.bar.set_theme(self.source.theme)  # which a lecture has larger
         pair = None if self.editing.is_aside() else self._versions()
         found = version_differences(*pair) if pair else None
-        self.bar.show_differences(found, self.editing.seconds if pair else None)
+        self.bar.show_differences(found)
         self._mark_problems()
+
+    def _show_race(self, race: Finding) -> None:
+        """Look at a thread of a race in the version on the right, at its moment."""
+        pane = len(self.stage.sessions) - 1
+        session = self.stage.sessions[pane]
+        access = shown_access(session, race) if session is not None else None
+        if access is not None:
+            moment, selection = access
+            self.stage.set_focus(pane)
+            self.stage.select(pane, selection)
+            self.stage.seek(pane, float(moment))
 
     def _show_own_text(self) -> None:
         """Show the text of the pane in focus where the other pane's comes to the same, and so has its session."""
@@ -183,13 +196,13 @@ class EditingDesk(QObject):
         assert setup
         text = self.source.text()
         if path.resolve().is_relative_to(ROOT):
-            self.notice.error(f"{path.name} is Tilescope's own; save a copy in another folder.")
+            self.notice.error(f"{path.name} is Tilescope's own; save a copy in another folder.", "file")
             return False
         try:
             write_atomically(path, left_of(text, self.source.struck()).encode())
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
-            self.notice.error(f"{path} can't be written: {reason}; choose another folder.")
+            self.notice.error(f"{path} can't be written: {reason}; choose another folder.", "file")
             return False
         self._saved[self._name(setup)] = text
         self.notice.inform(f"The kernel is saved as {path}.")

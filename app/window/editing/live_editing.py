@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -43,7 +42,6 @@ class _Attempt(Struct, frozen=True):
 
     new: Setup  # the version; of a program of the user's the one before, as long as nobody knows the trace
     beside: tuple[Setup, ...]  # what the panes show at its left then
-    asked: float  # when, as `time.perf_counter` says
     note: str = ""  # what is to be told of it, a sentence
 
 
@@ -67,7 +65,7 @@ class LiveEditing(QObject):
 
     change_setups: shows other setups, as Back can undo. source: the panel. programs: for kernels of the user's own
     program, of which all is run again. An attempt that fails changes nothing in
-    the panes: the version is made first, then shown. seconds: from the last edit to its picture, None before one.
+    the panes: the version is made first, then shown.
     is_aside: says whether the panel has a text that is not its business, that of an exercise. put_back: the panel has
     again what is shown.
     """
@@ -90,7 +88,6 @@ class LiveEditing(QObject):
         )  # texts that were run from the panel: of lectures and files are others
         self._tried: dict[str, FileText] = {}  # by the path of its trace, what ran of the user's program
         self._tried_of: dict[str, Setup] = {}  # by that path, the setup of the program's own launch
-        self.seconds: float | None = None
         self.is_aside: Callable[[], bool] = lambda: False
         self._attempt: _Attempt | None = None
         self._line = 0  # of the file, at which the last version failed
@@ -160,7 +157,7 @@ class LiveEditing(QObject):
         written = self.source.text(), self.source.struck()
         if self._ran(setup) == written:  # it is shown already
             self.cancel()
-            self.notice.clear("error")  # of what was tried with that line
+            self.notice.clear(cause="edit")  # of what was tried with that line
             self.put_back.emit()
         elif self._ran(left) == written:  # all is put back
             self.cancel()
@@ -201,6 +198,7 @@ class LiveEditing(QObject):
         if self.is_aside():
             return
         self.cancel()
+        self.notice.clear(cause="edit")
         self.source.revert()
         if any(self.is_edited(setup) for setup in self.stage.setups):
             plain = self._plain(self.stage.setups[0])
@@ -227,17 +225,18 @@ class LiveEditing(QObject):
     def _make(self, new: Setup, beside: tuple[Setup, ...]) -> None:
         """Trace a version and show it once it is there; what can't be launched is told at its line."""
         self.source.set_problems([])
+        self.notice.clear(cause="edit")
         try:
             launch = None if self._program(new) else self._launch(new)
             left = left_of(self.source.text(), self.source.struck())
         except CatalogueError as error:
-            self.notice.error(str(error))
+            self.notice.error(str(error), "edit")
             return
         if not any(self.is_edited(setup) for setup in self.stage.setups):
             self._before = self.stage.setups
         self._written.add(self.source.text())
         note = self._told_of_constants(new, beside[-1], launch)
-        attempt = self._attempt = _Attempt(new, beside, time.perf_counter(), note)
+        attempt = self._attempt = _Attempt(new, beside, note)
         self.source.set_state_text("running …")
         if launch is None:
             ran = FileText(self.source.text(), self.source.struck())
@@ -298,13 +297,12 @@ class LiveEditing(QObject):
     def _show(self, setups: tuple[Setup, ...]) -> None:
         attempt, self._attempt = self._attempt, None
         self.source.set_state_text("")
-        self.notice.clear("error")
+        self.notice.clear(cause="edit")
         self.change_setups(setups)
         self.stage.jobs.drop(OFFSTAGE)  # the panes wait for it now, as long as they show it
         self.stage.set_focus(len(setups) - 1)
         if attempt and attempt.note:
             self.notice.inform(attempt.note)
-        self.seconds = time.perf_counter() - attempt.asked if attempt else None
 
     def _note_line(self, pane: int, error: WorkerError) -> None:
         """Keep the line at which a version failed: the sentence comes next."""
@@ -329,7 +327,7 @@ class LiveEditing(QObject):
         self._typed.stop()  # it would look at the text, and take the mark away
         sentence = without_place(sentence, self.source.editor.file)
         where = f"line {line}: " if line and not line_of(sentence, self.source.editor.file) else ""
-        self.notice.error(f"The edited kernel can't be run: {where}{sentence}")
+        self.notice.error(f"The edited kernel can't be run: {where}{sentence}", "edit")
         if line:
             self.source.set_problems([(line, sentence)])
 

@@ -141,7 +141,7 @@ def test_one_is_found_by_name_number_file_or_path(tmp_path, monkeypatch):
     assert exercise_named(str(tmp_path / "add-ten")).path == tmp_path / "01-add-ten.md"
     monkeypatch.chdir(tmp_path.parent)
     assert exercise_named(f"{tmp_path.name}/01-add-ten.py").name == "add-ten"
-    with pytest.raises(ExerciseError, match="no exercise nine; there are add-ten"):
+    with pytest.raises(ExerciseError, match="no exercise nine; there is add-ten"):
         exercise_named("nine", tmp_path)
     with pytest.raises(ExerciseError, match="no folder"):
         exercise_named("nowhere/nine")

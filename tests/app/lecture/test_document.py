@@ -42,9 +42,9 @@ def test_line_ends_of_other_systems_are_read_alike(ending):
     ("line", "sentence"),
     [
         ("at: next fase", "no place in time"),
-        ("colour: red", "there are auto, value"),
+        ("colour: red", "'red' is not known here; did you mean reads"),
         ("color: reads", "'color' is nothing that a step can change"),
-        ("focus: middle", "there are left, right"),
+        ("focus: middle", "there are left and right"),
         ("play: end", "write for example: play: to end over 5 s"),
         ("play: to end over 0.01 s", "0.1 to 600 seconds"),
         ("block: -1", "no whole number"),

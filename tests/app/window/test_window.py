@@ -36,6 +36,31 @@ def test_space_plays_and_pauses(window):
     assert not window.playhead.playing
 
 
+@pytest.mark.parametrize("focus", [0, 1])
+def test_what_stands_is_a_whole_moment_in_every_pane(window, focus):
+    window.stage.set_focus(focus)
+    window.stage.set_link("progress")
+    window.stage.seek(1, 5)
+    press(window, "Space")
+    until(lambda: window.stage.moments()[focus] > 6.2)
+    press(window, "Space")
+    assert window.stage.moments()[focus] % 1 == 0
+    for key in ("Right", "Shift+Right", "Left", "Right"):
+        press(window, key)
+        until(lambda: not window.central.is_held)
+        shown = [pane.memory.moment for pane in window.central.panes]
+        assert all(moment % 1 == 0 for moment in shown), (key, shown)
+        assert all(moment == np.floor(own) for moment, own in zip(shown, window.stage.moments(), strict=True))
+
+
+def test_both_panes_glide_while_they_play(window):
+    window.stage.set_link("progress")
+    window.stage.seek(1, 2)
+    press(window, "Space")
+    until(lambda: all(pane.memory.moment % 1 for pane in window.central.panes))
+    press(window, "Space")
+
+
 def test_keys_step_in_moments_of_the_pane_in_focus(window):
     press(window, "Right", "Right", "Left", "Right")
     assert window.stage.moments()[1] == 5
@@ -60,6 +85,28 @@ def test_keys_go_through_phases_and_blocks(window):
     assert window.stage.moments()[1] == session.requests.span_start[2, 0] + 1
     press(window, "Ctrl+Left")
     assert window.stage.selections[1].block == 1
+
+
+def test_phases_are_those_of_the_pane_that_has_barriers(window):
+    session = window.stage.sessions[1]
+    begin = session.requests.span_start[0, 1] + 1
+    press(window, "F6")
+    assert window.stage.focus == 0
+    window.stage.seek(1, 1)
+    press(window, "Shift+Right")
+    assert window.stage.moments()[1] == begin
+    assert window.stage.focus == 0
+    label = window.central.transport.position
+    until(
+        lambda: label.strong == f"Left: moment {int(window.stage.moments()[0])} of {window.stage.ends()[0]}"
+    )
+    press(window, "F6")
+    until(lambda: label.strong == f"Right: moment {begin} of {session.end}")
+
+
+def test_one_pane_is_not_named_beside_the_moment():
+    with opened(PAIR[1:]) as fresh:
+        assert fresh.central.transport.position.strong.startswith("moment ")
 
 
 def test_both_panes_go_to_a_block_together(window):
@@ -126,7 +173,7 @@ def test_the_place_is_said_in_words(window):
     window.draw()
     position = window.central.transport.position
     moment, end = int(window.stage.moments()[1]), window.stage.ends()[1]
-    assert position.strong == f"moment {moment} of {end}"
+    assert position.strong == f"Right: moment {moment} of {end}"
     assert position.quiet == "block (1, 0) · phase 0"
 
 
@@ -219,6 +266,23 @@ def test_full_screen_and_escape(window):
     assert window.isFullScreen()
     press(window, "Escape")
     assert not window.isFullScreen()
+
+
+def test_a_click_that_moves_the_time_says_so_and_back_returns(window):
+    window.stage.seek(1, 3)
+    window.draw()
+    view = window.central.panes[1].memory
+    number = next(i for i, b in enumerate(view.session.trace.buffers) if b.name == "c")
+    spot = view.position_of(number, view.session.trace.buffers[number].size - 1)
+    QTest.mouseClick(view, Qt.MouseButton.LeftButton, pos=spot.toPoint())
+    until(lambda: window.stage.moments()[1] != 3)
+    moment = int(window.stage.moments()[1])
+    assert window.notice.news.isVisible()
+    assert f"moment {moment}" in window.notice.news.sentence.text()
+    assert window.notice.news.sentence.text().startswith("Block (1, 1)")
+    press(window, "Alt+Left")
+    until(lambda: window.stage.moments()[1] == 3)
+    QTest.mouseClick(view, Qt.MouseButton.LeftButton, pos=view.position_of(0, 0).toPoint())
 
 
 def test_a_click_in_a_pane_turns_to_it(window):

@@ -203,7 +203,7 @@ def test_a_return_before_a_barrier_and_what_it_left_unwritten_are_one_finding(
     ],
 )
 def test_reads_of_what_nobody_wrote(tmp_path, schedule, body, expected):
-    _, found = kernel(tmp_path, body, OUT, Array((64,), "float32", "empty"), schedule=schedule)
+    _, found = kernel(tmp_path, body, OUT, Array((64,), "int32", "empty"), schedule=schedule)
     assert sum(f.count for f in found) == expected
     assert {(f.kind, f.severity) for f in found} <= {("unwritten", "error")}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..compiler.generated import GeneratedCode
+from ..compiler.generated import Emitted
 from ..compiler.text import split_list, type_of_operand
 
 PREFIX = "ts.loop."
@@ -14,7 +14,7 @@ _PLAIN = {"add": "add", "sub": "sub", "and": "and", "or": "or", "xor": "xor", "f
 _COMPARED = {"max": "sgt", "min": "slt", "umax": "ugt", "umin": "ult"}
 
 
-def with_shared_loops(text: str, numbers: dict[str, int], generated: GeneratedCode) -> str:
+def with_shared_loops(text: str, numbers: dict[str, int], generated: dict[int, Emitted]) -> str:
     """Replace atomics in shared memory that are loops; numbers: of each debug location its line."""
     if "atomicrmw" not in text:
         return text
@@ -26,10 +26,12 @@ def with_shared_loops(text: str, numbers: dict[str, int], generated: GeneratedCo
     return "\n".join([*lines, *definitions])
 
 
-def _replaced(line: str, numbers: dict[str, int], generated: GeneratedCode, definitions: list[str]) -> str:
+def _replaced(
+    line: str, numbers: dict[str, int], generated: dict[int, Emitted], definitions: list[str]
+) -> str:
     match, location = _ATOMIC.match(line), _LINE.search(line)
     number = numbers.get(location[1], 0) if location else 0
-    emitted = generated.accesses.get(number)
+    emitted = generated.get(number)
     if not match or emitted is None or emitted.space != "shared":
         return line
     pointer, operand = split_list(match[3])[:2]
@@ -62,8 +64,12 @@ def _loop(name: str, operation: str, kind: str, pointer: str) -> str:
     if operation in _PLAIN:
         lines.append(f"  %new = {_PLAIN[operation]} {kind} {value}, %b")
     else:
-        lines += [f"  %c = icmp {_COMPARED[operation]} {kind} %b, {value}",
-                  f"  %new = select i1 %c, {kind} %b, {kind} {value}", "  br i1 %c, label %swap, label %end", "swap:"]  # fmt: skip
+        lines += [
+            f"  %c = icmp {_COMPARED[operation]} {kind} %b, {value}",
+            f"  %new = select i1 %c, {kind} %b, {kind} {value}",
+            "  br i1 %c, label %swap, label %end",
+            "swap:",
+        ]
     if bits != kind:
         lines.append(f"  %newbits = bitcast {kind} %new to {bits}")
         back = "%newbits"

@@ -126,7 +126,7 @@ def _copy(state: Any, value: Any, target: Any, site: Any) -> None:
 
 def _dtype_like(typing: Any, cells: Any) -> Any:
     """Type the NumPy dtype of loaded elements."""
-    kind = types.DType(cells.value)
+    kind = types.DType(cells.dtype)
     return kind(cells), lambda context, builder, signature, args: context.get_dummy_value()
 
 

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
 
 import pytest
 
@@ -147,3 +153,103 @@ print(r["x"].min(), r["x"].max())
 def test_records_are_as_they_were_where_another_engine_takes_over(script, tmp_path):
     done = tilescope("run", "--quiet", str(script(RECORDS)), folder=tmp_path)
     assert done.stdout == "200 200\n"
+
+
+# --- launches that are ended since a block takes too long
+
+BUSY = (
+    HEAD
+    + """
+@cuda.jit
+def spin(out):
+    x = 0
+    while x >= 0:
+        x = (x + 1) % 1000
+    out[cuda.grid(1)] = x
+
+spin[1, 32](np.zeros(32, np.int32))
+print("went on")
+"""
+)
+ADDING = (
+    HEAD
+    + """
+@cuda.jit
+def count(out):
+    while True:
+        out[0] += 1
+
+count[1, 32](np.zeros(4, np.int32))
+print("went on")
+"""
+)
+MOST_SECONDS, MOST_MEMORY = 10, 1_000_000_000
+
+
+def ended(script, tmp_path, text, *words):
+    """Check a program; return what was printed, and what its processes took: CPU seconds and bytes."""
+    code = (
+        "import resource, subprocess, sys\n"
+        "done = subprocess.run([sys.executable, '-m', 'tilescope', *sys.argv[1:]], capture_output=True, text=True)\n"
+        "used = resource.getrusage(resource.RUSAGE_CHILDREN)\n"
+        "import json; print(json.dumps([done.returncode, done.stdout, done.stderr, "
+        "used.ru_utime + used.ru_stime, used.ru_maxrss * 1024]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words, str(script(text))],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize(("text", "line"), [(BUSY, "    while x >= 0:"), (ADDING, "    while True:")])
+def test_a_loop_without_an_end_is_an_error_at_its_line(script, tmp_path, text, line):
+    number = 1 + text.splitlines().index(line)
+    status, out, err, seconds, memory = ended(script, tmp_path, text, "check")
+    assert status == 1
+    found = next(row for row in out.splitlines() if "error: launch: 1 launch does not end: it " in row)
+    assert re.search(rf"in the loop of line {number}; .*--patience", found)
+    assert re.match(rf".*:({number}|{number + 1}): error", found)
+    assert "LaunchTimeoutError: " in err and "went on" not in err
+    assert all(path.endswith("program.py") for path in re.findall(r'File "([^"]+)"', err))
+    assert (seconds < MOST_SECONDS, memory < MOST_MEMORY) == (True, True), (seconds, memory)
+
+
+def test_a_program_may_catch_that_and_go_on_and_run_keeps_the_first_accesses(script, tmp_path):
+    text = ADDING.replace("count[1, 32]", "try:\n    count[1, 32]").replace(
+        'print("went on")', 'except RuntimeError as why:\n    print("went on:", why)'
+    )
+    done = tilescope("run", "--patience", "3", str(script(text)), folder=tmp_path)
+    assert done.returncode == 0 and "went on: It " in done.stdout, done.stderr
+    kept = load(tmp_path / "tilescope-traces" / "000-count.npz")
+    assert kept.error is not None and kept.error.type == "LaunchTimeoutError"
+    assert len(kept) > 0
+
+
+@pytest.mark.parametrize("patience", ["0", "x", "-1"])
+def test_patience_is_a_number_of_seconds(script, tmp_path, patience):
+    done = tilescope("check", "--patience", patience, str(script(BUSY)), folder=tmp_path)
+    assert done.returncode == 2 and "--patience: must be a number" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "kill"), [(("check",), os.kill), (("check",), os.killpg), (("run", "--quiet"), os.kill)]
+)
+def test_ctrl_c_in_a_kernel_is_one_sentence_with_the_line(script, tmp_path, command, kill):
+    with subprocess.Popen(
+        [sys.executable, "-m", "tilescope", *command, "--patience", "1000", str(script(BUSY))],
+        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as process:  # fmt: skip
+        assert process.stderr is not None
+        assert process.stderr.readline() == "tilescope: spin has run for 5 seconds; Ctrl+C ends it.\n"
+        kill(process.pid, signal.SIGINT)
+        out, err = process.communicate()
+    assert process.returncode == 130
+    assert re.fullmatch(
+        r"tilescope: Ctrl\+C ended the launch; it was (at line|in the loop of line) \d+.*\.\n", err
+    )
+    assert "went on" not in out

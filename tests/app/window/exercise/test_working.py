@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from exercises import warm_judge
 from lectures import SMALL as TEXT
+from tilescope.app.exercise.library import SHIPPED
 from tilescope.app.exercise.progress import FILE
 from tilescope.app.model.first_bookmark import first_bookmark
 from tilescope.app.window.exercise.words import NOT_YET, PASSED
@@ -149,22 +150,27 @@ def test_each_goal_shows_its_number_beside_the_stubs_and_what_it_needs(window, f
     assert panel.rows.rows[-1].text == "Right: n = 10; n = 1,000"
     assert goal.sign == "error" and goal.text == "Goal missed: each element is read once"
     assert goal.table == (("global load bytes", "12,000", "0"),) and goal.needs == "global load bytes = 4 × n"
-    assert goal.instead == "12,000 is not 4,000"
+    assert goal.instead == "you: 12,000, allowed: exactly 4,000"
 
 
-def test_hints_come_one_by_one_and_stay(window, folder):
+def test_hints_come_one_by_one_fold_and_stay(window, folder):
     panel = at_work(window, folder / "01-add-ten.md")
-    assert panel.hint.text() == "Hint 1 of 2" and not panel.hint_texts
+    assert panel.hint.text() == "Hint 1 of 2" and not panel.hint_boxes
     panel.hint.click()
     settle(window)
-    assert [label.isVisible() for label in panel.hint_texts] == [True]
+    assert [box.text.isVisible() for box in panel.hint_boxes] == [True]
     press(window, "Ctrl+Shift+H")
-    assert (
-        len(panel.hint_texts) == 2 and "out.size" in panel.hint_texts[1].text() and not panel.hint.isVisible()
-    )
+    assert "out.size" in panel.hint_boxes[1].text.text() and not panel.hint.isVisible()
+    assert [box.text.isVisible() for box in panel.hint_boxes] == [False, True]
+    assert [box.head.text() for box in panel.hint_boxes] == ["Hint 1 ▸", "Hint 2 ▾"]
+    QTest.mouseClick(panel.hint_boxes[0].head, Qt.MouseButton.LeftButton)
+    assert [box.text.isVisible() for box in panel.hint_boxes] == [True, True]
+    assert panel.head.isVisible()
+    bottom = panel.head.mapTo(panel, panel.head.rect().bottomLeft()).y()
+    assert bottom < panel.height()
     assert remembered(folder)["hints"] == 2
     window.exercises.leave()
-    assert len(at_work(window, folder / "01-add-ten.md").hint_texts) == 2
+    assert len(at_work(window, folder / "01-add-ten.md").hint_boxes) == 2
 
 
 def test_what_is_no_python_yet_is_told_at_its_line_and_the_verdict_stays(window, folder):
@@ -325,3 +331,37 @@ def test_a_lecture_takes_the_place_of_an_exercise_and_the_window_forgets_its_tra
     window.lectures.player.close()
     settle(window)
     window.notice.clear()
+
+
+def test_find_the_race_shows_line_and_remedy_only_as_hints_are_asked_for(window):
+    panel = at_work(window, SHIPPED / "15-centre.md")
+    until(lambda: window.stage.focused().is_examined)
+    settle(window)
+    assert panel.hints == 0
+
+    def said():
+        """Return what panel, findings tab and source say of the race."""
+        window.central.show_tab("findings")
+        settle(window)
+        rows = window.side.view("findings").list
+        listed = [rows.item(i).text() for i in range(rows.count())]
+        row = next(row for row in panel.rows.rows if row.sign == "error" and "race" in row.text)
+        marks = [problem.sentence for problem in editor(window).problems]
+        return row, listed, marks
+
+    row, listed, marks = said()
+    assert "Somewhere in this kernel" in row.text and row.line == 0
+    assert any("Somewhere in this kernel" in text for text in listed)
+    assert not marks
+    assert "syncthreads" not in " ".join([row.text, row.tip, *listed]) and "line 2" not in " ".join(listed)
+    assert "1 race" in panel.head.line.text() or "1 error" in panel.head.line.text()
+    panel.hint.click()
+    settle(window)
+    row, listed, marks = said()
+    assert row.line and marks and any("part[" in text for text in listed)
+    assert "put cuda.syncthreads()" not in " ".join([row.text, *listed, *marks])
+    while panel.hint.isVisible():
+        panel.hint.click()
+        settle(window)
+    row, listed, marks = said()
+    assert "cuda.syncthreads()" in row.text and any("cuda.syncthreads()" in text for text in listed)
