@@ -23,6 +23,7 @@ from .findings import Finding, findings_of
 from .pictures import Theme, drawn, open_window, save_trace
 
 if TYPE_CHECKING:
+    from ..tracer.as_compiled.job import CompiledCounters
     from ..tracer.type_inference.question import Question
 
 Dim3 = tuple[int, int, int]
@@ -146,6 +147,26 @@ class TracedLaunch:
         """What the launch asked of memory, whole: the numbers that `tilescope counters` prints, by name."""
         trace = self._load()
         return Counters(counters_of(trace, requests_of(trace)).total)
+
+    @cached_property
+    def compiled_counters(self) -> Counters:
+        """The same counters of the kernel as an optimising compiler leaves it: what a GPU is likely to count.
+
+        `compiler` names it. They are counted when first asked for, which takes a second or two: the kernel runs
+        again, on what its arrays held. Raises TilescopeError where that can't be done.
+        """
+        return Counters(self._compiled.counters)
+
+    @property
+    def compiler(self) -> str:
+        """What compiled the kernel for `compiled_counters`: "LLVM 22.1 of llvmlite 0.50.0"; raises TilescopeError."""
+        return self._compiled.compiler
+
+    @cached_property
+    def _compiled(self) -> CompiledCounters:
+        from .compiled import compiled_counters_of
+
+        return compiled_counters_of(self._load(), self._question)
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:

@@ -21,14 +21,14 @@ COMPILED = (
 TRACER = (
     *PLAIN, "tracer/races", "tracer/type_inference", "tracer/findings", "tracer/findings/waste", "tracer/run",
     "tracer/measure", "tracer/hardware", "tracer/hardware/profiling", "tracer/processes", "tracer/judging",
-    "tracer/as_compiled", "kernels/scenarios",
+    "tracer/as_compiled", "tracer/listing", "kernels/scenarios",
 )  # fmt: skip
-VIEW = (*TRACER, "app/explain", "app/model", "app/widgets", "app/views/common")
+VIEW = (*TRACER, "app/compiled", "app/explain", "app/model", "app/widgets", "app/views/common")
 VIEWS = tuple(
     f"app/views/{name}"
     for name in (
         "common", "memory", "memory/layout", "histogram", "timeline", "warp", "source", "inspect", "counters",
-        "charts", "gpu",
+        "charts", "gpu", "listing",
     )
 )  # fmt: skip
 
@@ -54,8 +54,10 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "tracer/nvidia_math": ("tracer/storage", "tracer/recording"),
     "tracer/simulator/arithmetic": ("tracer/recording", "tracer/nvidia_math"),
     "tracer/simulator/host": ("tracer/model", "tracer/recording", "tracer/nvidia_math"),
+    "tracer/simulator/typed_ir": ("tracer/recording", "tracer/type_inference", "tracer/simulator/arithmetic"),
     "tracer/simulator": (
-        "tracer/model", "tracer/recording", "tracer/nvidia_math", "tracer/simulator/arithmetic", "tracer/simulator/host",
+        "tracer/model", "tracer/recording", "tracer/type_inference", "tracer/nvidia_math",
+        "tracer/simulator/arithmetic", "tracer/simulator/typed_ir", "tracer/simulator/host",
     ),
     "tracer/calls": ("tracer/model", "tracer/type_inference", "tracer/simulator/host"),
     "tracer/compiled": ("tracer/nvidia_math",),
@@ -95,15 +97,20 @@ LAYERS: dict[str, tuple[str, ...]] = {
         *PLAIN, "tracer/processes", "tracer/calls", "tracer/type_inference", "tracer/recording", *COMPILED,
         "tracer/compiled/driver", "tracer/as_compiled", "tracer/as_compiled/compiler",
     ),
+    "tracer/listing": (
+        *PLAIN, "tracer/processes", "tracer/type_inference", "tracer/recording", "tracer/as_compiled",
+        "tracer/as_compiled/compiler", "tracer/as_compiled/execution",
+    ),
     "app/model": TRACER,
+    "app/compiled": (*TRACER, "app/model"),
     "app/explain": ("tracer/model",),
     "app/gpu": (*TRACER, "app/model"),
     "app/widgets": ("kernels/scenarios", "tracer/model", "tracer/storage", "tracer/analysis", "app/model"),
     "app/charts": (*TRACER, "app/model"),
-    "app/lecture": (*TRACER, "app/model", "app/charts", "app/gpu"),
+    "app/lecture": (*TRACER, "app/model", "app/charts", "app/compiled", "app/gpu"),
     "app/lecture/edit": ("kernels/scenarios", "tracer/storage", "app/model", "app/lecture"),
     "app/exercise": (*TRACER, "app/model", "app/lecture"),
-    "app/control": (*TRACER, "app/model", "app/charts", "app/lecture"),
+    "app/control": (*TRACER, "app/model", "app/charts", "app/compiled", "app/lecture"),
     "app/views/common": (*TRACER, "app/model", "app/widgets"),
     "app/views/memory/layout": VIEW,
     "app/views/memory": (*VIEW, "app/views/memory/layout"),
@@ -112,6 +119,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "app/views/warp": VIEW,
     "app/views/source": VIEW,
     "app/views/inspect": VIEW,
+    "app/views/listing": VIEW,
     "app/views/counters": VIEW,
     "app/views/charts": (*VIEW, "app/charts"),
     "app/views/gpu": (*VIEW, "app/gpu"),
@@ -148,7 +156,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "app/window/editing",
         "app/window/exercise", "app/window/recording", "app/window/program",
     ),
-    "app/cli/common": (*TRACER, "app/model", "app/views/common"),
+    "app/cli/common": (*TRACER, "app/compiled", "app/model", "app/views/common"),
     "app/cli/programs": (*TRACER, "app/model", "app/cli/common"),
     "app/cli/pictures": (
         *TRACER, "app/cli/common", "app/model", "app/lecture", "app/control", "app/charts", "app/widgets", *VIEWS,

@@ -27,7 +27,7 @@ def add_arguments(parser: Parser) -> None:
     parser.description = (
         "With no name, list the exercises; with one, work at it in the window, or read it where there is no display. "
         "check judges a file: its exit status is 0 where it passes, 1 where it does not, 2 where it can't be judged. "
-        "EXERCISES.md says how exercises are written."
+        "The page Exercises of the documentation describes their files."
     )
     parser.add_argument(
         "words", nargs="*", metavar="NAME | check FILE", help="an exercise, or a file to check"

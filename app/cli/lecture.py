@@ -19,7 +19,8 @@ from .pictures.lecture_work import has_problems, lent_sessions, progress_text, s
 
 def add_arguments(parser: Parser) -> None:
     parser.description = (
-        "Present a lecture: a Markdown file, as LECTURES.md describes it. With none, name the shipped ones."
+        "Present a lecture: a Markdown file, as the page Write a lecture of the documentation describes. "
+        "Without a name, list the included ones."
     )
     parser.add_argument("lecture", nargs="?", metavar="NAME | FILE.md", help="a shipped lecture, or a file")
     parser.add_argument("--check", action="store_true", help="print every mistake in it, a sentence each")

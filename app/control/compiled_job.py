@@ -7,15 +7,13 @@ from functools import partial
 
 from PySide6.QtCore import QEventLoop, QObject, QThreadPool, QTimer, Signal
 
-from ...tracer.as_compiled.client import CompiledCounting, is_final
+from ...tracer.as_compiled.client import is_final
 from ...tracer.as_compiled.job import CompiledCounters
-from ...tracer.as_compiled.of_launch import job_of
-from ...tracer.storage.folders import cache_folder
-from ..model.fates import fates_of
+from ..compiled.compiled_counters import compiled_counters_of, counting
+from ..compiled.fates import fates_of
 from ..model.session import Session
 from .runnable import CLOSING_TIMEOUT, FunctionRunnable
 
-ANSWERS = "as-compiled"  # the folder of answers and inputs, among what can be made again
 DELAY = 50  # milliseconds after a session was loaded, which belong to drawing it
 GRACE = 500  # milliseconds that a count may go on which nobody waits for any more: it costs more to end it
 
@@ -34,7 +32,6 @@ class CompiledJob(QObject):
     def __init__(self, is_free: Callable[[], bool] = lambda: True, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._is_free = is_free
-        self._counting = CompiledCounting(cache_folder() / ANSWERS)
         self._wanted: list[Session] = []
         self._running: Session | None = None
         self._ended: Session | None = None  # whose count was ended; it may be wanted again by now
@@ -56,6 +53,12 @@ class CompiledJob(QObject):
         elif self._running is None:
             self._soon.stop()
 
+    def want_too(self, session: Session) -> None:
+        """Count one more session."""
+        if session.compiled is None and not any(one is session for one in self._wanted):
+            self._wanted.append(session)
+            self._soon.start()
+
     def is_idle(self) -> bool:
         """Return whether nothing is being counted, or will be soon."""
         return self._running is None and not self._wanted
@@ -73,7 +76,7 @@ class CompiledJob(QObject):
         self._grace.stop()
         self._wanted = []
         self._pool.clear()
-        self._counting.close()
+        self._cancel()
         self._pool.waitForDone(CLOSING_TIMEOUT)
 
     def _start(self) -> None:
@@ -89,25 +92,16 @@ class CompiledJob(QObject):
         """End a count that nobody waits for."""
         if self._running is not None and not any(one is self._running for one in self._wanted):
             self._ended = self._running
-            self._counting.cancel()
+            counting().cancel()
 
     def _count(self, session: Session) -> None:
         """In the thread: wait for the counters."""
         answer = CompiledCounters(reason="It could not be counted; the terminal says why.")
         try:
-            answer = self._answer(session)
-            if is_final(answer):
-                session.add_compiled(answer)
+            answer = compiled_counters_of(session)
             fates_of(session)  # which takes a while of a long launch
         finally:
             self._counted.emit(session, answer)
-
-    def _answer(self, session: Session) -> CompiledCounters:
-        try:
-            job = job_of(session.launch, session.trace, cache_folder() / ANSWERS / "inputs")
-        except OSError as error:
-            return CompiledCounters(reason=f"Its inputs can't be kept: {error.strerror}.")
-        return CompiledCounters(reason=job) if isinstance(job, str) else self._counting.count(job)
 
     def _take(self, session: Session, answer: CompiledCounters) -> None:
         self._running = None

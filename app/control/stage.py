@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 from collections.abc import Callable, Iterable
 
@@ -86,6 +87,20 @@ class Stage(QObject):
     def moments(self) -> tuple[float, ...]:
         """Return the moment of each pane."""
         return pane_moments(self.playhead.moment, self.ends(), self.link_mode)
+
+    def shown_moments(self) -> tuple[float, ...]:
+        """Return the moment that each pane shows: at rest a whole one where that of the pane in focus is whole."""
+        moments = self.moments()
+        moves = self.playhead.playing or self.playhead.in_film
+        if moves or not moments or moments[self.focus] % 1:
+            return moments
+        return tuple(float(math.floor(moment)) for moment in moments)
+
+    def toggle_play(self) -> None:
+        """Play, or pause at the moment that the pane in focus is in."""
+        self.playhead.toggle()
+        if not self.playhead.playing and self.sessions:
+            self.seek(self.focus, math.floor(self.moments()[self.focus]))
 
     def show(self, setups: tuple[Setup, ...], selections: tuple[Selection, ...], start: StartMoment) -> bool:
         """Run these setups; when all are there, look at `selections` at the moment that `start` returns.

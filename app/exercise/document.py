@@ -40,6 +40,7 @@ class Exercise(Struct, frozen=True):
     kernel: str  # the function that is launched
     mistakes: tuple[Mistake, ...]  # what can't be read, by file and line
     path: Path  # of the Markdown file
+    hides: tuple[str, ...] = ()  # kinds of findings whose places and remedies wait for hints
 
     @property
     def folder(self) -> Path:

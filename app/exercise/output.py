@@ -1,4 +1,4 @@
-"""A verdict as text for terminals, and as JSON for whoever grades with it: EXERCISES.md says what stands in it."""
+"""A verdict as text for terminals, and as JSON for graders: docs/pages/how-to/exercises.md describes the keys."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def goal_text(goal: GoalVerdict) -> str:
 
 
 def json_of(verdict: Verdict, file: str) -> str:
-    """Return a verdict as JSON, in the names that EXERCISES.md describes."""
+    """Return a verdict as JSON, in the names that docs/pages/how-to/exercises.md describes."""
     cases = [
         {"case": number, **to_builtins(case), "findings": _finding_data(case.findings, file)}
         for number, case in enumerate(verdict.cases, 1)

@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from ...tracer.model.finding import FINDING_KINDS
 from ..lecture.blocks import cut_long_paragraphs, heading_of, line_of, top_blocks
 from ..lecture.captions import LONGEST, OF_LENGTH, OF_PICTURES, Caption, caption_of
 from ..model.named_file import UnreadableFileError, small_text
@@ -48,7 +49,7 @@ def read_exercise(path: Path) -> Exercise:
     mistakes = tuple(sorted({*reader.mistakes, *wrong}))
     return Exercise(
         visible(named[2]), int(named[1]), reader.title, reader.task, reader.picture, tuple(reader.goals),
-        tuple(reader.hints), program, reader.kernel, mistakes, path,
+        tuple(reader.hints), program, reader.kernel, mistakes, path, tuple(reader.hides),
     )  # fmt: skip
 
 
@@ -78,6 +79,7 @@ class _Reader:
         self.picture: Picture | None = None
         self.goals: list[Goal] = []
         self.hints: list[Caption] = []
+        self.hides: list[str] = []
         self._fenced = False
         try:
             blocks = top_blocks(_parser().parse(text))
@@ -146,10 +148,19 @@ class _Reader:
                 self.goals.append(goal_of(value, number))
             except GoalError as error:
                 self._tell(number, str(error))
+        elif key == "hides":
+            kinds = [kind.strip() for kind in value.split(",")]
+            unknown = next((kind for kind in kinds if kind not in FINDING_KINDS), None)
+            if unknown is not None:
+                self._tell(
+                    number, f"{unknown!r} is no kind of finding; there are {', '.join(FINDING_KINDS)}."
+                )
+            else:
+                self.hides += kinds
         elif key == "goal":
             self._tell(number, f"An exercise has at most {MOST_GOALS} goals.")
         else:
-            self._tell(number, f"{key!r} is not known here; there are kernel: and goal:.")
+            self._tell(number, f"{key!r} is not known here; there are kernel:, goal: and hides:.")
 
     def _take_picture(self, image: Token, line: int) -> None:
         name = str(image.attrGet("src") or "")

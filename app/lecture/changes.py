@@ -24,7 +24,7 @@ from .places import Place, PlaceError, parse_place
 from .questions import Question, parse_question
 
 LONGEST = 1000  # characters of a line
-PANELS = ("source", "thread", "warp", "findings", "explain", "none")
+PANELS = ("source", "thread", "warp", "findings", "explain", "code", "none")
 COLOURS = ("auto", "value", "reads", "waste", "conflicts", "races")
 PANES = ("left", "right")
 COLOUR_WORDS = {"wasted": "waste"}  # for those of a bookmark, where they differ

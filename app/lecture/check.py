@@ -22,17 +22,19 @@ from .places import PlaceError
 from .problems import Problem
 from .questions import answer_of
 from .scenes import Moment, Scene, moment_of, scenes_of, unplaced
-from .values import NO_REQUEST, environment
+from .values import NO_REQUEST, Ask, environment
 
 SessionOf = Callable[[Setup], Session]
 
 
-def environment_of(scene: Scene, sessions: Sequence[Session], moment: Moment) -> Environment:
-    """Return what names mean where a step stands."""
+def environment_of(
+    scene: Scene, sessions: Sequence[Session], moment: Moment, ask: Ask | None = None
+) -> Environment:
+    """Return what names mean where a step stands; ask: see `PaneNames`."""
     ends = [session.end for session in sessions]
     moments = pane_moments(moment.stand, ends, scene.look.link)
     values = [values_of(pane) if isinstance(pane, Setup) else {} for pane in scene.panes]
-    return environment(sessions, moments, moment.selections, values, scene.look.focus)
+    return environment(sessions, moments, moment.selections, values, scene.look.focus, ask=ask)
 
 
 def runs_program(scene: Scene) -> bool:

@@ -9,13 +9,14 @@ from typing import Literal
 
 from msgspec import Struct
 
-Mark = Literal["", "exact", "part", "measured", "modelled"]
+Mark = Literal["", "exact", "part", "measured", "compiled", "modelled"]
 Unit = Literal["", "us", "bytes", "GB/s", "GFLOP/s"]
-MARKS: tuple[Mark, ...] = ("", "exact", "part", "measured", "modelled")  # from the most certain on
+MARKS: tuple[Mark, ...] = ("", "exact", "part", "measured", "compiled", "modelled")  # from the most certain on
 MARK_TEXTS: dict[Mark, str] = {
     "exact": "exact from the trace",
     "part": "of a part of the launch",
     "measured": "measured",
+    "compiled": "counted from the compiled kernel",
     "modelled": "modelled",
 }
 SPEC = re.compile(r",?(\.\d)?[dfge%]?")  # of Python's formats those that a caption needs

@@ -11,12 +11,15 @@ import numpy as np
 
 from ...kernels.scenarios.suggestions import did_you_mean
 from ...tracer.analysis.minimum_cost import minimum_sectors, minimum_wavefronts
+from ...tracer.measure.recorded_counters import recorded_counters_of
 from ...tracer.model.counter_names import NAMES, SUMS, sum_of
 from ...tracer.model.trace import WARP, Buffer
+from ..compiled.depths import short_compiler
 from ..model.session import Selection, Session, buffer_text
 from .expressions import Environment, ExpressionError, Names
-from .quantities import Mark, Quantity
+from .quantities import Mark, Quantity, Unit
 
+Ask = Callable[[Session], None]
 NO_REQUEST = "makes no request at moment"  # what an error says where there is none
 
 
@@ -27,15 +30,30 @@ class Counted(Names):
     what = "a set of counters"
 
     counters: Mapping[str, int]  # by the names of `tilescope counters`
-    mark: Mark  # exact, or of a part
+    mark: Mark  # exact, of a part, compiled or measured
+    origin: str = ""  # of what was compiled or measured: by what, or where
 
     def get(self, name: str) -> Quantity:
         """Return a counter or a sum of some; raises ExpressionError."""
+        unit: Unit = "bytes" if name.endswith("_bytes") else ""
         if name in NAMES:
-            return Quantity(self.counters[name], self.mark, "bytes" if name.endswith("_bytes") else "")
+            if name not in self.counters:
+                raise ExpressionError(f"{self.what} has no {name}: nobody has counted it.")
+            return Quantity(self.counters[name], self.mark, unit, self.origin)
         if name not in SUMS:
             raise ExpressionError(f"{self.what} has no {name}{did_you_mean(name, [*SUMS, *NAMES])}")
-        return Quantity(sum_of(self.counters, name), self.mark, "bytes" if name.endswith("_bytes") else "")
+        return Quantity(sum_of(self.counters, name), self.mark, unit, self.origin)
+
+
+@dataclass(frozen=True)
+class ReadCounters(Counted):
+    """Counters that Nsight Compute read on a GPU, which have the name of that."""
+
+    device: str = ""
+
+    def get(self, name: str) -> Quantity:
+        """Return a counter, a sum of some, or the device; raises ExpressionError."""
+        return Quantity(self.device, self.mark, "", self.origin) if name == "device" else super().get(name)
 
 
 @dataclass(frozen=True)
@@ -156,6 +174,7 @@ class PaneNames(Names):
     selection: Selection  # block and thread in focus
     values: Mapping[str, int | str]  # of its scenario's parameters, all of them
     measured: Names | None  # the row that was measured nearest to it
+    ask: Ask | None = None  # asks for counters as compiled that are not known; None: they are waited for
 
     @property
     def what(self) -> str:
@@ -180,11 +199,33 @@ class PaneNames(Names):
             return self._checked(name)
         if name == "now":
             return self._counted(self.session.counters.at(self.moment))
+        if name == "compiled":
+            return self._compiled()
+        if name == "nsight":
+            return self._read()
         if name == "request":
             return self._request()
         if name == "measured":
             return self._measured()
         return self._parameter_or_buffer(name)
+
+    def _compiled(self) -> Counted:
+        from ..compiled.compiled_counters import compiled_counters_of
+
+        found = compiled_counters_of(self.session) if self.ask is None else self.session.compiled
+        if found is None:
+            assert self.ask is not None
+            self.ask(self.session)
+            raise ExpressionError(f"What {self.what} shows is still being compiled.")
+        if found.reason:
+            raise ExpressionError(f"What {self.what} shows has no compiled counters: {found.reason}")
+        return Counted(found.counters, "compiled", f"by {short_compiler(found)}")
+
+    def _read(self) -> Names:
+        read = recorded_counters_of(self.session.launch) if self.session.runs_as_shipped else None
+        if read is None:
+            raise ExpressionError(f"Nsight Compute did not count what {self.what} shows.")
+        return ReadCounters(read.counters, "measured", f"on an {read.device}, {read.date}", read.device)
 
     def _counted(self, counters: Mapping[str, int]) -> Counted:
         return Counted(counters, self.mark)
@@ -251,7 +292,7 @@ class PaneNames(Names):
         if found is not None:
             return found
         names = [buffer_text(buffer) for buffer in self.session.trace.buffers]
-        told = ["findings", "races", "correct", "now", "request", "measured"]
+        told = ["findings", "races", "correct", "now", "compiled", "nsight", "request", "measured"]
         known = dict.fromkeys([*SUMS, *self._shape, *told, *self.values, *names])
         raise ExpressionError(f"{self.what} has no {name}{did_you_mean(name, known)}")
 
@@ -262,10 +303,12 @@ def environment(
     selections: Sequence[Selection],
     values: Sequence[Mapping[str, int | str]],
     focus: int,
+    *,
+    ask: Ask | None = None,
 ) -> Environment:
     """Return what names mean where these sessions stand at these moments, the one of `focus` as `here` too.
 
-    values: of the parameters of each pane's scenario, all of them.
+    values: of the parameters of each pane's scenario, all of them. ask: see `PaneNames`.
     """
     from .measured_times import of_panes  # with charts, which the window needs later
 
@@ -275,7 +318,7 @@ def environment(
     for i, title in enumerate(titles):
         what = f"the {title} pane" if len(sessions) > 1 else "the pane"
         moment = math.floor(moments[i])
-        panes[title] = PaneNames(what, sessions[i], moment, selections[i], values[i], measured[i])
+        panes[title] = PaneNames(what, sessions[i], moment, selections[i], values[i], measured[i], ask)
     here = {"here": panes[titles[min(focus, len(titles) - 1)]]} if titles else {}
     return {**panes, **here, "measured": _measured}
 

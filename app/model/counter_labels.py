@@ -11,6 +11,7 @@ from .session import Session, buffer_text
 
 REQUESTS = ("global sectors", "global requests", "global bytes")
 SHARED = ("shared wavefronts", "shared requests")
+COMPILED = "compiled"  # of the line below them: counters as compiled
 PROGRAM = ("accesses", "reads", "writes")  # of a plain Python program
 
 
@@ -22,10 +23,10 @@ def counter_labels(session: Session) -> tuple[str, ...]:
     whole = bool(session.trace.totals) and session.trace.error is None
     shared = SHARED if (spaces == "shared").any() else ()
     if whole:  # of which the moments are not known
-        return (*REQUESTS, *shared)
+        return (*REQUESTS, *shared, COMPILED)
     updated = set(spaces[session.requests.buffer[session.requests.op >= Op.ATOMIC]].tolist())
     atomics = [f"{space} atomics" for space in ("global", "shared") if space in updated]
-    return (*atomics, *REQUESTS, *shared, *_reads(session))
+    return (*atomics, *REQUESTS, *shared, *_reads(session), COMPILED)
 
 
 def _reads(session: Session) -> list[str]:

@@ -36,6 +36,7 @@ class Playhead(QObject):
             False  # whether somebody set the speed; else it follows the length of the launch
         )
         self.playing = False
+        self.in_film = False  # whether positions between moments are frames of a film
         self.loop = False
         self._anchor: tuple[float, float] | None = (
             None  # (seconds, moment) from which the position is counted

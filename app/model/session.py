@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,6 +31,7 @@ from .visible_text import visible
 
 if TYPE_CHECKING:
     from ...tracer.as_compiled.job import CompiledCounters
+    from ...tracer.listing.listing import Listing
     from ...tracer.type_inference.client import Answer
 
 
@@ -81,9 +83,25 @@ class Session(Struct, frozen=True, eq=False, dict=True, weakref=True):
         kernel = self.scenario.kernel if self.scenario else ""
         return self.launch.kernel == kernel and self.launch.source == kernel_source(kernel)[1]
 
-    @cached_property
+    @property
     def findings(self) -> tuple[Finding, ...]:
-        """What is worth telling about the launch, errors first. Takes a while when it is first asked for."""
+        """The findings of the launch that are shown, errors first. Takes a while when it is first asked for."""
+        found, own = self.all_findings, vars(self)
+        if "_hide" not in own:
+            return found
+        if own.get("_hidden_of") is not found:
+            own["_hidden_of"], own["_shown"] = found, own["_hide"](found)
+        shown: tuple[Finding, ...] = own["_shown"]
+        return shown
+
+    def hide_findings(self, hide: Callable[[tuple[Finding, ...]], tuple[Finding, ...]]) -> None:
+        """Show only the findings that a function makes of all."""
+        vars(self).pop("_hidden_of", None)
+        vars(self)["_hide"] = hide
+
+    @cached_property
+    def all_findings(self) -> tuple[Finding, ...]:
+        """All findings of the launch, errors first. Takes a while when it is first asked for."""
         from ...tracer.findings.all_findings import findings_of  # the first picture comes without it
 
         return tuple(findings_of(self.trace, self.requests))
@@ -113,10 +131,10 @@ class Session(Struct, frozen=True, eq=False, dict=True, weakref=True):
             *float64_findings(self.trace, self.requests, answer.operations),
             *refusal_findings(self.trace, answer.refusal),
         ]
-        if not late or any(finding.kind == late[0].kind for finding in self.findings):
+        if not late or any(finding.kind == late[0].kind for finding in self.all_findings):
             return False
-        found = sorted([*self.findings, *late], key=lambda f: sort_key(f.severity, f.kind, f.moment))
-        vars(self)["findings"] = tuple(found)
+        found = sorted([*self.all_findings, *late], key=lambda f: sort_key(f.severity, f.kind, f.moment))
+        vars(self)["all_findings"] = tuple(found)
         return True
 
     @property
@@ -130,9 +148,19 @@ class Session(Struct, frozen=True, eq=False, dict=True, weakref=True):
         vars(self)["compiled counters"] = counters
 
     @property
+    def listing(self) -> Listing | None:
+        """What its kernel is compiled to, None while that is not known."""
+        found: Listing | None = vars(self).get("listing of code")
+        return found
+
+    def add_listing(self, listing: Listing) -> None:
+        """Take in what its kernel is compiled to."""
+        vars(self)["listing of code"] = listing
+
+    @property
     def is_examined(self) -> bool:
         """Whether its findings are known, so that asking for them takes no time."""
-        return "findings" in vars(self)
+        return "all_findings" in vars(self)
 
     def prepared(self) -> Session:
         """Return this session with what its pictures need computed: for a thread that nobody waits for."""
@@ -144,7 +172,7 @@ class Session(Struct, frozen=True, eq=False, dict=True, weakref=True):
 
     def examined(self) -> Session:
         """Return this session with its findings known: for a thread, once its pictures are drawn."""
-        _ = self.findings
+        _ = self.all_findings
         return self
 
 

@@ -8,7 +8,7 @@ A name has one of these forms:
     warp 1                  the same of a warp's lanes, and its row in the timeline; (1, 0) are coordinates
     block 3                 what the block accesses of global memory, and its shared memory where it is in focus
     line 12, line "acc +="  of the kernel's source, by its number or by text: the first that holds it
-    counter global sectors  a number under a pane, by its label
+    counter global sectors  a number under a pane, by its label; counter compiled is the line below them
     left, right             a pane: alone it stands out as a whole, beside other names these are meant in it alone
 
 The words of work-items are understood too: work-item 5, wavefront 1, work-group 3.
@@ -29,7 +29,7 @@ from ...kernels.scenarios.suggestions import did_you_mean
 from ...tracer.model.finding import counted
 from ...tracer.model.trace import ALIAS_SEPARATOR, WARP, Buffer, Dim3
 from .bookmark import Bookmark
-from .counter_labels import counter_labels
+from .counter_labels import COMPILED, counter_labels
 from .kernel_source import cuda_c_of, kernel_file, lines_of, source_text
 from .session import Selection, Session, buffer_text
 from .visible_text import visible
@@ -269,6 +269,8 @@ def _why_hidden(target: Target, look: Bookmark, having: Mapping[int, Session]) -
     """Return why what stands out is not on screen, "" where it is; having: the sessions that have it, by pane."""
     if look.chart:
         return "a chart is in place of the panes"
+    if target.form == "counter" and target.text.lower() == COMPILED and look.compiled == "hidden":
+        return "counters as compiled are not shown; add compiled: shown"
     if target.form == "line":
         beside = look.side == "shown" or (look.side == "auto" and look.layout == "ordinary")
         if not beside or look.tab != "source":

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
 from PySide6.QtCore import QPointF, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QPainter, QPaintEvent, QPolygonF
+from PySide6.QtGui import QFont, QKeyEvent, QPainter, QPaintEvent, QPolygonF
 from PySide6.QtWidgets import (
     QAbstractButton,
     QComboBox,
@@ -36,9 +36,13 @@ class Themed(Protocol):
 
 
 class Combo(QComboBox):
-    """A combo box whose arrow has the colour of its text; the wheel scrolls past it instead of changing it."""
+    """A combo box whose arrow has the colour of its text; the wheel scrolls past it instead of changing it.
+
+    left: the user has chosen from the open list and is done here.
+    """
 
     picked = Signal(object)
+    left = Signal()
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -46,6 +50,7 @@ class Combo(QComboBox):
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setItemDelegate(QStyledItemDelegate(self))  # the list as the style sheet has it, not as a menu
         self._chosen: object = None
+        self._was_opened = False  # the list, since the last key
         self.activated.connect(lambda _: self._pick())
         self.currentIndexChanged.connect(lambda _: self.updateGeometry())
 
@@ -79,6 +84,14 @@ class Combo(QComboBox):
             return
         self._chosen = self.currentData()
         self.picked.emit(self._chosen)
+        if self._was_opened:
+            self._was_opened = False
+            self.left.emit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Take a key; one that changes the choice while the list is closed leaves the focus here."""
+        self._was_opened = False
+        super().keyPressEvent(event)
 
     def choose(self, value: object) -> None:
         """Select the item of this value."""
@@ -96,6 +109,7 @@ class Combo(QComboBox):
 
     def showPopup(self) -> None:
         """Show the list as wide as its longest text and, as far as the screen allows, as high as all of it."""
+        self._was_opened = True
         longest = max(
             (self.fontMetrics().horizontalAdvance(self.itemText(i)) for i in range(self.count())), default=0
         )

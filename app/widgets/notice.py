@@ -1,11 +1,12 @@
-"""How the window tells something: questions and errors in a line under the bar, small news over the panes."""
+"""How the window tells something: errors and questions in a stack over the panes, small news that go by themselves."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
+from functools import partial
 
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from .controls import button, mark, paint_icon
 from .icons import icon
@@ -15,6 +16,7 @@ from .theme import Theme
 Answers = Sequence[tuple[str, Callable[[], None]]]
 
 READING = 8000  # milliseconds that a sentence stays which needs no answer
+MOST = 4  # messages that are shown at once
 NEWS = 3000, 60  # milliseconds that news stay, and for each letter of them
 
 
@@ -28,6 +30,7 @@ class News(QFrame):
         self.theme, self.over, self.above = theme, parent, above
         self.sentence = PlainLabel(parent=self)
         self.sentence.setWordWrap(True)
+        self._bottom: int | None = None
         self._read = QTimer(self, singleShot=True)
         self._read.timeout.connect(self.hide)
         for widget in (parent, above):
@@ -41,6 +44,11 @@ class News(QFrame):
         self.raise_()
         self.show()
         self._read.start(NEWS[0] + NEWS[1] * len(sentence))
+
+    def stand_above(self, bottom: int | None) -> None:
+        """Stand above messages that begin at this height, None where there are none."""
+        self._bottom = bottom
+        self._place()
 
     def set_theme(self, theme: Theme) -> None:
         """Take colours and text size."""
@@ -60,60 +68,148 @@ class News(QFrame):
         width = min(text, room - px(80))
         self.sentence.setGeometry(px(16), px(9), width, self.sentence.heightForWidth(width))
         self.resize(width + px(32), self.sentence.height() + px(18))
-        bottom = self.above.mapTo(self.over, QPoint(0, 0)).y() - px(12)
+        bottom = self.above.mapTo(self.over, QPoint(0, 0)).y() if self._bottom is None else self._bottom
+        bottom -= px(12 if self._bottom is None else 4)
         self.move((room - self.width()) // 2, bottom - self.height())
 
 
-class Notice(QFrame):
-    """One sentence, perhaps with buttons to answer it; it stays until it is answered, closed or replaced.
+class Banner(QFrame):
+    """One message, perhaps with buttons to answer it."""
 
-    What is no error and no question is shown by `news`; without any, here, and goes by itself after a while.
-    """
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, message_type: str, cause: str, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("notice")
-        self.theme = theme
-        self.news: News | None = None
-        self.message_type = ""  # error, information or question; "" for none
+        self.message_type, self.cause = message_type, cause
         self.sign, self.sentence = PlainLabel(), PlainLabel()
         self.sentence.setWordWrap(True)
         self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.sentence.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.close_button = button("Close this message", "Close (Esc)", "close", run=self.clear)
+        self.close_button = button("Close this message", "Close (Esc)", "close")
         self.close_button.setObjectName("flat")
+        self.answers: list[QPushButton] = []
         self.row = QHBoxLayout(self)
         for widget in (self.sign, self.sentence, self.close_button):
             self.row.addWidget(widget)
         self.row.setStretch(1, 1)
-        self.answers: list[QPushButton] = []
+        mark(self, "kind", message_type)
+        self.set_theme(theme)
+
+    def offer(self, text: str, run: Callable[[], None]) -> None:
+        """Add a button that answers the message."""
+        self.answers.append(button(text, text, text=text, run=run))
+        self.row.insertWidget(1 + len(self.answers), self.answers[-1])
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take colours and text size."""
+        paint_icon(self.close_button, theme)
+        wrong = self.message_type == "error"
+        picture = icon("warning" if wrong else "info", theme.colour("bad" if wrong else "accent"))
+        self.sign.setPixmap(picture.pixmap(theme.px(18), theme.px(18)))
+
+    def widest(self) -> int:
+        """Return the width at which the sentence stands in one line."""
+        text = self.sentence.fontMetrics().horizontalAdvance(self.sentence.text())
+        beside = self.row.sizeHint().width() - self.sentence.sizeHint().width()
+        return text + beside + 4
+
+
+class Notice(QWidget):
+    """Messages in a stack, the newest below; each stays until its cause is gone, or it is answered or closed.
+
+    A message replaces the one of the same cause. What is no error and no question is shown by `news`; without any,
+    here, and goes by itself after a while. changed: other messages than before.
+    """
+
+    changed = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme = theme
+        self.news: News | None = None
+        self.banners: list[Banner] = []  # from the oldest to the newest
+        self.has_audience: Callable[[], bool] = lambda: False  # which is shown no message
+        self._none = PlainLabel(parent=self)
+        self._none.hide()
+        self._over: tuple[QWidget, QWidget] | None = None
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(0, 0, 0, 0)
         self._read = QTimer(self, singleShot=True, interval=READING)
         self._read.timeout.connect(lambda: self.clear("information"))
         self.hide()
 
-    def error(self, sentence: str) -> None:
+    def lie_over(self, parent: QWidget, above: QWidget) -> None:
+        """Lie over a widget, above another one in it, and move nothing."""
+        self._over = parent, above
+        self.setParent(parent)
+        for widget in (parent, above):
+            widget.installEventFilter(self)
+
+    @property
+    def message_type(self) -> str:
+        """Type of the newest message: error, information or question; "" for none."""
+        return self.banners[-1].message_type if self.banners else ""
+
+    @property
+    def sentence(self) -> PlainLabel:
+        """Sentence of the newest message."""
+        return self.banners[-1].sentence if self.banners else self._none
+
+    @property
+    def answers(self) -> list[QPushButton]:
+        """Buttons of the newest message."""
+        return self.banners[-1].answers if self.banners else []
+
+    def sentences(self) -> list[str]:
+        """Return the sentences of all messages, from the oldest to the newest."""
+        return [banner.sentence.text() for banner in self.banners]
+
+    def error(self, sentence: str, cause: str = "") -> None:
         """Say what went wrong, where, and what to do."""
-        self._show("error", sentence, [])
+        self._show("error", sentence, [], cause)
 
     def inform(self, sentence: str) -> None:
         """Say something that is no error."""
-        if self.news:
+        if self.news and not self.has_audience():
             self.news.tell(sentence)
-            return
-        self._show("information", sentence, [])
-        self._read.start()
+        elif not self.news:
+            self._show("information", sentence, [], "")
+            self._read.start()
 
-    def ask(self, sentence: str, answers: Answers) -> None:
+    def ask(self, sentence: str, answers: Answers, cause: str = "") -> None:
         """Ask something: a button for each (text, what it does); closing does nothing."""
-        self._show("question", sentence, answers)
+        self._show("question", sentence, answers, cause)
 
-    def clear(self, message_type: str = "") -> None:
-        """Take the sentence away; with a type, only one of that type."""
-        if not message_type or message_type == self.message_type:
-            self.message_type = ""
-            self.hide()
-        if self.news and message_type in ("", "information"):
+    def clear(self, message_type: str = "", cause: str | None = None) -> None:
+        """Take messages away: all, those of a type, or those of a cause."""
+        for banner in list(self.banners):
+            if message_type in ("", banner.message_type) and cause in (None, banner.cause):
+                self._take_away(banner)
+        if self.news and message_type in ("", "information") and cause is None:
             self.news.hide()
+        self._arrange()
+
+    def keep(self, causes: Container[str]) -> None:
+        """Take away all messages but those of some causes."""
+        for banner in list(self.banners):
+            if banner.cause not in causes:
+                self._take_away(banner)
+        if self.news:
+            self.news.hide()
+        self._arrange()
+
+    def close_newest(self) -> None:
+        """Close the newest message, and the news."""
+        if self.news:
+            self.news.hide()
+        if self.banners:
+            self._take_away(self.banners[-1])
+        self._arrange()
+
+    def refresh(self) -> None:
+        """Show or hide the messages where an audience has come or gone."""
+        if self.news and self.has_audience():
+            self.news.hide()
+        self._arrange()
 
     def is_shown(self) -> bool:
         """Return whether anything is told or asked now."""
@@ -124,37 +220,72 @@ class Notice(QFrame):
         self.theme = theme
         if self.news:
             self.news.set_theme(theme)
-        paint_icon(self.close_button, theme)
-        self._show_sign()
+        for banner in self.banners:
+            banner.set_theme(theme)
+        self._arrange()
 
-    def _show_sign(self) -> None:
-        wrong = self.message_type == "error"
-        picture = icon("warning" if wrong else "info", self.theme.colour("bad" if wrong else "accent"))
-        self.sign.setPixmap(picture.pixmap(self.theme.px(18), self.theme.px(18)))
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Stay in place when the window is resized."""
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.Move):
+            self._place()
+        return super().eventFilter(watched, event)
 
-    def _show(self, message_type: str, sentence: str, answers: Answers) -> None:
-        for old in self.answers:
-            old.hide()  # it goes later, and is not to be seen beside the new ones
-            self.row.removeWidget(old)
-            old.deleteLater()
-        self.message_type = message_type
+    def _show(self, message_type: str, sentence: str, answers: Answers, cause: str) -> None:
         self._read.stop()
+        for banner in [old for old in self.banners if old.cause == cause]:
+            self._take_away(banner)
         if self.news:
             self.news.hide()  # what comes now is newer
-        self.answers = [button(text, text, text=text, run=self._answer(run)) for text, run in answers]
-        for i, new in enumerate(self.answers):
-            self.row.insertWidget(2 + i, new)
-        mark(self, "kind", message_type)
-        self._show_sign()
-        self.show()
-        _say(self.sentence, self.theme.say(sentence))
+        banner = Banner(message_type, cause, self.theme, self)
+        banner.close_button.clicked.connect(lambda _checked: self._close(banner))
+        for text, run in answers:
+            banner.offer(text, partial(self._answer, banner, run))
+        self.banners.append(banner)
+        self.column.addWidget(banner)
+        for oldest in self.banners[:-MOST]:
+            self._take_away(oldest)
+        _say(banner.sentence, self.theme.say(sentence))
+        banner.show()
+        self._arrange()
 
-    def _answer(self, run: Callable[[], None]) -> Callable[[], None]:
-        def answer() -> None:
-            self.clear()
-            run()
+    def _take_away(self, banner: Banner) -> None:
+        self.banners.remove(banner)
+        banner.hide()  # it is deleted later, and is not to be seen until then
+        self.column.removeWidget(banner)
+        banner.deleteLater()
 
-        return answer
+    def _close(self, banner: Banner) -> None:
+        if banner in self.banners:
+            self._take_away(banner)
+            self._arrange()
+
+    def _answer(self, banner: Banner, run: Callable[[], None]) -> None:
+        self._close(banner)
+        run()
+
+    def _arrange(self) -> None:
+        self.setVisible(bool(self.banners) and not self.has_audience())
+        self._place()
+        if self.news and self.isHidden():
+            self.news.stand_above(None)
+        self.changed.emit()
+
+    def _place(self) -> None:
+        if self._over is None or self.isHidden():
+            return
+        over, above = self._over
+        px, room = self.theme.px, over.width()
+        self.column.setSpacing(px(4))
+        width = min(max(banner.widest() for banner in self.banners), room - px(80))
+        bottom = above.mapTo(over, QPoint(0, 0)).y() - px(8)
+        for banner in self.banners:
+            banner.ensurePolished()
+        self.column.invalidate()
+        self.resize(width, self.column.heightForWidth(width) if self.column.hasHeightForWidth() else 0)
+        self.move((room - width) // 2, max(bottom - self.height(), 0))
+        self.raise_()
+        if self.news:
+            self.news.stand_above(self.y())
 
 
 def _say(label: QLabel, sentence: str) -> None:

@@ -52,7 +52,7 @@ def file_commands(
 def play_commands(playhead: Playhead, stage: Stage, central: CentralWidget) -> list[Command]:
     """Return what moves time."""
     return [
-        Command("Play or pause", "Space", playhead.toggle),
+        Command("Play or pause", "Space", stage.toggle_play),
         Command("Next moment", "Right", partial(stage.step, 1)),
         Command("Previous moment", "Left", partial(stage.step, -1)),
         Command("Next phase", "Shift+Right", partial(stage.step_phase, 1)),
@@ -87,6 +87,7 @@ def go_commands(
         Command("Warp", "Ctrl+3", partial(central.show_tab, "warp")),
         Command("Findings", "Ctrl+4", partial(central.show_tab, "findings")),
         Command("Explain", "Ctrl+5", partial(central.show_tab, "explain")),
+        Command("Code (PTX, SASS)", "Ctrl+8", partial(central.show_tab, "code")),
         Command("Timings", "Ctrl+6", show_timings),
         Command("On the GPU", "Ctrl+7", central.charts.toggle_gpu),
         LINE,

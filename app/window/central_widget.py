@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QSplitter, QVBoxLayout, QWidge
 from ...kernels.scenarios.catalogue import groups
 from ...tracer.measure.recorded_outcomes import Spread
 from ..control.compiled_job import CompiledJob
+from ..control.listing_job import ListingJobs
 from ..control.measured_job import MeasuredTimes
 from ..control.seed_jobs import SeedJobs, key_of
 from ..control.stage import Stage
@@ -97,6 +99,9 @@ class CentralWidget(QWidget):
         self.measured.found.connect(self._show_times)
         self.compiling = CompiledJob(lambda: stage.is_settled() and not self.is_held, self)
         self.compiling.found.connect(self._show_compiled)
+        self.listings = ListingJobs(self)
+        self.listings.found.connect(self.side.show_listing)
+        self.side.listing_asked.connect(self._want_listing)
         self.ahead = BlocksAhead(self._shown, lambda: stage.is_settled() and stage.jobs.is_idle(), self)
         self.clocks = TimelineClocks(self)
         self.clocks.changed.connect(self._show_clocks)
@@ -121,17 +126,17 @@ class CentralWidget(QWidget):
             splitter.setChildrenCollapsible(False)
         self.body = QVBoxLayout()
         self.body.addWidget(self.caption)
-        self.body.addWidget(self.notice)
         self.body.addWidget(self.down, 1)
         self.charts = Charts(self.stage, self.theme, self.body, self.down, self)
         self.charts.changed.connect(self.arrange)
-        self.charts.refused.connect(self.notice.error)
+        self.charts.refused.connect(partial(self.notice.error, cause="chart"))
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.toolbar)
         column.addLayout(self.body, 1)
         self.notice.news = News(self.theme, self, self.foot)
+        self.notice.lie_over(self, self.foot)
 
     def put_page(self, page: ProgramPage) -> None:
         """Put the page of a program in place of the panes, until it leaves."""
@@ -374,6 +379,8 @@ class CentralWidget(QWidget):
         self._keeps_verdicts = keep
         for pane in self.panes:
             pane.heading.keep_verdict(keep)
+            pane.depths.keep_quiet(keep)
+        self.side.source.show_compiled(self._shows_fates())
 
     def show_nearest(self, choice: NearestChoice) -> None:
         """Let panes that were not measured name the nearest measured launch, or show nothing there."""
@@ -386,7 +393,7 @@ class CentralWidget(QWidget):
         self.compiled = choice
         for pane in self.panes:
             pane.show_compiled(self._compiled_here())
-        self.side.source.show_compiled(self._compiled_here() != "hidden")
+        self.side.source.show_compiled(self._shows_fates())
         self._want_compiled()
 
     def shows_compiled(self) -> bool:
@@ -396,6 +403,9 @@ class CentralWidget(QWidget):
     def _compiled_here(self) -> CompiledChoice:
         return "hidden" if self.compiled == "auto" and not self.asks_compiler else self.compiled
 
+    def _shows_fates(self) -> bool:
+        return self._compiled_here() != "hidden" and not self._keeps_verdicts
+
     def _want_compiled(self) -> None:
         """Ask for the counters as compiled of what the panes show, where the user agreed to run the kernels."""
         shown = [pane.session for pane in self.panes if pane.session is not None]
@@ -404,13 +414,28 @@ class CentralWidget(QWidget):
         )
         self.compiling.want(wanted)
 
+    def _want_listing(self, session: Session) -> None:
+        """Ask for what a session's kernel is compiled to, where the user agreed to run it."""
+        if self.stage.may_run(session.launch):
+            self.listings.want(session)
+        else:
+            self.side.show_listing(session, refused=True)
+
+    def wait_for_compiler(self) -> None:
+        """Wait for what the panes and the right column show of the compiler, for a picture."""
+        self.compiling.wait()
+        session = self.stage.focused()
+        if session is not None and self.side.tab == "code" and self.side_wanted != "hidden":
+            self._want_listing(session)
+            self.listings.wait()
+
     def _show_compiled(self, session: Session) -> None:
         """Show the counters of a session as compiled, now that they are known."""
         for pane in self.panes:
             if pane.session is session:
                 pane.depths.show_compiled()
         if self.side.source.session is session:
-            self.side.source.show_compiled(True)
+            self.side.source.show_compiled(self._shows_fates())
 
     def _add_pane(self, i: int) -> None:
         pane, timeline, stage = Pane(PANE_NAMES[i], self.theme), TimelineView(self.theme), self.stage
@@ -423,12 +448,13 @@ class CentralWidget(QWidget):
         pane.heading.fitted.connect(lambda: align_headings(self.panes))
         pane.heading.chart_asked.connect(lambda: self._ask_timings(i))
         pane.picture_asked.connect(self.show_picture)
-        PictureDrag(pane.heading, pane, self.notice.error)
+        PictureDrag(pane.heading, pane, partial(self.notice.error, cause="file"))
         pane.show_picture(self.picture)
         pane.set_theme(self.theme)
         pane.heading.keep_verdict(self._keeps_verdicts)
         pane.heading.show_nearest(self.nearest == "shown")
         pane.show_compiled(self._compiled_here())
+        pane.depths.keep_quiet(self._keeps_verdicts)
         pane.memory.colour_by, pane.memory.only = self.colour, self.zoom
         pane.show_picture_alone(self._alone)
         self.panes.append(pane)
@@ -445,6 +471,12 @@ class CentralWidget(QWidget):
             if other != i and ends[i] and ends[other]:
                 share = ends[other] / ends[i] if by_progress else 1.0
                 timeline.set_x_range((first - 1) * share + 1, (last - 1) * share + 1)
+
+    def focus_pictures(self) -> None:
+        """Give the focus to the pane that is turned to or, where a chart stands in its place, to Play."""
+        pane = next(iter(self.panes[self.stage.focus : self.stage.focus + 1]), None)
+        target = pane if pane is not None and pane.isVisible() else self.transport.play
+        target.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def turn_to(self, widget: QWidget | None) -> None:
         """Turn to the pane whose picture or timeline this widget is a part of."""
@@ -652,7 +684,7 @@ class CentralWidget(QWidget):
         """Draw the moment of the pane in focus in the right column."""
         stage, session = self.stage, self.stage.focused()
         if session is not None and self.side.isVisible():
-            self.side.show_moment(session, stage.moments()[stage.focus], stage.selections[stage.focus])
+            self.side.show_moment(session, stage.shown_moments()[stage.focus], stage.selections[stage.focus])
 
     def _shown(self) -> list[Shown]:
         """Return what each pane shows, and the views whose pictures of other blocks are made ahead."""
@@ -670,7 +702,7 @@ class CentralWidget(QWidget):
         align_counters(self.panes)
         for pane in self.panes:
             pane.lay_out()
-        for i, moment in enumerate(stage.moments()[: len(self.panes)]):
+        for i, moment in enumerate(stage.shown_moments()[: len(self.panes)]):
             self.panes[i].render_moment(moment, stage.selections[i])
             self.panes[i].set_focused(i == stage.focus and len(self.panes) > 1)
             if self.timelines[i].isVisible():

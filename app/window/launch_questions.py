@@ -44,7 +44,7 @@ class LaunchQuestions:
         """Take back what was asked, and what was said of the launches before."""
         self._slow.clear()
         self._offers.clear()
-        self.notice.clear()
+        self.notice.keep(("program",))
 
     def hold(self) -> None:
         """Ask nothing, as while a hand moves a parameter over values that nobody wants to wait for."""
@@ -72,6 +72,7 @@ class LaunchQuestions:
         self.notice.ask(
             f"{whole} about {takes}, so {first} shown. Count them all for the counters of the whole launch.",
             [("Count them all", self._count_all)],
+            "patience",
         )
 
     def _count_all(self) -> None:
@@ -87,7 +88,7 @@ class LaunchQuestions:
         if offered and self._held:
             self._offers[pane] = trace
         elif offered:
-            self.notice.ask(*self._offer_of(trace))
+            self.notice.ask(*self._offer_of(trace), f"accesses of pane {pane}")
 
     def _offer_of(self, trace: Trace) -> tuple[str, list[tuple[str, Callable[[], None]]]]:
         """Return what is said of a launch of which not all is kept, and what may be done about it."""
@@ -118,7 +119,7 @@ class LaunchQuestions:
             f"The kernel in {name} came with that file. Read it under Source; it runs only if you agree."
         )
         self.show_source()
-        self.notice.ask(sentence, [("Run it", lambda: self.stage.trust(pane, launch))])
+        self.notice.ask(sentence, [("Run it", lambda: self.stage.trust(pane, launch))], "consent")
 
 
 def _memory(accesses: int) -> str:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
-from PySide6.QtCore import QByteArray, QSize, Qt, QTimer
+from PySide6.QtCore import QByteArray, QEvent, QSize, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QMainWindow, QWidget
+from shiboken6 import isValid
 
 from ..control.session_jobs import SessionJobs
 from ..control.stage import Stage
@@ -23,6 +25,7 @@ from ..model.settings import Settings, StoredSettings
 from ..model.visible_text import visible
 from ..widgets.appearance import Look
 from ..widgets.command import LINE, Command, Commands
+from ..widgets.controls import Combo
 from ..widgets.picture_drag import PictureDrag
 from ..widgets.theme import Theme
 from .actions import (
@@ -95,6 +98,8 @@ class MainWindow(QMainWindow):
             self.show_bookmark,
         )
         self.lectures.asking.connect(central.keep_verdicts)
+        self.lectures.player.compiled_asked.connect(central.compiling.want_too)
+        central.compiling.found.connect(self.lectures.player.take_compiled)
         self.presenting: Presenting | None = None  # made when it is first asked for
         self.editing = EditingDesk(
             self,
@@ -115,10 +120,13 @@ class MainWindow(QMainWindow):
         )
         self.editing.editing.is_aside = self.exercises.work.is_here
         self.desk = WritingDesk(self, self.lectures, self.stage, self._screen, self.files.launch_of)
+        self.notice.has_audience = self._has_audience
+        self.lectures.player.changed.connect(self.notice.refresh)
+        self.desk.writing_changed.connect(self.notice.refresh)
         self.setWindowTitle("Tilescope")
         self.setAcceptDrops(True)
         self.setCentralWidget(self.central)
-        PictureDrag(self.toolbar, self, self.notice.error)
+        PictureDrag(self.toolbar, self, partial(self.notice.error, cause="file"))
         self._build_menu()
         self._frames = QTimer(self, interval=FRAME_INTERVAL, timerType=Qt.TimerType.PreciseTimer)
         self._frames.timeout.connect(lambda: self.playhead.advance(time.monotonic()))
@@ -206,16 +214,28 @@ class MainWindow(QMainWindow):
         open_recording(self, self.theme, self.stage, self._screen, *places, room, self.lectures.caption())
 
     def toggle_presenter(self) -> None:
-        """Go to the presenter's window, or from there to this one."""
+        """Open the presenter's window, close it where it is in front, or bring it there."""
         if self.presenting is None:
             from .lecture.step_picture import StepPictures  # what they need is not loaded before
             from .presenter.presenting import Presenting
 
             self.presenting = Presenting(
                 self, self.lectures.player, self.look, lambda: StepPictures(self.stage.jobs, self._made_for_pictures),
-                self.all_commands, self.bookmark, self.leave,
+                self.all_commands, self.bookmark, self.leave, self.notice,
             )  # fmt: skip
         self.presenting.toggle()
+
+    def _has_audience(self) -> bool:
+        """Return whether an audience sees this window: a lecture fills the screen, or is presented from another."""
+        if self.lectures.player.lecture is None or self.desk.is_writing():
+            return False
+        return self.isFullScreen() or (self.presenting is not None and self.presenting.is_open)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Show messages, or none, where the window begins or ends to fill the screen."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.WindowStateChange:
+            self.notice.refresh()
 
     def _made_for_pictures(self, jobs: SessionJobs) -> MainWindow:
         """Return another window, which knows what this one has read."""
@@ -238,7 +258,7 @@ class MainWindow(QMainWindow):
         stage.positioned.connect(self.central.show_setups)
         stage.positioned.connect(self._refresh)
         stage.waiting.connect(self.central.show_progress)
-        stage.problem.connect(self.notice.error)
+        stage.problem.connect(partial(self.notice.error, cause="launch"))
         stage.focus_changed.connect(self.central.show_setups)
         self.central.cancelled.connect(self.escape)
         self.central.timings_asked.connect(self._show_timings)
@@ -248,6 +268,8 @@ class MainWindow(QMainWindow):
         if isinstance(application, QApplication):
             application.focusChanged.connect(self._turn)
         toolbar.setups_asked.connect(self.change_setups)
+        for field in (toolbar, transport.speed, transport.link):
+            field.left.connect(self.central.focus_pictures)
         toolbar.may_come.connect(stage.jobs.compile_ahead)
         stage.asked.connect(toolbar.foresee_nothing)
         stage.settled.connect(toolbar.foresee)
@@ -255,10 +277,17 @@ class MainWindow(QMainWindow):
         toolbar.rested.connect(self.by_hand.rest)
         self.by_hand.began.connect(self._take_in_hand)
         self.by_hand.ended.connect(self._let_go)
-        toolbar.problem.connect(lambda text: self.notice.error(text) if text else self.notice.clear("error"))
+        toolbar.problem.connect(self._show_field_problem)
         toolbar.timings.clicked.connect(lambda: self.commands["Timings"].trigger())
         transport.command.connect(lambda name: self.commands[name].trigger())
         transport.link_asked.connect(stage.set_link)
+
+    def _show_field_problem(self, sentence: str) -> None:
+        """Say what is wrong in the fields, or take that back where all are right."""
+        if sentence:
+            self.notice.error(sentence, "fields")
+        else:
+            self.notice.clear(cause="fields")
 
     def _take_in_hand(self) -> None:
         self.questions.hold()
@@ -284,7 +313,11 @@ class MainWindow(QMainWindow):
         return self.stage.focused()
 
     def _turn(self, old: QWidget | None, new: QWidget | None) -> None:
-        self.central.turn_to(new)
+        """Follow the focus to a pane; Qt's own choice after a hidden widget is replaced by the pictures."""
+        if _is_gone(old) and new is not None and self.isAncestorOf(new) and not _are_side_by_side(old, new):
+            self.central.focus_pictures()
+        else:
+            self.central.turn_to(new)
 
     def _set_theme(self, theme: Theme) -> None:
         self.setFont(theme.font())
@@ -476,6 +509,7 @@ class MainWindow(QMainWindow):
         """Cancel the tracing, else close the message, else end the spotlight, else leave the full screen."""
         if self.by_hand.go_back() or self.lectures.escape_first():
             return
+        leaves = self._leave_field()
         if self.editing.editing.cancel():
             self.notice.inform("The edited kernel was stopped; the picture is that of the version before.")
         elif self.files.end_program():
@@ -483,9 +517,11 @@ class MainWindow(QMainWindow):
         elif self.stage.cancel():
             self.questions.forget()
             self.notice.inform("The tracing was cancelled; the picture is that of the launch before.")
+        elif leaves:
+            return
         elif self.notice.is_shown():
             self.toolbar.restore()
-            self.notice.clear()
+            self.notice.close_newest()
         elif self.lectures.escape_last():
             return
         elif self.central.spotlight:
@@ -495,6 +531,17 @@ class MainWindow(QMainWindow):
             self.central.charts.leave()
         elif self.isFullScreen():
             self.showNormal()
+
+    def _leave_field(self) -> bool:
+        """Give the focus from a field to the pictures; return False where it was in none."""
+        widget = QApplication.focusWidget()
+        if self.toolbar.has_focus_in_field():
+            self.toolbar.restore()
+            self.toolbar.problem.emit("")
+        elif not isinstance(widget, Combo) or not self.isAncestorOf(widget):
+            return False
+        self.central.focus_pictures()
+        return True
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Let Return do what Space does elsewhere, since Space plays: press a button, open a list."""
@@ -547,6 +594,7 @@ class MainWindow(QMainWindow):
         self.central.types.close()
         self.central.measured.close()
         self.central.compiling.close()
+        self.central.listings.close()
         self.central.charts.recorded.close()
         event.accept()
 
@@ -588,3 +636,13 @@ class MainWindow(QMainWindow):
     def _is_temporary(self, file: str) -> bool:
         """Return whether a trace goes when the window closes."""
         return self.files.is_temporary(file) or self.exercises.owns(file)
+
+
+def _is_gone(widget: QWidget | None) -> bool:
+    """Return whether the focus has left a widget because it can no longer have it."""
+    return widget is not None and isValid(widget) and not (widget.isVisible() and widget.isEnabled())
+
+
+def _are_side_by_side(one: QWidget | None, other: QWidget) -> bool:
+    """Return whether two widgets stand in the same part of the window."""
+    return one is not None and one.parentWidget() is other.parentWidget()

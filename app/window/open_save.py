@@ -120,7 +120,7 @@ class FileOperations:
             from ..control.program_job import UserProgram  # the window starts without it
 
             self.trial = UserProgram(self.window, watched=False)
-            self.trial.noted.connect(self.notice.error)
+            self.trial.noted.connect(partial(self.notice.error, cause="edit"))
         self.trial.recorded.connect(recorded)
         self.trial.failed.connect(failed)
         self.trial.open(self.program.path, text)
@@ -158,7 +158,7 @@ class FileOperations:
         try:
             save(session.trace, path)
         except TraceFileError as error:
-            self.notice.error(str(error))
+            self.notice.error(str(error), "file")
             return
         self.settings.note_recent(str(path.absolute()))
         self._inform(f"The trace is saved as {path}.")
@@ -180,11 +180,12 @@ class FileOperations:
             program = self.program = UserProgram(self.window)
             program.recorded.connect(self._show_launches)
             program.failed.connect(self._fail)
-            program.noted.connect(self.notice.error)
+            program.noted.connect(partial(self.notice.error, cause="program"))
             program.began.connect(self._begin)
             program.printed.connect(self._take_output)
             program.moved.connect(lambda line: self.page.show_line(line) if self.page else None)
         self._is_shown = False
+        self.notice.clear(cause="program")
         self._inform(f"Running {Path(path).name} under the tracer; Esc ends it.")
         program.open(Path(path))
 
@@ -215,7 +216,7 @@ class FileOperations:
         if self.page is not None and not self._is_shown and self.program is not None:
             self.page.fail(sentence, self.program.failed_line)
         else:
-            self.notice.error(sentence)
+            self.notice.error(sentence, cause="program")
 
     def end_program(self) -> bool:
         """End the run of the program under way; return whether there was one."""
@@ -238,6 +239,7 @@ class FileOperations:
         self._is_shown = True
         if self.page is not None:
             self.page.leave()
+        self.notice.clear(cause="program")
         self.change_setups(tuple(Setup(file=str(path)) for path in traces[:2]))
         name = Path(self.program.path).name if self.program else ""
         if len(traces) <= 2:
@@ -247,6 +249,7 @@ class FileOperations:
         self.notice.ask(
             f"The program {name} made {len(traces)} launches. Which one shall the pane in focus show?",
             answers,
+            "program",
         )
 
     def _show_launch(self, path: Path) -> None:
@@ -274,7 +277,7 @@ class FileOperations:
             else:
                 self.write_vectors(parts, path)
         except PictureError as error:
-            self.notice.error(str(error))
+            self.notice.error(str(error), "file")
             return
         self._inform(f"The picture is saved as {path}.")
 
@@ -295,7 +298,7 @@ class FileOperations:
                 )
             line = command_of(mark, room, screen, self._text_in, step)
         except CopyError as error:
-            self.notice.error(str(error))
+            self.notice.error(str(error), "file")
             return
         QGuiApplication.clipboard().setText(line)
         files = " and ".join(files_of(mark, step))
@@ -326,14 +329,16 @@ class FileOperations:
             return
         parameters = [p for p in self.toolbar.parameters() if p.file]
         if not parameters:
-            self.notice.error(f"No scenario shown here takes an input file; {Path(path).name} is not used.")
+            self.notice.error(
+                f"No scenario shown here takes an input file; {Path(path).name} is not used.", "file"
+            )
             return
         answers = [(p.label, partial(self.toolbar.put, p.name, path)) for p in parameters]
         self.notice.ask(f"What shall {Path(path).name} be?", answers)
 
     def _inform(self, sentence: str) -> None:
         """Say what went well, in place of what went wrong before."""
-        self.notice.clear("error")
+        self.notice.clear(cause="file")
         self.notice.inform(sentence)
 
     def folder(self) -> str:

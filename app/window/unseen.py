@@ -64,7 +64,7 @@ def unseen_window(
     window.central.spreads.ended.connect(loop.quit)
     while not window.central.spreads.is_idle():
         loop.exec()
-    window.central.compiling.wait()
+    window.central.wait_for_compiler()
     window.central.measured.read_now()
     if problems:
         window.close()

@@ -137,7 +137,7 @@ class _Page:
         self.parts: list[Part] = []
         self._below = float(MARGIN)
         self._has_timelines = False  # whose colours are told below
-        panes = zip(central.panes, central.stage.moments(), strict=False)
+        panes = zip(central.panes, central.stage.shown_moments(), strict=False)
         self._moments = {pane.session: moment for pane, moment in panes if pane.session is not None}
 
     def size(self) -> tuple[int, int]:
@@ -205,7 +205,7 @@ class _Page:
         stage = self._central.stage
         view = WarpView(shown.theme)
         view.load(session)
-        view.render_moment(stage.moments()[stage.focus], stage.selections[stage.focus])
+        view.render_moment(stage.shown_moments()[stage.focus], stage.selections[stage.focus])
         view.choice = shown.choice
         view.set_spotlight(shown.lit)
         for button in (*view.buttons.buttons(), view.go):

@@ -103,16 +103,27 @@ def _nav(pages: dict[str, str]) -> str:
             continue
         index = f"{folder}/index.md"
         inside = [name for name in pages if name.startswith(f"{folder}/") and name != index]
-        inside.sort(key=lambda name: _position(name, pages[index]))
-        rows = [json.dumps(index), *(_entry(_title(pages[name]), name) for name in inside)]
-        tabs.append(f"{{ {json.dumps(heading)} = [{', '.join(rows)}] }}")
+        tabs.append(_group(heading, [json.dumps(index), *_entries(inside, pages, pages[index])]))
     return "[\n  " + ",\n  ".join(tabs) + ",\n]"
 
 
-def _position(name: str, index: str) -> int:
-    """Return where the index of a folder links to a page; its end where it does not."""
-    found = index.find(f"({name.rpartition('/')[2]}")
-    return found if found >= 0 else len(index)
+def _entries(names: list[str], pages: dict[str, str], index: str) -> Iterator[str]:
+    """Yield the pages of a folder in the order of the links in its index, under the headings that these have there."""
+    left = list(names)
+    for part in re.split(r"^(?=## )", index, flags=re.MULTILINE):
+        linked = sorted((n for n in left if _link(n) in part), key=lambda name: part.index(_link(name)))
+        left = [name for name in left if name not in linked]
+        entries = [_entry(_title(pages[name]), name) for name in linked]
+        yield from [_group(_title(part[1:]), entries)] if part.startswith("## ") and entries else entries
+    yield from (_entry(_title(pages[name]), name) for name in left)
+
+
+def _link(name: str) -> str:
+    return f"({name.rpartition('/')[2]})"
+
+
+def _group(heading: str, entries: list[str]) -> str:
+    return f"{{ {json.dumps(heading)} = [{', '.join(entries)}] }}"
 
 
 def _entry(title: str, path: str) -> str:

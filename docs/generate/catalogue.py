@@ -6,11 +6,19 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from markdown import code_block, media_block, plain, replay_block, table
+from markdown import code_block, plain, replay_block, table
 from program import Program
+
 from tilescope.app.lecture.document import read_lecture
 from tilescope.app.lecture.library import name_of, shipped
-from tilescope.kernels.scenarios.catalogue import CatalogueError, Scenario, groups, scenarios, settle
+from tilescope.kernels.scenarios.catalogue import (
+    CatalogueError,
+    Parameter,
+    Scenario,
+    groups,
+    scenarios,
+    settle,
+)
 from tilescope.tracer.model.plan import launch_of
 
 # Sizes that keep a replay small, for each parameter that a scenario has.
@@ -18,6 +26,7 @@ SMALL = {
     "m": 16, "k": 16, "n": 16, "tile": 4, "side": 2, "count": 256, "rows": 32, "cols": 32, "num_blocks": 4,
     "threads": 64, "bins": 16,
 }  # fmt: skip
+PYTHON = {"m": 4, "k": 8, "n": 4, "tile": 2}  # of programs that play a launch, thread by thread
 LADDER = {"m": 32, "k": 16, "n": 32, "tile": 16, "side": 2}
 
 SCENARIOS = """# Scenarios
@@ -66,7 +75,8 @@ def _scenario_page(scenario: Scenario, program: Program) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _values(parameter) -> str:
+def _values(parameter: Parameter) -> str:
+    """Return the values that a parameter can have."""
     if parameter.choices:
         return ", ".join(map(str, parameter.choices))
     return "a `.npy` file" if parameter.file else f"{parameter.minimum} to {parameter.maximum}"
@@ -75,7 +85,7 @@ def _values(parameter) -> str:
 def _spec(scenario: Scenario) -> str:
     """Return a scenario with small sizes, as the command line has it: those of SMALL that it can be launched with."""
     known = {parameter.name for parameter in scenario.parameters}
-    for sizes in (SMALL, LADDER):
+    for sizes in (PYTHON,) if scenario.engine == "python" else (SMALL, LADDER):
         values = {name: number for name, number in sizes.items() if name in known}
         try:
             launch_of(scenario, settle(scenario, values))

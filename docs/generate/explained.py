@@ -7,11 +7,14 @@ from collections.abc import Iterator
 
 from markdown import code_block, expanded, replay_block, table
 from program import Program
+
 from tilescope.app.explain.pages import page_path, page_title
 from tilescope.tracer.model.counter_names import NAMES
 from tilescope.tracer.model.finding import FINDING_KINDS
 
 PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
+
+EXAMPLE = re.compile(r"^    tilescope .*\n\n(?=<!-- output)", re.MULTILINE)  # the output repeats the command
 
 FINDINGS = """# Findings
 
@@ -50,7 +53,7 @@ def _finding_page(name: str, text: str, program: Program) -> str:
         script.write_text(code, encoding="utf-8")
         replays.append(_replay(title, stem, program))
     printed = program.output(f"tilescope check {name}.py", folder)
-    command = f"`tilescope check {name}.py` prints:\n\n{code_block(printed, 'text')}"
+    command = f"`tilescope check {name}.py` prints:\n\n{code_block(printed, '{ .text .wrap }')}"
     shown = '<div class="replays" markdown>\n\n' + "\n\n".join(replays) + "\n\n</div>"
     return text.replace("<!-- output -->", command).replace("<!-- replays -->", f"## Replays\n\n{shown}")
 
@@ -70,4 +73,5 @@ def counter_pages(program: Program) -> Iterator[tuple[str, str]]:
     yield "counters/index.md", COUNTERS + table(["counter", "meaning"], rows) + "\n"
     for name in NAMES:
         path = page_path(name)
-        yield f"counters/{path.name}", expanded(path.read_text(encoding="utf-8"), program, 1)
+        text = EXAMPLE.sub("", path.read_text(encoding="utf-8"))
+        yield f"counters/{path.name}", expanded(text, program, 1)

@@ -16,7 +16,6 @@ from program import Program
 
 OUTPUT = re.compile(r"^<!-- output: (.+?) -->$", re.MULTILINE)
 MEDIA = re.compile(r"^<!-- media: (\S+) = (.+?) \| (.+?) -->$", re.MULTILINE)
-LINK = re.compile(r"\]\((?!https?:|#)([^)\s]+)\)")
 
 
 def expanded(text: str, program: Program, depth: int) -> str:
@@ -76,3 +75,8 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def plain(text: str) -> str:
     """Escape what Markdown or HTML would interpret in a text of the program."""
     return re.sub(r"([\\`*_{}\[\]<>#|])", r"\\\1", text)
+
+
+def prose(text: str) -> str:
+    """Escape the same in a docstring, but for its code in backticks."""
+    return "".join(part if part.startswith("`") else plain(part) for part in re.split(r"(`[^`]+`)", text))

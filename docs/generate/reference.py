@@ -6,12 +6,16 @@ import inspect
 import json
 import os
 from argparse import Action
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from functools import cached_property
+from types import FunctionType
 
 import msgspec
-import tilescope
-from markdown import code_block, plain, table
+from markdown import code_block, plain, prose, table
 from program import Program
+
+import tilescope
 from tilescope.app.cli.commands import SUBCOMMANDS, WINDOW, Subcommand, parser_of
 
 INDEX = """# Reference
@@ -31,7 +35,7 @@ def reference_pages(program: Program) -> Iterator[tuple[str, str]]:
     yield "reference/index.md", INDEX
     yield "reference/commands.md", _commands()
     yield "reference/api.md", _api()
-    yield "reference/keys.md", "" if program.quick else _keys()
+    yield "reference/keys.md", "# Keys\n" if program.quick else _keys()
     yield "reference/schemas.md", _schemas()
 
 
@@ -75,35 +79,47 @@ def _api() -> str:
 
 
 def _described(name: str, value: object, level: int) -> Iterator[str]:
-    mark = "#" * level
-    yield f"{mark} {name}"
-    if isinstance(value, property | cached_kinds()):
-        value = getattr(value, "fget", None) or getattr(value, "func", value)
-    elif inspect.isclass(value) and issubclass(value, Warning | Exception):
-        yield code_block(f"class {name}({value.__base__.__name__})", "python")
+    """Yield the parts of the text about a public name, and about the members of a class."""
+    yield f"{'#' * level} {name}"
+    if isinstance(value, property):
+        value = value.fget
+    elif isinstance(value, cached_property):
+        value = value.func
+    elif inspect.isclass(value):
+        yield code_block(f"class {name}({value.__base__.__name__})".replace("(object)", ""), "python")
     elif callable(value):
-        kind = "class" if inspect.isclass(value) else "def"
-        yield code_block(f"{kind} {name}{inspect.signature(value)}".replace("tilescope.api.", ""), "python")
-    yield plain(inspect.getdoc(value) or "")
+        yield code_block(f"{name}{_signature(value)}", "python")
+    yield prose(inspect.getdoc(value) or "")
     if inspect.isclass(value):
         fields = getattr(value, "__dataclass_fields__", {})
         if fields:
             yield table(["attribute", "type"], [[f"`{f.name}`", f"`{f.type}`"] for f in fields.values()])
         for member, inner in vars(value).items():
-            if (
-                not member.startswith("_")
-                and member not in fields
-                and inspect.getdoc(inner)
-                and not isinstance(inner, tuple)
-            ):
+            if not member.startswith("_") and isinstance(inner, property | cached_property | FunctionType):
                 yield from _described(f"{name}.{member}", inner, level + 1)
 
 
-def cached_kinds() -> type:
-    """Return the class of cached properties."""
-    from functools import cached_property
+class _Written:
+    """An annotation as the source has it, without quotes."""
 
-    return cached_property
+    def __init__(self, text: object) -> None:
+        self.text = str(text)
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def _signature(value: Callable[..., object]) -> str:
+    """Return the parameters and the result of a function, without self."""
+    found = inspect.signature(value)
+    parameters = [
+        parameter.replace(annotation=_Written(parameter.annotation))
+        if parameter.annotation is not parameter.empty else parameter
+        for parameter in found.parameters.values() if parameter.name != "self"
+    ]  # fmt: skip
+    result = found.return_annotation
+    bare = found.empty if result is found.empty else _Written(result)
+    return str(found.replace(parameters=parameters, return_annotation=bare))
 
 
 def _keys() -> str:
@@ -120,7 +136,7 @@ def _keys() -> str:
 
     prepare_qt(1.0)
     application()
-    with Worker() as worker:
+    with closing(Worker()) as worker:
         window = MainWindow(SessionJobs(worker, TraceCache(cache_folder())))
         rows: dict[str, list[list[str]]] = {}
         for title, part in window.menu.parts.items():

@@ -37,7 +37,7 @@ def main() -> None:
 def play(window: MainWindow) -> None:
     before = window.playhead.moment
     QTest.keyClick(window, Qt.Key.Key_Space)
-    until(lambda: window.playhead.moment > before + 2)
+    until(lambda: window.playhead.moment > before + 3)
     QTest.keyClick(window, Qt.Key.Key_Space)
     SEEN["played"] = window.playhead.moment - before
     SEEN["playing"] = window.playhead.playing

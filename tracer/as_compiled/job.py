@@ -37,6 +37,7 @@ class LaunchJob(msgspec.Struct, frozen=True, tag="launch"):
     """A launch that its description alone can run again."""
 
     launch: Launch
+    question: Question | None = None  # what describes its kernel better than the text of its file
     seconds: float = SECONDS
 
     def key(self) -> str:
@@ -45,7 +46,7 @@ class LaunchJob(msgspec.Struct, frozen=True, tag="launch"):
             self.launch.kernel, self.launch.source, self.launch.arguments, self.launch.grid, self.launch.block,
             self.launch.constants, self.launch.shared_bytes, blocks=self.launch.blocks,
         )  # fmt: skip
-        return _key(plain)
+        return _key((plain, self.question))
 
 
 Job = LiveJob | LaunchJob

@@ -4,32 +4,38 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 from msgspec.structs import replace
 
 from ..model.launch import OBJECT_DTYPE, Array, Launch, Scalar, is_python_program
 from ..model.trace import Trace
 from ..storage.launch_inputs import with_inputs
+from ..type_inference.question import Question
 from .job import LaunchJob
 
 
-def job_of(launch: Launch, trace: Trace, folder: Path) -> LaunchJob | str:
-    """Return the job of a launch, or a sentence why it can't be counted; folder: where its inputs are kept.
+def job_of(launch: Launch, trace: Trace, folder: Path, question: Question | None = None) -> LaunchJob | str:
+    """Return the job of a launch, or a sentence why it can't be counted.
 
-    Raises OSError.
+    folder: where its inputs are kept. question: what describes its kernel better than the text of its file. Raises
+    OSError.
     """
     if is_python_program(launch):
         return "It is a Python program, which no compiler for a GPU takes."
     if any(isinstance(one, Scalar) and one.dtype == OBJECT_DTYPE for one in launch.arguments):
         return "It has an argument whose value is not kept with its trace."
+    if not all(isinstance(one, Scalar) or _is_plain(one) for one in launch.arguments):
+        return "It has an array of records, whose content is not kept with its trace."
     folder.mkdir(parents=True, exist_ok=True)
     known = with_inputs(launch, trace, folder)
-    lacking = [
-        one for one in known.arguments
-        if isinstance(one, Array) and not launch.scenario and one.fill == "zeros" and one not in launch.arguments
-    ]  # fmt: skip
-    if lacking:
-        return "The content of its arrays is not kept with its trace."
-    return LaunchJob(replace(known, blocks=_blocks(launch, trace)))
+    return LaunchJob(replace(known, blocks=_blocks(launch, trace)), question)
+
+
+def _is_plain(array: Array) -> bool:
+    try:
+        return np.dtype(array.dtype).names is None
+    except (TypeError, ValueError):  # records, whose text NumPy does not read
+        return False
 
 
 def _blocks(launch: Launch, trace: Trace) -> tuple[int, ...] | None:

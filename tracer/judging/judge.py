@@ -254,8 +254,9 @@ def _error_text(error: KernelError) -> str:
 def _finding(finding: Finding, trace: Trace) -> JudgedFinding:
     file, line = source_location(finding, trace)
     return JudgedFinding(
-        finding.kind, finding.severity, _plain(file), line, _plain(finding.message), finding.moment
-    )
+        finding.kind, finding.severity, _plain(file), line, _plain(finding.message), finding.moment,
+        _plain(finding.remedy),
+    )  # fmt: skip
 
 
 def _plain(text: str) -> str:

@@ -41,6 +41,7 @@ class JudgedFinding(msgspec.Struct, frozen=True):
     line: int  # from 1
     message: str  # one sentence
     moment: int  # where to jump to, in the trace of the case
+    remedy: str = ""  # the part of the message that says what to do
 
 
 class CaseResult(msgspec.Struct, frozen=True):

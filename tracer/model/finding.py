@@ -19,6 +19,7 @@ FINDING_KINDS = (
     "unwritten",
     "launch",
     "compile",
+    "dtype mismatch",
     "uncoalesced",
     "bank conflict",
     "idle lanes",

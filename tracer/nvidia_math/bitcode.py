@@ -1,7 +1,7 @@
 """libdevice's bitcode as a module for this computer: what only a GPU has is defined here.
 
-NVIDIA's functions are LLVM's IR with intrinsics of NVVM and some PTX in assembler. All of it has an exact meaning but the
-approximations (`ex2.approx` and its like), which a GPU has from tables: here they are rounded to the nearest.
+NVIDIA's functions are LLVM's IR with intrinsics of NVVM and some PTX in assembler. All of it has an exact meaning but
+the approximations (`ex2.approx` and its like), which a GPU has from tables: here they are rounded to the nearest.
 """
 
 from __future__ import annotations
@@ -46,7 +46,10 @@ def digest() -> str:
 
 
 def module_of(names: Iterable[str]) -> Any:
-    """Return a module that defines functions of libdevice, and what they call; raises KeyError for one that it lacks."""
+    """Return a module that defines functions of libdevice, and what they call.
+
+    Raises KeyError for names that it lacks.
+    """
     wanted = set(names)
     module = binding.parse_bitcode(_bitcode())
     for function in module.functions:

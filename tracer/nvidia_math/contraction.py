@@ -19,14 +19,18 @@ _VALUE = r'%(?:"[^"]*"|[\w.$-]+)'
 _OPERAND = rf"(?:{_VALUE}|[\w.+-]+)"
 _KIND = "(half|float|double)"
 _OPERATION = re.compile(
-    rf"  ({_VALUE}) = (fmul|fadd|fsub|fneg|frem)(?: \w+)*? {_KIND} ({_OPERAND})(?:, ({_OPERAND}))?((?:, !.*)?)"
+    rf"  ({_VALUE}) = (fmul|fadd|fsub|fneg|frem)((?: \w+)*?) {_KIND} ({_OPERAND})(?:, ({_OPERAND}))?((?:, !.*)?)"
 )
 _USE = re.compile(_VALUE)
 _LABEL = re.compile(r'("[^"]*"|[\w.$-]+):')
 _TARGET = re.compile(rf"label %({_VALUE[1:]})")
 _SUFFIX = {"half": "f16", "float": "f32", "double": "f64"}
 _SUMS = ("fadd", "fsub")
-_HALF = "@llvm.fma.f16("
+# Flags without a meaning for sums and products. The first marks what PTX rounds by itself. The others mark operators of
+# half precision, which for a GPU are functions that are linked later: what LLVM narrows to it is never fused.
+APART, HALF_FLAGS = "arcp", ("afn",)
+_FMA_OF_HALVES = re.compile(r"call half @llvm\.fma\.f16\(")
+_TO_HALF = re.compile(rf"fptrunc double ({_VALUE}) to half")
 
 # CPUs have no such instruction, and what LLVM makes of it rounds twice. Here the product is exact, and the sum is
 # rounded to odd, so that it may be rounded again (see `tracer/recording/fused.py`).
@@ -72,11 +76,32 @@ define internal {kind} @tilescope.frem.{suffix}({kind} %x, {kind} %y) alwaysinli
   ret {kind} %result
 }}
 """
+# CPUs have no such instruction either: the float between is rounded to odd.
+_HALF_OF_DOUBLE = """
+define internal half @tilescope.half.of.double(double %x) alwaysinline {
+  %near = fptrunc double %x to float
+  %back = fpext float %near to double
+  %bits = bitcast float %near to i32
+  %last = and i32 %bits, 1
+  %even = icmp eq i32 %last, 0
+  %inexact = fcmp one double %back, %x
+  %changed = and i1 %even, %inexact
+  %up = fcmp olt double %back, %x
+  %positive = icmp sge i32 %bits, 0
+  %outwards = icmp eq i1 %up, %positive
+  %step = select i1 %outwards, i32 1, i32 -1
+  %stepped = add i32 %bits, %step
+  %chosen = select i1 %changed, i32 %stepped, i32 %bits
+  %odd = bitcast i32 %chosen to float
+  %result = fptrunc float %odd to half
+  ret half %result
+}
+"""
 _DECLARATIONS = {"fma": 3, "fabs": 1, "floor": 1}  # with how many operands
 
 
 class _Operation(NamedTuple):
-    """An arithmetic instruction, the line that it is on, and the number of its block."""
+    """An arithmetic instruction, its line, the number of its block, and whether it is never fused."""
 
     name: str
     opcode: str
@@ -85,17 +110,19 @@ class _Operation(NamedTuple):
     metadata: str
     line: int
     block: int
+    is_apart: bool
 
 
 def as_nvidia_computes(text: str) -> str | None:
     """Return a module in LLVM's IR with the arithmetic of NVIDIA's compiler; None where nothing differs."""
     lines = text.split("\n")
     changed = dict(_changes(lines))
-    if not changed and _HALF not in text:
-        return None
     for number, line in changed.items():
         lines[number] = line
-    return _complete("\n".join(lines).replace(f"call half {_HALF}", "call half @tilescope.fma.f16("))
+    made = "\n".join(lines) if changed else text
+    made = _FMA_OF_HALVES.sub("call half @tilescope.fma.f16(", made)
+    made = _TO_HALF.sub(r"call half @tilescope.half.of.double(double \1)", made)
+    return None if made is text else _complete(made)
 
 
 def _changes(lines: list[str]) -> Iterator[tuple[int, str]]:
@@ -114,6 +141,8 @@ def _complete(text: str) -> str:
             text += _REMAINDER.format(kind=kind, suffix=suffix)
     if "@tilescope.fma.f16(" in text:
         text += _FUSED_HALF
+    if "@tilescope.half.of.double(" in text:
+        text += _HALF_OF_DOUBLE
     for name, count in _DECLARATIONS.items():
         for kind, suffix in _SUFFIX.items():
             called = f"{kind} @llvm.{name}.{suffix}("
@@ -133,9 +162,12 @@ class _Function:
             if _LABEL.match(lines[number]):
                 block += 1
             elif (found := _OPERATION.fullmatch(lines[number])) is not None:
-                name, opcode, kind, *operands, metadata = found.groups()
+                name, opcode, flags, kind, *operands, metadata = found.groups()
                 given = tuple(operand for operand in operands if operand is not None)
-                self._operations[name] = _Operation(name, opcode, kind, given, metadata, number, block)
+                alone = APART in flags.split() or (
+                    kind == "half" and not set(HALF_FLAGS) <= set(flags.split())
+                )
+                self._operations[name] = _Operation(name, opcode, kind, given, metadata, number, block, alone)
 
     def changes(self) -> Iterator[tuple[int, str]]:
         """Yield the lines to change, and what they become."""
@@ -144,7 +176,7 @@ class _Function:
         for operation in self._operations.values():
             if operation.opcode == "frem":
                 yield operation.line, _remainder(operation)
-            elif operation.opcode in _SUMS:
+            elif operation.opcode in _SUMS and not operation.is_apart:
                 for place, other in ((0, 1), (1, 0)):
                     product = self._fusible(operation, place)
                     if product is not None:
@@ -156,7 +188,7 @@ class _Function:
         found, negated = self._operations.get(total.operands[place]), False
         if found is not None and found.opcode == "fneg":
             found, negated = self._operations.get(found.operands[0]), True
-        if found is None or found.opcode != "fmul" or found.kind != total.kind:
+        if found is None or found.opcode != "fmul" or found.kind != total.kind or found.is_apart:
             return None
         if not self._only_added(found.name) or self._in_deeper_loop(found.block, total.block):
             return None

@@ -11,24 +11,30 @@ from pathlib import Path
 from types import CodeType
 
 from ... import __file__ as _package
+from ..model.syntax_tree import syntax_tree
 
 # As code objects name it: a resolved path would be another where the package is reached through a link.
 _TRACER = str(Path(_package).parent / "tracer")
 
 
-@lru_cache(maxsize=4096)
 def position(code: CodeType, instruction: int) -> tuple[int, int]:
     """Return (line from 1, column from 0) of an instruction's expression.
 
     Positions, unlike instruction numbers, stay when CPython specialises an instruction. A Python
     started without column information (-X no_debug_ranges) gives the instruction's number for a column.
     """
-    line, _, column, _ = next(islice(code.co_positions(), instruction // 2, None), (None,) * 4)
-    line = line or code.co_firstlineno
+    line, column = _byte_position(code, instruction)
     if column is None:
         return line, instruction
     text = linecache.getline(code.co_filename, line).encode()
     return line, len(text[:column].decode(errors="ignore")) if text else column
+
+
+@lru_cache(maxsize=4096)
+def _byte_position(code: CodeType, instruction: int) -> tuple[int, int | None]:
+    """Return the line and the column in UTF-8 bytes, which the code itself holds."""
+    line, _, column, _ = next(islice(code.co_positions(), instruction // 2, None), (None,) * 4)
+    return line or code.co_firstlineno, column
 
 
 @lru_cache(maxsize=4096)
@@ -39,21 +45,17 @@ def result_unused(code: CodeType, instruction: int) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _targets(file: str) -> dict[tuple[int, int], str]:
-    """Return the variable that each expression of a file is assigned to, by (line, byte column)."""
-    try:
-        tree = ast.parse("".join(linecache.getlines(file)))
-    except SyntaxError:
-        return {}
-    found: dict[tuple[int, int], str] = {}
-    for node in ast.walk(tree):
+def _targets(text: str) -> dict[tuple[int, int | None], str]:
+    """Return the variable that each expression of a text is assigned to, by (line, column in bytes)."""
+    found: dict[tuple[int, int | None], str] = {}
+    for node in ast.walk(syntax_tree(text)):
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 _match(target, node.value, found)
     return found
 
 
-def _match(target: ast.expr, value: ast.expr, found: dict[tuple[int, int], str]) -> None:
+def _match(target: ast.expr, value: ast.expr, found: dict[tuple[int, int | None], str]) -> None:
     if isinstance(target, ast.Name):
         found[value.lineno, value.col_offset] = target.id
     elif isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
@@ -62,8 +64,12 @@ def _match(target: ast.expr, value: ast.expr, found: dict[tuple[int, int], str])
 
 
 def assigned_name(code: CodeType, instruction: int, otherwise: str) -> str:
-    """Return the variable that the expression at this instruction is assigned to."""
-    return _targets(code.co_filename).get(position(code, instruction), otherwise)
+    """Return the variable that the expression at this instruction is assigned to.
+
+    It is looked up in the text that the file has now: a file may be edited and run again in one process.
+    """
+    text = "".join(linecache.getlines(code.co_filename))
+    return _targets(text).get(_byte_position(code, instruction), otherwise)
 
 
 def is_our_own(file: str) -> bool:

@@ -19,6 +19,7 @@ from msgspec.structs import replace as replace_launch
 from ..model.launch import OBJECT_DTYPE, Array, EngineName, Launch, Limits, Scalar, Schedule, is_utf8
 from ..model.notebook_cells import cell_of, with_definitions
 from ..simulator.host.after_import import after_import
+from ..simulator.host.lacking import say_once
 from ..simulator.quick_imports import without_collections, without_driver
 from .launch_size import LaunchRefused, check_size, is_too_large, sampled_blocks, sampling_notice
 from .long_launch import InterruptedLaunch, LaunchTimeoutError, LongLaunches
@@ -58,6 +59,10 @@ class RecordingOptions(NamedTuple):
     )
 
 
+    mismatched: Callable[[Any, str], None] = lambda kernel, sentence: say_once(f"{sentence}.")
+    # gets each kernel that is passed an array of another type than it declares, and the sentence about it
+
+
 LAUNCHED = 64  # kernels whose source texts are kept at hand
 NUMBERS = re.compile(r"u?int(8|16|32|64)|float(16|32|64)|complex(64|128)")
 Recorded = Callable[["Trace", float], None]
@@ -78,12 +83,9 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
     """Stand around the simulator's launch call."""
     from ..simulator import numba_patch
     from ..simulator.host.launch_checks import check_limits
-    from ..type_inference.live_kernel import remember_signatures
     from .program_launch import ProgramLaunch
 
     numba_patch.install()
-    cuda = sys.modules["numba.cuda"]
-    cuda.jit = remember_signatures(cuda.jit)  # type: ignore[attr-defined]  # a module
     # The modules of numba hold a hundred thousand objects that never become garbage: to look through them again and
     # again, the last time at exit, takes a third of the time of a short program.
     gc.freeze()
@@ -116,6 +118,8 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
             if options.refused:
                 options.refused(kernel, refusal)
             raise numba_patch.refusal_error(kernel.fn.__name__, refusal)
+        for sentence in kernel.mismatches:
+            options.mismatched(kernel, sentence)
         start = time.perf_counter()
         names = _names(kernel.fn)
         attempt = ProgramLaunch()

@@ -19,7 +19,6 @@ from ..recording.fixed_width_ints import BitFunctions
 from ..recording.fused import fma
 from ..recording.warp_operations import ALL, Converge, warp_operations
 from .arithmetic.conversions import kind_of
-from .arithmetic.functions import LIKE_FLOAT32
 from .cuda_threads import Block, Index3
 from .execution import Execution
 from .host import kernel_names
@@ -75,9 +74,10 @@ class _GridGroup:
     def __init__(self, execution: Execution) -> None:
         self._execution = execution
 
-    def sync(self) -> None:
-        """Wait for every thread of the grid."""
+    def sync(self) -> int:
+        """Wait for every thread of the grid; return 0, where a GPU returns whether that failed."""
         _arrive(self._execution, None, _frame(1), GRID_SCOPE)
+        return 0
 
 
 class _Cooperative:
@@ -156,11 +156,11 @@ def module_class(base: type, numba: SimulatorInterface) -> type:
             return found[0] if n == 1 else found[:n]
 
         def fma(self, a: Any, b: Any, c: Any) -> Any:
-            single = all(kind_of(value) in LIKE_FLOAT32 for value in (a, b, c))
+            single = all(kind_of(value) in ("float16", "float32") for value in (a, b, c))
             return fma("float32" if single else "float64", a, b, c)
 
         def cbrt(self, value: Any) -> Any:
-            single = kind_of(value) in LIKE_FLOAT32
+            single = kind_of(value) in ("float16", "float32")
             compute = native_function_named("cbrtf" if single else "cbrt") or np.cbrt
             return (np.float32 if single else float)(compute(float(value)))
 

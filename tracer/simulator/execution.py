@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import operator
 import sys
 import traceback
 from collections.abc import Callable, Iterable
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.array_types import Columns
-from ..model.trace import STOPPED, Dim3, KernelError, poisoned, unravel
+from ..model.trace import STOPPED, Dim3, KernelError, Op, poisoned, unravel
 from ..model.user_code import Code, user_code_for
 from ..recording.bytecode_positions import assigned_name, is_our_own, position
 from ..recording.fixed_width_ints import integer_casts
@@ -24,7 +25,7 @@ from ..recording.run_record import RunRecord, most_rows
 from .allocation import Allocation
 from .arithmetic.conversions import as_computed
 from .cuda_threads import Block, Thread, ThreadRaised
-from .recording_array import RecordingArray, alias, recording
+from .recording_array import OutOfBounds, RecordingArray, alias, recording
 from .scheduler import Scheduler
 
 _frame = sys._getframe
@@ -147,6 +148,18 @@ class Execution:
                 self._declared[key] = self.record.add_dynamic(name, dtype)
             block.shared[key] = recording(fresh, Allocation(fresh, self._declared[key], self.scheduler))
         return block.shared[key]  # type: ignore[no-any-return]  # a RecordingArray
+
+    def load_outside(self, ary: NDArray[Any], name: str, index: Any, frame: FrameType) -> Any:
+        """Record a load outside a global array, which is part of the kernel's code, and return poison."""
+        key = ("global", name)
+        if key not in self._declared:
+            self._declared[key] = self.record.add_array(name, "constant", ary, ary.size)
+        lengths, parts = ary.shape, np.atleast_1d(index).tolist()
+        wrapped = [part + length if part < 0 else part for part, length in zip(parts, lengths, strict=True)]
+        steps = [stride // ary.itemsize for stride in ary.strides]
+        found = OutOfBounds(sum(map(operator.mul, wrapped, steps)), f"{name}[{', '.join(map(str, parts))}]")
+        memory = Allocation(ary.reshape(-1), self._declared[key], self.scheduler)
+        return recording(ary, memory).record_out_of_bounds(found, Op.LOAD, frame)
 
     def instruction_of(self, frame: FrameType) -> tuple[Code, int]:
         """Return the code that a frame runs, a library's with the user's that called it, and its instruction."""

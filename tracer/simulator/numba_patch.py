@@ -24,7 +24,7 @@ from ..model.registered_functions import is_registered
 from ..model.trace import Dim3, Trace
 from ..model.vector_types import AXES, VECTOR_TYPES
 from ..recording.finish import finish
-from ..recording.kernel_loader import arrays_of, load_kernel, set_constants
+from ..recording.kernel_loader import LoadError, arrays_of, load_kernel, set_constants
 from ..recording.run_record import RunRecord
 from ..type_inference.question import Answer, Refusal
 from ..type_inference.shared import shared_inference, shared_kernels
@@ -38,6 +38,7 @@ from .host.install import Simulator
 from .host.install import install as install_host
 from .host.lacking import print_note
 from .python_program import run_program
+from .typed_ir.frozen_names import GlobalArray
 from .typed_ir.programs import Described, KernelProgram, KernelPrograms, Refused, SimulatorNames
 
 SUPPORTED = (
@@ -111,6 +112,14 @@ class _BlockManager:
         _perform(KernelCall(kernel, self.grid, self.block, arguments, self.debug, found.run, found.untyped))
 
 
+def _freeze(kernel: Any) -> None:
+    """Freeze the names of a kernel with signatures, and ask about it, once it is decorated."""
+    for described, question in shared_kernels().declared(kernel):
+        _functions.names(kernel.fn, described)
+        if not question.missing():
+            shared_inference().ask(question)
+
+
 def _described(kernel: Any, arguments: tuple[Any, ...]) -> Described:
     key, question, functions = shared_kernels().described(kernel, arguments)
     missing = question.missing()
@@ -142,12 +151,14 @@ def refusal_error(kernel: str, refusal: Refusal) -> Exception:
     from numba.core import errors
 
     kind = getattr(errors, refusal.error, errors.LoweringError)
-    remedy = f"; {refusal.remedy}" if refusal.remedy else ""
-    message = (
-        f"{refusal.file}:{refusal.line}: Numba can't compile {kernel} for a GPU: {refusal.reason}{remedy}."
-    )
-    found: Exception = kind(message)
+    found: Exception = kind(refusal_text(kernel, refusal))
     return found
+
+
+def refusal_text(kernel: str, refusal: Refusal) -> str:
+    """Return why Numba does not compile a kernel, with the line."""
+    remedy = f"; {refusal.remedy}" if refusal.remedy else ""
+    return f"{refusal.file}:{refusal.line}: Numba can't compile {kernel} for a GPU: {refusal.reason}{remedy}."
 
 
 def _tell_of_change(name: str, before: Any, kernel: str) -> None:
@@ -316,9 +327,12 @@ def install() -> None:
     )
     kernel.swapped_cuda_module = _swapped
     vectors.SimulatedVectorType.__init__ = _begin_vector
+    GlobalArray.load_outside = staticmethod(
+        lambda array, index, frame: current().load_outside(array._ary, array._name, index, frame)
+    )
     kernel.FakeCUDAKernel.__call__ = _positional(kernel.FakeCUDAKernel.__call__)
     install_host(
-        Simulator(kernel, devicearray, is_running, is_cuda_thread, _call_in_kernel, module_of_kernel)
+        Simulator(kernel, devicearray, is_running, is_cuda_thread, _call_in_kernel, module_of_kernel, _freeze)
     )
     sys.modules["numba.cuda"].__getattr__ = _in_kernel  # type: ignore[method-assign]  # PEP 562
     _installed = True
@@ -367,7 +381,13 @@ def record(
     launch: Launch, module: ModuleType, kernel: Any, arguments: Sequence[Any], names: tuple[str, ...],
     report: Callable[[int, int], None],
 ) -> Trace:  # fmt: skip
-    """Run a kernel of the simulator on these arguments, and return the trace of it."""
+    """Run a kernel of the simulator on these arguments, and return the trace of it.
+
+    Raises LoadError where Numba does not compile it.
+    """
+    refusal = refusal_of_launch(kernel, tuple(arguments))
+    if refusal is not None:
+        raise LoadError(refusal_text(kernel.fn.__name__, refusal))
     with recording_of(launch, names, report) as made:
         kernel[launch.grid, launch.block, 0, launch.shared_bytes](*arguments)
     return trace_of_simulated_run(made, str(module.__file__))

@@ -166,7 +166,7 @@ class RecordingArray:
 
     def cell(self, index: Any) -> int:
         """Return the index in memory of one element; raises OutOfBounds outside the array."""
-        parts = tuple(map(operator.index, index if isinstance(index, tuple) else (index,)))
+        parts = tuple(map(operator.index, _parts(index)))
         shape = self._ary.shape
         if len(parts) != len(shape):
             raise IndexError(f"{len(parts)} indices for the {len(shape)} dimensions of {self._name}")
@@ -390,8 +390,15 @@ def _shifted(offsets: Sequence[int], origin: int) -> Sequence[int]:
 
 def _is_element(index: Any, dimensions: int) -> bool:
     """Return whether an index names one element rather than a slice."""
-    parts = index if isinstance(index, tuple) else (index,)
+    parts = _parts(index)
     return len(parts) == dimensions and all(map(_is_number, parts))
+
+
+def _parts(index: Any) -> tuple[Any, ...]:
+    """Return the parts of an index; an ellipsis beside numbers for all axes stands for none."""
+    parts = index if isinstance(index, tuple) else (index,)
+    others = tuple(part for part in parts if part is not Ellipsis)
+    return others if all(map(_is_number, others)) and others else parts
 
 
 def _is_number(part: Any) -> bool:

@@ -41,7 +41,6 @@ from .question import (
     Value,
 )
 
-SIGNATURE = "_tilescope_signature"  # what a kernel remembers of its decorator (see `remember_signatures`)
 MARSHAL_VERSION = 2  # without references, which would make equal values differ
 LIBRARIES = ("cmath", "math", "numba", "numpy", "operator")
 TYPEOFS = ("numba.core.typing.typeof", "numba.cuda.typing.typeof")
@@ -71,15 +70,26 @@ def described_call(
     kernel: Any, arguments: Iterable[Any], describer: Describer | None = None
 ) -> tuple[Question, list[FunctionType]]:
     """Return the same question, and its functions in the order of their numbers."""
+    arguments = tuple(arguments)
+    return _described(kernel, arguments, _declared_for(kernel, arguments), describer)
+
+
+def _declared_for(kernel: Any, arguments: tuple[Any, ...]) -> Any:
+    """Return the signature that a call takes, None where a kernel has none."""
+    return kernel.declared_for(arguments) if hasattr(kernel, "declared_for") else None
+
+
+def _described(
+    kernel: Any, arguments: tuple[Any, ...], signature: Any, describer: Describer | None = None
+) -> tuple[Question, list[FunctionType]]:
     try:
         describer = describer or Describer()
-        passed = tuple(map(describer.argument, arguments))
-        number = describer.function(kernel.fn, "kernel", kernel)
-        why = _not_described(kernel, len(passed))
+        passed = () if signature else tuple(map(describer.argument, arguments))
+        number = describer.function(kernel.fn, "kernel", kernel, signature)
+        why = _not_described(kernel, len(signature.args if signature else passed))
         if why or not isinstance(number, FunctionNumber):
             return _unknown(why or "a kernel that is no function"), []
-        given = () if describer.functions[0].signature else passed
-        return Question(tuple(describer.functions), given), describer.live
+        return Question(tuple(describer.functions), passed), describer.live
     except Exception as error:  # noqa: BLE001  # objects of the program's may answer as they like
         return _unknown(f"{type(error).__name__}: {error}"), []
 
@@ -96,26 +106,6 @@ def _not_described(kernel: Any, arguments: int) -> str:
     if getattr(kernel, "extensions", None):
         return "arguments pass through extensions"
     return "memory for new arrays is enabled" if _has_memory() else ""
-
-
-def remember_signatures(jit: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the simulator's `cuda.jit`, whose kernels remember the signature that they were given, if any."""
-
-    @functools.wraps(jit)
-    def remembering(func_or_sig: Any = None, *arguments: Any, **options: Any) -> Any:
-        made = jit(func_or_sig, *arguments, **options)
-        if func_or_sig is None or hasattr(made, "fn") or not callable(made):  # without a signature
-            return made
-
-        def decorate(function: Any) -> Any:
-            kernel = made(function)
-            with contextlib.suppress(AttributeError):
-                setattr(kernel, SIGNATURE, func_or_sig)
-            return kernel
-
-        return decorate
-
-    return remembering
 
 
 class LaunchedKernels:
@@ -136,14 +126,25 @@ class LaunchedKernels:
     ) -> tuple[tuple[Any, ...], Question, list[FunctionType]]:
         """Return what tells the types of a call's arguments apart, its question, and the question's functions."""
         try:
-            key = kernel.fn, str(getattr(kernel, SIGNATURE, "")), *map(Describer().argument, arguments)
-            if key not in self._known:
-                if len(self._known) >= MOST_KERNELS:  # a program that makes new ones for each launch
-                    self._known.clear()
-                self._known[key] = described_call(kernel, arguments)
-            return key[1:], *self._known[key]
+            arguments = tuple(arguments)
+            return self._of(kernel, arguments, _declared_for(kernel, arguments))
         except Exception as error:  # noqa: BLE001  # a kernel or an argument of a kind of its own
             return (), _unknown(f"{type(error).__name__}: {error}"), []
+
+    def declared(self, kernel: Any) -> list[tuple[tuple[Any, ...], Question]]:
+        """Return the same keys and questions for each signature of a kernel, which is described where it is decorated."""
+        return [self._of(kernel, (), signature)[:2] for signature in kernel._declared]
+
+    def _of(
+        self, kernel: Any, arguments: tuple[Any, ...], signature: Any
+    ) -> tuple[tuple[Any, ...], Question, list[FunctionType]]:
+        given = (str(signature.args),) if signature else tuple(map(Describer().argument, arguments))
+        key = (kernel.fn, *given)
+        if key not in self._known:
+            if len(self._known) >= MOST_KERNELS:  # a program that makes new ones for each launch
+                self._known.clear()
+            self._known[key] = _described(kernel, arguments, signature)
+        return given, *self._known[key]
 
 
 class Describer:
@@ -163,9 +164,13 @@ class Describer:
         return [function for function in self._made if function is not None]
 
     def function(
-        self, function: Any, role: Literal["kernel", "device", "plain"], decorated: Any = None
-    ) -> Value:
-        """Return the number of a function, which is described where it was not before."""
+        self, function: Any, role: Literal["kernel", "device", "plain"], decorated: Any = None,
+        signature: Any = None,
+    ) -> Value:  # fmt: skip
+        """Return the number of a function, which is described where it was not before.
+
+        signature: that a kernel is launched with, where it declares one.
+        """
         if not isinstance(function, FunctionType):
             return Missing("a kernel that is no function")
         if function.__kwdefaults__:
@@ -174,7 +179,7 @@ class Describer:
             return self._numbers[id(function)]
         if len(self._made) >= MOST:
             return Missing("too many functions")
-        signature = _signature(decorated, role) if role != "plain" else ()
+        types = _types(signature) if role == "kernel" else _of_device(decorated) if role == "device" else ()
         number = self._numbers[id(function)] = FunctionNumber(len(self._made))
         self._made.append(None)
         self.live.append(function)
@@ -183,7 +188,7 @@ class Describer:
             role, function.__name__, _marshalled(code),
             self._names(function) if role != "plain" or self.names_of_plain else {},
             () if role == "plain" else tuple(map(self.value, function.__defaults__ or ())),
-            _options(decorated), signature,
+            _options(decorated), types,
         )  # fmt: skip
         return number
 
@@ -382,21 +387,20 @@ def _options(decorated: Any) -> dict[str, bool | str]:
     return options
 
 
-def _signature(decorated: Any, role: str) -> tuple[Value, ...]:
-    """Return the types that a decorator names, of arguments, and before these, of a device function, of the result."""
-    given = getattr(decorated, SIGNATURE, None)
-    if given is None:
-        return ()
-    given = given[0] if isinstance(given, list) and len(given) == 1 else given
-    normalise = getattr(sys.modules.get("numba.core.sigutils"), "normalize_signature", None)
-    if normalise is None or isinstance(given, list):
-        return (Missing("several signatures"),)
-    arguments, result = normalise(given)
-    if role == "device" and result is None:
-        return (Missing("a signature without a result"),)
-    return tuple(
-        _type_object(one) or Missing("a type") for one in ((result,) * (role == "device") + arguments)
-    )
+def _types(signature: Any) -> tuple[Value, ...]:
+    """Return the types of a signature's arguments."""
+    found = signature.args if signature else ()
+    return tuple(_type_object(one) or Missing("a type") for one in found)
+
+
+def _of_device(decorated: Any) -> tuple[Value, ...]:
+    """Return the types that a device function's decorator names: of the result, None if it names none; of arguments."""
+    declared = getattr(decorated, "_declared", ())
+    if len(declared) != 1:
+        return (Missing("several signatures"),) if declared else ()
+    result = declared[0].return_type
+    kind = _plain(None) if result is None else _type_object(result) or Missing("a type")
+    return (kind, *_types(declared[0]))
 
 
 def _library_object(value: Any) -> Value | None:

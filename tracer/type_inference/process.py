@@ -110,7 +110,9 @@ def _device(function: FunctionType, described: Function, types: tuple[Any, ...])
 
     _stand_in_for_gpu()
     chosen: dict[str, Any] = {n: value for n, value in described.options.items() if n in DEVICE_OPTIONS}
-    signature = [types[0](*types[1:])] if types else []
+    signature = []
+    if types:  # the first is None where only the arguments' are declared
+        signature = [types[1:] if types[0] is None else types[0](*types[1:])]
     decorate = cuda.jit(*signature, device=described.role == "device", **chosen)
     return decorate(function)
 

@@ -58,10 +58,10 @@ KNOWN: tuple[tuple[str, str, str], ...] = (
     (r"Function\(<function (shared|local)\.array[\s\S]*?>>> array\((?:shape=)?(?:UniTuple\(|Tuple\([^\n]*?)?u?int\d",
      "the shape of cuda.{0}.array is no number that Numba knows when it compiles", WRITABLE),
     (r"Untyped global name 'list'", "it makes a list", LOCAL),
-    (r"NRT required but not enabled", NO_MEMORY, LOCAL),
-    (r"Only accept returning of array passed",
+    (r"Only accept returning of array passed[\s\S]*resolving callee type: type\(CUDADispatcher",
      "a device function returns a part of an array, where Numba returns only arrays that were passed to it",
      "let the function return an element, or take the part where it is called"),
+    (r"NRT required but not enabled|Only accept returning of array passed", NO_MEMORY, LOCAL),
     (r"No conversion from ([^\n]+?) to none for '[^']*return",
      "it returns a value, and a kernel has none to give it to", "store it in an array"),
     (r"Cannot unify ([^\n]+?) and ([^\n]+?) for '([\w$]+)[^']*'", "{2} is once {0} and once {1}",
@@ -75,7 +75,7 @@ KNOWN: tuple[tuple[str, str, str], ...] = (
     (r"cannot index array\((\w+), (\d)d, \w+\) with (\d) indices", "an array of {1} dimensions gets {2} indices", ""),
     (r"(?:Function\(<built-in function getitem>\)|static_getitem)[\s\S]*?getitem\(Tuple\(",
      "a tuple of several types gets an index that is computed", "use an array, or a tuple of one type"),
-    (r"compiler re-entrant", "it calls itself", ""),
+    (r"compiler re-entrant|insert_unresolved_ref", "it calls itself", ""),
     (r"KeyError: \"?<ufunc '(\w+)'>", "Numba's CUDA target has no np.{0} of numbers", "use the math module"),
     (r"[Rr]unaway recursion|cannot type infer", "a function calls itself without an end that Numba can type", ""),
     (r"Cannot modify readonly array", "it writes to an array that is read-only", ""),
@@ -89,7 +89,7 @@ KNOWN: tuple[tuple[str, str, str], ...] = (
     (r"NameError: name '(\w+)' is not defined", "nothing is named {0}", ""),
     (r"Int value is too large: (\d+)", "{0} has more than 64 bits", ""),
     (r"Illegal IR, del found at: ([^\n]+)", "it has {0}", ""),
-    (r"No implementation of function Function\(<(?:built-in function|class|function|ufunc) '?([\w.]+)'?[^>]*>\)"
+    (r"No implementation of function Function\(<(?:built-in function|class|function|ufunc|intrinsic) '?([\w.]+)'?[^>]*>\)"
      r" found for signature:\s*>>> ([^\n]+)", "there is no {1} for a GPU", ""),
 )  # fmt: skip
 NUMBA_ERRORS = ("NumbaError", "UnsupportedBytecodeError", "UnsupportedError")

@@ -6,18 +6,15 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from ....tracer.as_compiled.client import CompiledCounting
 from ....tracer.as_compiled.job import CompiledCounters
-from ....tracer.as_compiled.of_launch import job_of
 from ....tracer.measure.recorded_counters import recorded_counters_of
 from ....tracer.model.counter_names import GROUPS, MEASURES, NAMES
-from ....tracer.storage.folders import cache_folder
+from ...compiled.compiled_counters import compiled_counters_of
 from ...model.session import Session
 from ...views.common.wording import COMPILED, EXACT, MEASURED, PART, count_text, mark_of
 from .text_output import aligned
 
 DEPTHS = ("written", "compiled", "measured")
-COMPILED_FOLDER = "as-compiled"  # in the cache: answers, and the inputs of launches
 
 
 class Column(Struct, frozen=True):
@@ -29,33 +26,10 @@ class Column(Struct, frozen=True):
     notes: tuple[str, ...]  # sentences about them
 
 
-def compiled_counters(sessions: Sequence[Session]) -> list[CompiledCounters]:
-    """Count sessions as compiled, or take what is kept of them."""
-    counting = CompiledCounting(cache_folder() / COMPILED_FOLDER)
-    try:
-        return [_compiled(session, counting) for session in sessions]
-    finally:
-        counting.close()
-
-
-def _compiled(session: Session, counting: CompiledCounting) -> CompiledCounters:
-    try:
-        job = job_of(session.launch, session.trace, cache_folder() / COMPILED_FOLDER / "inputs")
-    except OSError as error:
-        job = f"Its inputs can't be kept: {error.strerror}."
-    return CompiledCounters(reason=job) if isinstance(job, str) else counting.count(job)
-
-
 def depths_table(sessions: Sequence[Session], depths: Sequence[str]) -> str:
     """Return the counters of sessions at some depths, a column for each of both."""
-    compiled = compiled_counters(sessions) if "compiled" in depths else []
-    columns = []
-    for number, session in enumerate(sessions):
-        for depth in depths:
-            if depth == "compiled":
-                columns.append(_compiled_column(session, compiled[number]))
-            else:
-                columns.append(_written_column(session) if depth == "written" else _measured_column(session))
+    column_of = {"written": _written_column, "compiled": _compiled_column, "measured": _measured_column}
+    columns = [column_of[depth](session) for session in sessions for depth in depths]
     used = [name for name in NAMES if any(column.counters.get(name) for column in columns)]
     several = len(depths) > 1
     titles = [f"{c.title} {c.mark}" if several and c.mark != EXACT else c.title for c in columns]
@@ -75,7 +49,8 @@ def _written_column(session: Session) -> Column:
     return Column(session.title, mark, dict(total), ())
 
 
-def _compiled_column(session: Session, found: CompiledCounters) -> Column:
+def _compiled_column(session: Session) -> Column:
+    found = compiled_counters_of(session)
     if found.reason:
         return Column(session.title, COMPILED, {}, (f"not compiled: {found.reason}",))
     notes = (f"compiled by {found.compiler}.", *found.notes)
@@ -95,7 +70,7 @@ def _measured_column(session: Session) -> Column:
 
 def compiled_by_line(session: Session) -> str:
     """Return the counters as compiled of each line, one a row, under the title and the mark."""
-    (found,) = compiled_counters([session])
+    found = compiled_counters_of(session)
     if found.reason:
         return f"{session.title}: not compiled: {found.reason}"
     rows: list[list[str]] = []

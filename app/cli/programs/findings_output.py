@@ -182,6 +182,17 @@ def _refusal_data(refusal: Refusal | None, kernel: str) -> list[FindingData]:
     ]  # fmt: skip
 
 
+def mismatch_data(function: Any, sentence: str) -> FindingData:
+    """Return the finding about an array of another type than a kernel declares, at the kernel's first line."""
+    remedy = "pass an array of the declared type, or leave the signature out"
+    said = f"{sentence}; {remedy}."
+    return {
+        "kind": "dtype mismatch", "severity": "error", "file": function.__code__.co_filename,
+        "line": function.__code__.co_firstlineno, "count": 1, "message": said, "remedy": remedy, "moment": 0,
+        "threads": [], "name": "", "places": [], "statement": said, "cause": sentence,
+    }  # fmt: skip
+
+
 def _moments(trace: Trace, requests: Requests) -> Moments:
     import numpy as np
 
@@ -261,6 +272,7 @@ class FindingCollector:
         self._found: dict[tuple[str, ...], _Cause] = {}
         self._kernels: list[Kernel] = []
         self.engines = EnginesUsed()
+        self._mismatches: list[FindingData] = []  # of the launch to come
         self._also: list[int] = []  # blocks of the launch to come that were examined by themselves
         self._last: list[FindingData] = []  # what was found there
         self.compiler = CompilerFindings(seconds)
@@ -278,7 +290,8 @@ class FindingCollector:
         self._kernels.append((trace.kernel, kernel_file(trace)))
         found = found_in(trace, requests, caller, self._also)
         self.engines.note(trace)
-        self._add(found, number)
+        self._add([*self._mismatches, *found], number)
+        self._mismatches = []
         known = {self._cause_of(finding, number) for finding in found}
         self._add([f for f in self._last if self._cause_of(f, number) not in known], number)
         self._also, self._last = [], []
@@ -291,6 +304,10 @@ class FindingCollector:
         self._kernels.append((kernel.fn.__name__, file))
         if user_code_for(file).owns(file):
             self._add(_refusal_data(refusal, kernel.fn.__name__), number)
+
+    def mismatch(self, kernel: Any, sentence: str) -> None:
+        """Take in that a launch, which is taken in next, passes an array of another type than its kernel declares."""
+        self._mismatches.append(mismatch_data(kernel.fn, sentence))
 
     def take_last(self, trace: Trace) -> None:
         """Take in the last block of a launch that is too large to be kept; the launch itself is taken in next."""

@@ -32,14 +32,17 @@ class Cell(NamedTuple):
     )
 
 
-@lru_cache(maxsize=1)
 def code_cells(path: str) -> tuple[Cell, ...]:
     """Return a notebook's code cells that are not blank, in order; raises ProgramError.
 
     Those are the cells that Jupyter numbers where all are run: 1, 2, 3, ...
     """
-    name = Path(path).name
-    notebook = _read(program_text(path, LARGEST_NOTEBOOK, "so clear its outputs"), name)
+    return _cells_of(program_text(path, LARGEST_NOTEBOOK, "so clear its outputs"), Path(path).name)
+
+
+@lru_cache(maxsize=1)
+def _cells_of(content: bytes, name: str) -> tuple[Cell, ...]:
+    notebook = _read(content, name)
     language = _language(notebook)
     if not language.startswith(PYTHON):
         raise NotebookError(f"{name} is a notebook in {language[:40]!r}; only those in Python are run.")

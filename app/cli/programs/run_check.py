@@ -385,12 +385,17 @@ def execute_check(chosen: Namespace) -> int:
             collector.refuse(kernel, refusal)
             known.note(collector)
 
+    def mismatch(kernel: Any, sentence: str) -> None:
+        if os.getpid() == own:
+            collector.mismatch(kernel, sentence)
+
     options_of_check = _options(chosen)._replace(
         refuse_too_large=False,  # it is a finding
         take_last=collector.take_last,
         begins=known.begin_launch,
         launched=collector.compiler.ask,
         refused=refuse,
+        mismatched=mismatch,
     )
     forked = _record(options_of_check, take)
     with _output_to_stderr() as output:

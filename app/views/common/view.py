@@ -29,6 +29,7 @@ class View(QWidget):
     moment_asked = Signal(float)
     selection_asked = Signal(Selection)
     line_asked = Signal(str, int)  # of the source: the file and the line in it
+    listing_asked = Signal(object)  # what a session's kernel is compiled to
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -6,17 +6,19 @@ from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from ...model.depths import Depths, depth_text, depths_of, short_compiler
+from ...model.counter_labels import COMPILED as LABEL
+from ...compiled.depths import Depths, depth_text, depths_of, short_compiler
 from ...model.session import Session
 from ...model.spotlight import Lit
 from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
+from ..common.dimming import draw_frame
 from ..common.drawing import width_of
 from ..common.view import View
 from ..common.wording import COMPILED, MARKS, MEASURED, count_text, plural
 
 HEIGHT, SIDE, GAP, TEXT = 22, 10, 18, 11  # pixels at the normal text size
-LABEL = "compiled"  # by which a spotlight names the line
+LARGE_HEIGHT, LARGE_TEXT = 32, 16  # of a lecture
 SAME = "compiled: the same requests"
 SAME_MEASURED = "compiled and measured: the same requests"
 
@@ -30,6 +32,8 @@ class DepthsView(View):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.depths: Depths | None = None
+        self.is_large = False
+        self.is_quiet = False
 
     def load(self, session: Session | None) -> None:
         """Take a session."""
@@ -42,16 +46,29 @@ class DepthsView(View):
         self.setAccessibleDescription(self.say(self.text()))
         self.update()
 
+    def enlarge(self, large: bool) -> None:
+        """Write as large as the back of a room needs it, or as usual."""
+        if large != self.is_large:
+            self.is_large = large
+            self.updateGeometry()
+            self.update()
+
+    def keep_quiet(self, quiet: bool) -> None:
+        """Say nothing while a lecture asks, or say it again."""
+        if quiet != self.is_quiet:
+            self.is_quiet = quiet
+            self.show_compiled()
+
     def items(self) -> list[tuple[str, str]]:
         """Return what the line says: labels, and what stands behind each."""
         depths = self.depths
-        if depths is None:
+        if depths is None or self.is_quiet:
             return []
         if depths.compiled.reason:
             return [("not compiled", depths.compiled.reason)]
         telling = depths.telling()
         if telling:  # the numbers above are those by now, these those of the whole launch
-            return [(f"{depth.label} in all", depth_text(depth)) for depth in telling]
+            return [(f"{depth.short_label} in all", depth_text(depth)) for depth in telling]
         return [("", SAME_MEASURED if depths.measured else SAME)]
 
     def text(self) -> str:
@@ -60,11 +77,14 @@ class DepthsView(View):
 
     def sizeHint(self) -> QSize:
         """Return the height of a line."""
-        return QSize(self.theme.px(200), self.theme.px(HEIGHT))
+        return QSize(self.theme.px(200), self._height())
 
     def minimumSizeHint(self) -> QSize:
         """Return the height of a line, and no width: what has no room is in the tip."""
-        return QSize(0, self.theme.px(HEIGHT))
+        return QSize(0, self._height())
+
+    def _height(self) -> int:
+        return self.theme.px(LARGE_HEIGHT if self.is_large else HEIGHT)
 
     def set_theme(self, theme: Theme) -> None:
         """Take other colours or another text size."""
@@ -81,7 +101,8 @@ class DepthsView(View):
         painter, theme = QPainter(self), self.theme
         painter.fillRect(event.rect(), theme.colour("panel"))
         room = QRectF(self.rect()).adjusted(theme.px(SIDE), 0, -theme.px(SIDE), 0)
-        muted, strong = theme.font(TEXT), theme.font(TEXT, bold=True)
+        size = LARGE_TEXT if self.is_large else TEXT
+        muted, strong = theme.font(size), theme.font(size, bold=True)
         items, left = self.items(), room.left()
         for number, (label, text) in enumerate(items):
             rest = len(items) - number
@@ -99,6 +120,8 @@ class DepthsView(View):
                 left = self._write(painter, room, left, amount, strong, "text")
                 left += theme.px(GAP / 3) if telling else 0
             left += theme.px(GAP)
+        if self.lit is not None and self.is_part_of(self.lit):
+            draw_frame(painter, QRectF(self.rect()).adjusted(2, 2, -2, -2), theme)
 
     @staticmethod
     def _wide(label: str, text: str, muted: QFont, strong: QFont) -> float:
@@ -128,7 +151,7 @@ class DepthsView(View):
     def tip(self) -> str:
         """Return all counters at all depths, and where they come from."""
         depths = self.depths
-        if depths is None:
+        if depths is None or self.is_quiet:
             return ""
         found = depths.compiled
         if found.reason:

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QFont, QPainter, QPen
+from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPen, QTextDocument
+from PySide6.QtWidgets import QWidget
 
+from ...compiled.fates import LineFate
+from ...widgets.theme import Theme
 from ..common.dimming import dimmed
 from ..common.drawing import width_of
 
-if TYPE_CHECKING:
-    from .page import Page
-
 TEXT, SIDE, GAP = 10.5, 5, 8  # pixels at the normal text size
+
+
+class Page(Protocol):
+    """A page of source, as far as tags need it."""
+
+    fates: dict[int, LineFate]
+    lit: frozenset[int]
+    theme: Theme
+
+    def document(self) -> QTextDocument: ...
+    def viewport(self) -> QWidget: ...
+    def fontMetrics(self) -> QFontMetrics: ...  # noqa: N802  # Qt's name
+    def lines_in_sight(self) -> list[tuple[int, float, float]]: ...
 
 
 class TagPlace(NamedTuple):
@@ -84,7 +97,9 @@ def _in_sight(page: Page) -> list[tuple[int, TagPlace]]:
 
 
 def _below(page: Page, line: int, height: float) -> TagPlace:
-    text, tall = page.fates[line].short, tag_height(page)
+    fate, tall = page.fates[line], tag_height(page)
+    room = page.viewport().width() - 2 * page.theme.px(GAP)
+    text = fate.tag if _width(page, fate.tag) <= room else fate.short
     wide = _width(page, text)
     return TagPlace(text, QRectF(page.viewport().width() - page.theme.px(GAP) - wide, height, wide, tall))
 

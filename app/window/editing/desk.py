@@ -29,7 +29,7 @@ from .difference_bar import DifferenceBar
 from .live_editing import LiveEditing, Programs
 from .version_differences import are_versions, version_differences
 
-BAR_PLACE = 2  # in the body of a window, below caption and notice
+BAR_PLACE = 1  # in the body of a window, below the caption
 PROGRAMS = "Python files (*.py)"
 RUN, SAVE, UNDO = "Run the edited kernel", "Save kernel…", "Undo all edits"
 
@@ -39,7 +39,7 @@ class Places(NamedTuple):
 
     source: SourceView  # the panel with the kernel
     notice: Notice  # where is told what went wrong
-    body: QBoxLayout  # what the bar is put into, below caption and notice
+    body: QBoxLayout  # what the bar is put into, below the caption
     show_tab: Callable[[str], None]  # of the right column
 
 
@@ -183,13 +183,13 @@ class EditingDesk(QObject):
         assert setup
         text = self.source.text()
         if path.resolve().is_relative_to(ROOT):
-            self.notice.error(f"{path.name} is Tilescope's own; save a copy in another folder.")
+            self.notice.error(f"{path.name} is Tilescope's own; save a copy in another folder.", "file")
             return False
         try:
             write_atomically(path, left_of(text, self.source.struck()).encode())
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
-            self.notice.error(f"{path} can't be written: {reason}; choose another folder.")
+            self.notice.error(f"{path} can't be written: {reason}; choose another folder.", "file")
             return False
         self._saved[self._name(setup)] = text
         self.notice.inform(f"The kernel is saved as {path}.")

@@ -160,7 +160,7 @@ class LiveEditing(QObject):
         written = self.source.text(), self.source.struck()
         if self._ran(setup) == written:  # it is shown already
             self.cancel()
-            self.notice.clear("error")  # of what was tried with that line
+            self.notice.clear(cause="edit")  # of what was tried with that line
             self.put_back.emit()
         elif self._ran(left) == written:  # all is put back
             self.cancel()
@@ -201,6 +201,7 @@ class LiveEditing(QObject):
         if self.is_aside():
             return
         self.cancel()
+        self.notice.clear(cause="edit")
         self.source.revert()
         if any(self.is_edited(setup) for setup in self.stage.setups):
             plain = self._plain(self.stage.setups[0])
@@ -227,11 +228,12 @@ class LiveEditing(QObject):
     def _make(self, new: Setup, beside: tuple[Setup, ...]) -> None:
         """Trace a version and show it once it is there; what can't be launched is told at its line."""
         self.source.set_problems([])
+        self.notice.clear(cause="edit")
         try:
             launch = None if self._program(new) else self._launch(new)
             left = left_of(self.source.text(), self.source.struck())
         except CatalogueError as error:
-            self.notice.error(str(error))
+            self.notice.error(str(error), "edit")
             return
         if not any(self.is_edited(setup) for setup in self.stage.setups):
             self._before = self.stage.setups
@@ -298,7 +300,7 @@ class LiveEditing(QObject):
     def _show(self, setups: tuple[Setup, ...]) -> None:
         attempt, self._attempt = self._attempt, None
         self.source.set_state_text("")
-        self.notice.clear("error")
+        self.notice.clear(cause="edit")
         self.change_setups(setups)
         self.stage.jobs.drop(OFFSTAGE)  # the panes wait for it now, as long as they show it
         self.stage.set_focus(len(setups) - 1)
@@ -329,7 +331,7 @@ class LiveEditing(QObject):
         self._typed.stop()  # it would look at the text, and take the mark away
         sentence = without_place(sentence, self.source.editor.file)
         where = f"line {line}: " if line and not line_of(sentence, self.source.editor.file) else ""
-        self.notice.error(f"The edited kernel can't be run: {where}{sentence}")
+        self.notice.error(f"The edited kernel can't be run: {where}{sentence}", "edit")
         if line:
             self.source.set_problems([(line, sentence)])
 

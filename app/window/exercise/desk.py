@@ -89,6 +89,7 @@ class Exercises(QObject):
         self.make_judge: Callable[[], Judge] = _new_judge
         self.job = JudgeJob(self, lambda: self.make_judge())
         self.work = ExerciseWork(places.stage, places.source, self.job, bookmark, show)
+        self.work.hints = lambda: self.panel.hints if self.panel is not None else 0
         self._progress: Progress | None = None
         self._agreed = {SHIPPED.absolute()}  # folders whose judges may run
         self.work.judged.connect(self._show_verdict)
@@ -324,6 +325,7 @@ class Exercises(QObject):
             return
         self.panel.show_hints(self.panel.hints + 1)
         self._note(hints=self.panel.hints)
+        self.work.show_findings()
 
     # What comes of a text, and what is kept of it.
 

@@ -10,6 +10,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
 from ...exercise.document import Exercise
+from ...exercise.hiding import shown_of
 from ...exercise.verdict import Verdict
 from ...lecture.captions import Caption, fill
 from ...widgets.controls import button, paint_icon
@@ -167,8 +168,13 @@ class ExercisePanel(QFrame):
         assert self.exercise
         self._joy = verdict.passed and self.verdict is not None and not self.verdict.passed
         self.verdict, self.note, self.is_stale = verdict, note, stale
-        self.rows.show_rows(list(rows_of(verdict, self.exercise, self.file)), self.theme)
+        self._show_rows()
         self._show_head()
+
+    def _show_rows(self) -> None:
+        if self.exercise is not None and self.verdict is not None:
+            shown = shown_of(self.exercise, self.hints)
+            self.rows.show_rows(list(rows_of(self.verdict, self.exercise, self.file, shown)), self.theme)
 
     def mark_stale(self, stale: bool) -> None:
         """Mark the verdict as that of the text before, or no longer so."""
@@ -188,6 +194,7 @@ class ExercisePanel(QFrame):
             self.above.column.insertWidget(self.above.column.count() - 1, label)
         self._reveals = count > self.hints
         self.hints = max(self.hints, min(count, len(self.exercise.hints)))
+        self._show_rows()
         self._show_buttons()
 
     def _reveal(self) -> None:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Literal
 
 from msgspec import Struct
 
-from ....tracer.judging.result import CaseResult, WrongArgument
+from ....tracer.judging.result import CaseResult, JudgedFinding, WrongArgument
 from ....tracer.model.finding import counted
 from ...exercise.document import Exercise
 from ...exercise.goals import STUB, Goal, names_in, names_of_case
+from ...exercise.hiding import Shown, hide_judged
 from ...exercise.output import case_text, launch_text, result_text
 from ...exercise.verdict import GoalVerdict, Verdict
 from ...lecture.expressions import Environment, ExpressionError, parse
 from ...lecture.quantities import Quantity, quantity_text
 
+Hide = Callable[[Sequence[JudgedFinding]], list[JudgedFinding]]
 Sign = Literal["right", "error", "warning"]  # "right" is a tick, the others are those of findings
 PASSED, NOT_YET, JUDGING = "Passed", "Not passed yet", "Judging …"
 NOTHING = "Your text can't be run as it is."
@@ -57,18 +60,19 @@ def summary(verdict: Verdict) -> str:
     return ", ".join(filter(None, parts)) or NOTHING
 
 
-def rows_of(verdict: Verdict, exercise: Exercise, file: str) -> Iterator[Row]:
+def rows_of(verdict: Verdict, exercise: Exercise, file: str, shown: Shown = "all") -> Iterator[Row]:
     """Yield the rows of a verdict: why it did not run, wrong cases, errors, goals missed, warnings; then what is right.
 
-    file: what the student's text is called in findings.
+    file: what the student's text is called in findings. shown: of findings that the exercise hides.
     """
+    hide = partial(hide_judged, kinds=exercise.hides, shown=shown)
     goals = [_goal_row(g, met, verdict) for g, met in zip(exercise.goals, verdict.goals, strict=False)]
     if verdict.error:
         yield Row("error", _at(verdict.line, verdict.error), verdict.line)
     yield from _wrong_cases(verdict)
-    yield from _findings(verdict, "error", file)
+    yield from _findings(verdict, "error", file, hide)
     yield from (row for row in goals if row.sign == "error")
-    yield from _findings(verdict, "warning", file)
+    yield from _findings(verdict, "warning", file, hide)
     yield from (row for row in goals if row.sign == "right")
     yield from _right_cases(verdict)
 
@@ -120,8 +124,11 @@ def _right_cases(verdict: Verdict) -> Iterator[Row]:
         yield Row("right", f"Right: {'; '.join(right)}")
 
 
-def _findings(verdict: Verdict, severity: Literal["error", "warning"], file: str) -> Iterator[Row]:
+def _findings(
+    verdict: Verdict, severity: Literal["error", "warning"], file: str, hide: Hide
+) -> Iterator[Row]:
     told = [(finding, case) for finding, case in verdict.findings_by_case() if finding.severity == severity]
+    told = list(dict.fromkeys((hide([finding])[0], case) for finding, case in told))
     for finding, case in told[:MOST_FINDINGS]:
         line = finding.line if finding.file == file else 0
         counts = severity == "warning" and len(verdict.cases) > 1  # numbers, which are not those of the goals

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -12,7 +13,9 @@ from ....tracer.model.syntax_tree import syntax_problem
 from ...control.stage import Stage
 from ...control.start_moment import as_before
 from ...exercise.document import Exercise, file_of
+from ...exercise.hiding import hide_judged, hide_places, shown_of
 from ...model.bookmark import Bookmark, Setup
+from ...model.session import Session
 from ...views.source.problems import Problem
 from ...views.source.view import SourceView
 from .judging import Judged, JudgeJob
@@ -51,6 +54,7 @@ class ExerciseWork(QObject):
         self.stage, self.source, self.job, self.bookmark, self.show = stage, source, job, bookmark, show
         self.exercise: Exercise | None = None
         self.text = ""  # as it is written now, its lines ended by \n
+        self.hints: Callable[[], int] = lambda: 0  # that the student has asked for
         self._last: Judged | None = None  # what was judged last
         self._pictured: Judged | None = None  # whose first case the pane shows
         self._for_picture = False  # whether the stub is judged for its picture alone
@@ -224,6 +228,7 @@ class ExerciseWork(QObject):
         session = self.stage.focused()
         if self.exercise is None or session is None:
             return
+        self._hide_findings(session)
         self._show_state()
         if not self.is_here():
             return
@@ -247,11 +252,31 @@ class ExerciseWork(QObject):
         if self.exercise is not None:
             self.source.set_state_text((SLOW_STATE if slow else STATE) if self.is_here() else "")
 
+    def show_findings(self) -> None:
+        """Show as much of the findings as belongs to the hints that the student has asked for."""
+        session = self.stage.focused()
+        if self.exercise is None or not self.exercise.hides or session is None or not self.is_here():
+            return
+        self._hide_findings(session)
+        if session.is_examined:
+            self.stage.jobs.examined.emit(session)
+        if self._last is not None and self._last.text == self.text and self._shows_text():
+            self._mark(self._last.verdict)
+
+    def _hide_findings(self, session: Session) -> None:
+        """Keep back of the session's findings what waits for a hint."""
+        exercise = self.exercise
+        if exercise is None or not self.is_here():
+            return
+        shown = shown_of(exercise, self.hints())
+        session.hide_findings(partial(hide_places, kinds=exercise.hides, shown=shown))
+
     def _mark(self, verdict: Verdict) -> None:
         """Mark the lines of the text that errors and warnings are told of; what they are is said in the panel."""
         assert self.exercise
         file = str(file_of(self.exercise).absolute())
-        found = [Problem(f.line, f.message, f.severity) for f in verdict.findings if f.file == file]
+        findings = hide_judged(verdict.findings, self.exercise.hides, shown_of(self.exercise, self.hints()))
+        found = [Problem(f.line, f.message, f.severity) for f in findings if f.file == file and f.line]
         found += [Problem(verdict.line, verdict.error)] if verdict.line else []
         found += [Problem(case.line, case.error) for case in verdict.cases if case.line]
         self.source.editor.set_problems([p for p in found if p.severity != "note"])

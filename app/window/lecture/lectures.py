@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -73,14 +74,15 @@ class Lectures(QObject):
         self._asks: tuple[int, Question | None] = (-1, None)  # the step and question of the card
         self.checks = CheckJob(stage.jobs, self)
         self.checks.found.connect(self._show_checked)
-        self.checks.failed.connect(places.notice.error)
+        self.checks.failed.connect(partial(places.notice.error, cause="lecture file"))
         self._watch = FileWatch(self)
         self._watch.saved.connect(player.reload)
         self._clock = QTimer(self, interval=TICK)
         self._clock.timeout.connect(self._show_text)
         player.changed.connect(self._show)
         player.awaited_changed.connect(self._show_awaited)
-        player.problem.connect(places.notice.error)
+        player.problem.connect(self._tell_problem)
+        self._told: tuple[str, int] = ("", 0)  # text and step of the lecture when a problem was told
         stage.jobs.preparing.connect(self._show_progress)
         look.changed.connect(self._set_theme)
 
@@ -120,6 +122,7 @@ class Lectures(QObject):
         self.places.notice.ask(
             f"The lecture was left at step {number + 1}.",
             [("Go back", lambda: self._return(lecture.path, number))],
+            "left lecture",
         )
 
     def _return(self, path: Path, number: int) -> None:
@@ -156,7 +159,7 @@ class Lectures(QObject):
         try:
             lecture = read_lecture(self.player.lecture.path)
         except LectureError as error:
-            self.places.notice.error(str(error))
+            self.places.notice.error(str(error), "lecture file")
             return
         self.places.notice.inform(f"Checking {len(lecture.steps)} steps…")
         self.checks.start(lecture)
@@ -174,6 +177,20 @@ class Lectures(QObject):
         window = self.places.window
         window.showNormal() if window.isFullScreen() else window.showFullScreen()
         return True
+
+    def _tell_problem(self, sentence: str) -> None:
+        player = self.player
+        if not sentence:
+            self.places.notice.clear(cause="lecture")
+            return
+        self._told = (player.lecture.text if player.lecture else "", player.number)
+        self.places.notice.error(sentence, "lecture")
+
+    def _forget_problem(self) -> None:
+        """Take back what was told of a text that is mended, or of a step that is left."""
+        lecture, (text, number) = self.player.lecture, self._told
+        if lecture is None or lecture.text != text or (not lecture.problems and self.player.number != number):
+            self.places.notice.clear(cause="lecture")
 
     # What is shown.
 
@@ -206,6 +223,7 @@ class Lectures(QObject):
     def _show(self) -> None:
         """Show what has changed."""
         player = self.player
+        self._forget_problem()
         self._watch.watch(player.lecture.path if player.lecture else None)
         self.blank.show_blank(player.is_blank)
         self._show_text()

@@ -46,7 +46,8 @@ class LecturePlayer(QObject):
     """Walks through a lecture's steps in a window.
 
     changed: another lecture, step, answer or blank; a step that plays stands now. shown: the picture of the step is
-    there. problem: one sentence. awaited_changed: another step is waited for, or none.
+    there. compiled_asked: the counters of a session as compiled are needed. problem: one sentence, "" where the file is
+    well again. awaited_changed: another step is waited for, or none.
 
     stage: of the window. bookmark: says what the window shows. show: has it show another one.
     """
@@ -55,6 +56,7 @@ class LecturePlayer(QObject):
     shown = Signal()
     problem = Signal(str)
     awaited_changed = Signal()
+    compiled_asked = Signal(object)
 
     def __init__(
         self,
@@ -137,15 +139,17 @@ class LecturePlayer(QObject):
             self.problem.emit(f"{error} The lecture goes on as it was.")
             return
         if lecture.text == self.lecture.text:
+            self.problem.emit("")
             return
-        self._tell_problems(lecture)
         if not lecture.steps or (lecture.problems and not self.lecture.problems):
+            self._tell_problems(lecture)
             return
         old, number = self.lecture.steps[self.number], self.number
         titles = [step.title for step in lecture.steps]
         number = titles.index(old.title) if old.title in titles else min(number, len(titles) - 1)
         self._take(lecture)
         self._clear(number)  # what was computed goes with the old steps, which may be more
+        self._tell_problems(lecture)
         self.go(number, play=False)
         self.changed.emit()
 
@@ -317,7 +321,13 @@ class LecturePlayer(QObject):
             return None
         from ...lecture.check import environment_of  # the window starts without it
 
-        return environment_of(self.scenes[self.number], self._sessions, self._moment)
+        return environment_of(self.scenes[self.number], self._sessions, self._moment, self.compiled_asked.emit)
+
+    def take_compiled(self, session: Session) -> None:
+        """Say the numbers of the step that is shown anew, now that a session's counters as compiled are known."""
+        if any(one is session for one in self._sessions or ()):
+            self._filled = _Filled()
+            self.changed.emit()
 
     # Sessions.
 

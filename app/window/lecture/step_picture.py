@@ -13,7 +13,6 @@ from PySide6.QtWidgets import QAbstractButton, QMainWindow, QWidget
 from ....kernels.scenarios.catalogue import Scenario
 from ....tracer.model.launch import Launch
 from ....tracer.model.trace import Trace
-from ...control.compiled_job import CompiledJob
 from ...control.measured_job import MeasuredTimes
 from ...control.seed_jobs import SeedJobs
 from ...control.session_jobs import SessionJobs
@@ -27,6 +26,7 @@ from ...lecture.document import Lecture
 from ...lecture.expressions import ExpressionError
 from ...lecture.questions import Answer, answer_of
 from ...lecture.scenes import Moment, Scene, bookmark_of, moment_of
+from ...lecture.values import Ask
 from ...model.bookmark import Bookmark, Setup
 from ...model.session import Session
 from ...widgets.notice import Notice
@@ -44,7 +44,7 @@ class StandingStep:
     """A step where it stands, with what it says there.
 
     setups, sessions: of its panes, or of those below its chart; none where it shows a program that nobody agreed to
-    run. Raises PlaceError.
+    run. ask: asks for counters as compiled that a caption needs; None: they are waited for. Raises PlaceError.
     """
 
     def __init__(
@@ -54,13 +54,14 @@ class StandingStep:
         number: int,
         setups: tuple[Setup, ...],
         sessions: Sequence[Session],
+        ask: Ask | None = None,
     ) -> None:
         self.number, self.step, self.scene = number, lecture.steps[number], scenes[number]
         self.place = f"step {number + 1} of {len(lecture.steps)}"
         self.setups, self.sessions = setups, sessions
         self.moment = moment_of(lecture, scenes, number, sessions) if sessions else None
         own = sessions if self.scene.panes else ()
-        self._names = environment_of(self.scene, own, self.moment) if self.moment else {}
+        self._names = environment_of(self.scene, own, self.moment, ask) if self.moment else {}
 
     def caption(self) -> FilledCaption:
         """Return what the audience reads, with its numbers."""
@@ -139,8 +140,7 @@ class PictureParts(Protocol):
     def types(self) -> TypeInferenceJob: ...
     @property
     def measured(self) -> MeasuredTimes: ...
-    @property
-    def compiling(self) -> CompiledJob: ...
+    def wait_for_compiler(self) -> None: ...
     def keep_verdicts(self, keep: bool) -> None: ...
     def show_pictures_alone(self, alone: bool) -> None: ...
 
@@ -238,6 +238,7 @@ class StepPictures:
         stage = self._window.stage
         selections = moment.selections if stands else moment.first_selections
         stage.selections[: len(selections)] = selections
+        stage.playhead.in_film = not stands
         stage.playhead.seek(position)
         self._window.draw()
 
@@ -254,7 +255,7 @@ class StepPictures:
         """Wait for what is drawn as it becomes known: measured times, counters as compiled, racing counters' spreads."""
         if self._window.central.measured.sources is None:
             self._window.central.measured.read_now()
-        self._window.central.compiling.wait()
+        self._window.central.wait_for_compiler()
         spreads, loop = self._window.central.spreads, QEventLoop()
         spreads.ended.connect(loop.quit)
         while not spreads.is_idle():

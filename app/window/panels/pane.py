@@ -190,6 +190,7 @@ class Pane(QFrame):
         self.memory.legend = detail.legend
         self.counters.stand("none" if self.is_alone else detail.counters)
         is_program = self.session is not None and self.session.is_python_program
+        self.depths.enlarge(detail is LECTURE)
         has_room = detail is LECTURE or height >= DEPTHS
         self.depths.setVisible(has_room and self.compiled != "hidden" and not (self.is_alone or is_program))
 

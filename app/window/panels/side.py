@@ -1,4 +1,4 @@
-"""The column at the right: source, thread, warp, findings and explanation of the pane in focus, one tab each."""
+"""The column at the right: source, thread, warp, findings, explanation and code of the pane in focus, a tab each."""
 
 from __future__ import annotations
 
@@ -59,10 +59,16 @@ class ShowsOutput(Protocol):
     output_of: Callable[[], str]
 
 
+def _code(theme: Theme) -> View:
+    from ...views.listing.view import ListingView
+
+    return ListingView(theme)
+
+
 # What makes the view of a tab: the window starts with the one on top alone.
 MAKERS: dict[str, Callable[[Theme], View]] = {
     "source": SourceView, "thread": _thread, "warp": _warp, "findings": _findings, "explain": _explain,
-    "output": _output,
+    "code": _code, "output": _output,
 }  # fmt: skip
 TABS = tuple(MAKERS)
 
@@ -70,12 +76,13 @@ TABS = tuple(MAKERS)
 class SidePanel(QFrame):
     """Views of one session, of which the one on top is loaded and drawn; `tab_changed` names it.
 
-    moment_asked, selection_asked: what any of the views asks for.
+    moment_asked, selection_asked: what any of the views asks for. listing_asked: the code of this session's kernel.
     """
 
     tab_changed = Signal(str)
     moment_asked = Signal(float)
     selection_asked = Signal(Selection)
+    listing_asked = Signal(object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -115,6 +122,7 @@ class SidePanel(QFrame):
         if isinstance(view, ShowsOutput):
             view.output_of = lambda: self.output
         self._views[name] = view
+        view.listing_asked.connect(self.listing_asked)
         self.stack.addWidget(view)
         view.set_spotlight(self.lit)
         view.moment_asked.connect(self.moment_asked)
@@ -177,6 +185,14 @@ class SidePanel(QFrame):
         for view in self._views.values():
             view.set_theme(theme)
 
+    def show_listing(self, session: Session, refused: bool = False) -> None:
+        """Show what a session's kernel is compiled to, now that it is known, or that it may not be compiled."""
+        from ...views.listing.view import ListingView
+
+        view = self._views.get("code")
+        if isinstance(view, ListingView) and view.session is session:
+            view.show_listing(refused)
+
     def colour_by(self, choice: str) -> None:
         """Count by line in the source what colours the cells, where that is a figure of lines too."""
         self.source.heat = choice if choice in HEATS else REQUESTS
@@ -196,7 +212,7 @@ class SidePanel(QFrame):
         """Name the tabs in the words of the session."""
         shown = session or self.session
         say = theme.speaking(shown.scenario if shown else None).say
-        self.setAccessibleName(say("Source, thread, warp, findings and explanation"))
+        self.setAccessibleName(say("Source, thread, warp, findings, explanation and code"))
         for tab, name in enumerate(TABS):
             if name != "findings":
                 self.bar.setTabText(tab, say(name.capitalize()))

@@ -35,6 +35,7 @@ STEPS = (
 )
 
 
+PLAY = "Play or pause"  # the command that the window carries out
 SLIM = 22  # pixels: the height of what stands in the row in a lecture
 
 
@@ -83,7 +84,7 @@ class Transport(QFrame):
         self.refresh()
 
     def _build_buttons(self) -> None:
-        self.play = button("Play", "Play or pause (Space)", "play", "Play", self.playhead.toggle)
+        self.play = button("Play", "Play or pause (Space)", "play", "Play", partial(self.command.emit, PLAY))
         self.play.setObjectName("primary")
         made = [
             button(name, tip, picture, run=partial(self.command.emit, name)) for name, picture, tip in STEPS

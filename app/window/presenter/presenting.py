@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 from ...model.bookmark import Bookmark
 from ...widgets.appearance import Look
 from ...widgets.command import Commands
+from ...widgets.notice import Notice
 from ..lecture.player import LecturePlayer
 from ..lecture.step_picture import StepPictures
 from .thumbnails import Thumbnails
@@ -23,7 +24,7 @@ class Presenting(QObject):
     """Opens the presenter's window beside that of the audience, and goes from one to the other.
 
     audience: the main window. make_pictures: makes what draws steps. commands: of the lecture, whose keys work in
-    both windows. quit: ends the program.
+    both windows. quit: ends the program. notice: of the main window, whose messages the speaker is shown.
     """
 
     def __init__(
@@ -35,12 +36,17 @@ class Presenting(QObject):
         commands: Callable[[], Commands],
         bookmark: Callable[[], Bookmark],
         quit: Callable[[], object],
+        notice: Notice,
     ) -> None:
         super().__init__(audience)
         self.audience, self.player, self.look, self.quit = audience, player, look, quit
         self._make_pictures, self._commands, self._bookmark = make_pictures, commands, bookmark
         self.window: PresenterWindow | None = None  # made when it is first shown
         self._swapped = False  # whether the speaker has the other screen
+        self.notice = notice
+        notice.changed.connect(self._show_messages)
+        self._had_lecture = False  # since the window was opened
+        player.changed.connect(self._follow_lecture)
         self._ends = False  # whether the program is being ended
         application = QGuiApplication.instance()
         if isinstance(application, QGuiApplication):
@@ -53,9 +59,10 @@ class Presenting(QObject):
         return self.window is not None and self.window.isVisible()
 
     def toggle(self) -> None:
-        """Go to the other window: the presenter's, which is opened where it is not, or the audience's."""
+        """Open the presenter's window, close it where it is in front, or bring it there."""
         if self.window is not None and self.window.isActiveWindow():
             self.show_audience()
+            self.window.close()
         elif self.window is not None and self.is_open:
             _to_front(self.window)
         else:
@@ -69,6 +76,8 @@ class Presenting(QObject):
         self.window.show()
         self._offer()
         _to_front(self.window)
+        self._had_lecture = self.player.lecture is not None
+        self.notice.refresh()
 
     def show_audience(self) -> None:
         """Show the audience's window again where it was closed, and have it in front."""
@@ -97,6 +106,19 @@ class Presenting(QObject):
         if self.window is not None:
             self.window.close()
 
+    def _follow_lecture(self) -> None:
+        """Close the presenter's window with the lecture."""
+        has_lecture = self.player.lecture is not None
+        if self.is_open and self._had_lecture and not has_lecture and self.window is not None:
+            self.show_audience()
+            self.window.close()
+        self._had_lecture = has_lecture
+
+    def _show_messages(self) -> None:
+        """Show the speaker the messages that the audience is not shown."""
+        if self.window is not None:
+            self.window.show_messages(self.notice.sentences() if self.notice.has_audience() else [])
+
     def _made(self) -> PresenterWindow:
         thumbnails = Thumbnails(self.player, self._make_pictures, self._bookmark, self.audience.size, self)
         known = self._commands()
@@ -110,6 +132,7 @@ class Presenting(QObject):
 
     def _take_leave(self) -> None:
         """End the program where the other window was closed before; else the lecture goes on there."""
+        self.notice.refresh()
         if not self._ends and not self.audience.isVisible():
             self.quit()
 

@@ -83,6 +83,12 @@ class PresenterWindow(QWidget):
         self.body.addLayout(self._build_texts(), 9)
         self.column = QVBoxLayout(self)
         self.column.addLayout(self._build_bar())
+        self.messages = PlainLabel()
+        self.messages.setObjectName("pitfall")
+        self.messages.setWordWrap(True)
+        self.messages.setAccessibleName("Messages")
+        self.messages.hide()
+        self.column.addWidget(self.messages)
         self.column.addLayout(self.body, 1)
         self.column.addLayout(self._build_buttons())
 
@@ -251,6 +257,11 @@ class PresenterWindow(QWidget):
     def _scroll(self, direction: int) -> None:
         bar = self.area.verticalScrollBar()
         bar.setValue(bar.value() + direction * self.theme.px(3 * self.notes_size))
+
+    def show_messages(self, sentences: Sequence[str]) -> None:
+        """Show messages that the audience is not to see."""
+        self.messages.setText("\n".join(sentences))
+        self.messages.setVisible(bool(sentences))
 
     def offer_screens(self, several: bool, audience_hidden: bool) -> None:
         """Offer to swap screens where there are several, and to show the audience's window where it is closed."""

@@ -46,6 +46,7 @@ class WindowFrames:
         """Arrange: shares the room of the window, once that has its size."""
         self._window, self._scale, self.film = window, wanted.scale, film
         self._selections = list(window.stage.selections)
+        window.stage.playhead.in_film = True
         window.central.show_pictures_alone(wanted.part == "memory")
         widget = cast(QWidget, window)
         widget.setFixedSize(*wanted.size)

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Protocol
 
 from msgspec.structs import replace
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QWidget
 
 from ....kernels.scenarios.catalogue import Parameter
@@ -46,9 +47,35 @@ class ChoiceField(Combo):
 
 
 class NumberField(Entry):
-    """A field to type into."""
+    """A field for a number, or for several where `takes_spaces`; Space plays, and Return leaves it.
 
+    left: the user is done here.
+    """
+
+    left = Signal()
     hint = ""  # its tip while it is right
+    takes_spaces = False
+
+    def event(self, event: QEvent) -> bool:
+        """Leave Space to the window, whose shortcut plays."""
+        if event.type() == QEvent.Type.ShortcutOverride and self._is_for_window(event):
+            event.ignore()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Type; Return asks for what was typed and leaves the field unless that is refused."""
+        if self._is_for_window(event):
+            event.ignore()
+            return
+        super().keyPressEvent(event)
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            event.accept()
+            if not self.property("invalid"):
+                self.left.emit()
+
+    def _is_for_window(self, event: QEvent) -> bool:
+        return isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Space and not self.takes_spaces
 
     def mark(self, sentence: str) -> None:
         """Show the field as wrong, or as right again."""

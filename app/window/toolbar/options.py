@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QSignalBlocker
+from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QCheckBox, QFormLayout, QFrame, QWidget
 
 from ...model.setup_launch import SCHEDULES
@@ -16,7 +17,12 @@ NUMBERS = (("seed", "Seed", 6), ("resident", "Resident blocks", 6), ("blocks", "
 
 
 class LaunchOptions(QFrame):
-    """Fields of what every launch has, whatever its scenario: `fields` by the names that `option_texts` has too."""
+    """Fields of what every launch has, whatever its scenario: `fields` by the names that `option_texts` has too.
+
+    closed: it is no longer shown.
+    """
+
+    closed = Signal()
 
     def __init__(
         self, touched: Callable[[str, bool], None], left: Callable[[], None], parent: QWidget
@@ -31,13 +37,21 @@ class LaunchOptions(QFrame):
         self.form = QFormLayout(self)
         self.form.addRow(PlainLabel("Schedule"), self.schedule)
         self.numbers = {name: NumberField(label, digits) for name, label, digits in NUMBERS}
+        self.numbers["blocks"].takes_spaces = True
+        self.schedule.left.connect(self.hide)
         for name, label, _ in NUMBERS:
+            self.numbers[name].left.connect(self.hide)
             self.numbers[name].textEdited.connect(lambda _, name=name: touched(name, False))
             self.numbers[name].editingFinished.connect(left)
             self.form.addRow(PlainLabel(label), self.numbers[name])
         self.same = QCheckBox("Change both panes alike")
         self.same.setAccessibleName("Change both panes alike")
         self.form.addRow(self.same)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Tell that the user is done here."""
+        super().hideEvent(event)
+        self.closed.emit()
 
     def set_theme(self, theme: Theme) -> None:
         """Take colours and text size for the check box, which the style sheet of the application leaves alone."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import cast
 
 from PySide6.QtCore import QPoint, QTimer, Signal
-from PySide6.QtWidgets import QFrame, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QPushButton, QWidget
 
 from ....kernels.scenarios.catalogue import Parameter, Scenario
 from ...model.bookmark import Setup
@@ -29,7 +29,16 @@ from ...widgets.flow_layout import FlowLayout
 from ...widgets.plain_text import PlainLabel
 from ...widgets.spoken_words import speak
 from ...widgets.theme import Theme
-from .fields import Field, FileField, NumberField, field_for, handle_for, merged_parameters, parameter_chips
+from .fields import (
+    ChoiceField,
+    Field,
+    FileField,
+    NumberField,
+    field_for,
+    handle_for,
+    merged_parameters,
+    parameter_chips,
+)
 from .hand import Hand, Handle, ParameterChip
 from .options import LaunchOptions
 from .steps import Track, nearest, unit_of
@@ -46,6 +55,7 @@ class Toolbar(QFrame):
 
     setups_asked: the user wants these setups. problem: a field cannot be used, one sentence; "" when all can.
     may_come: launches of other kernels that a hand may move a parameter to.
+    left: the user is done with a field.
     moved: a hand that moves a parameter wants these setups just now; rested: and no others any more.
     Fields show the setup of the pane in focus, and say where the other one's differs; only what the user touched
     is written into setups.
@@ -54,6 +64,7 @@ class Toolbar(QFrame):
     setups_asked = Signal(object)
     problem = Signal(str)
     may_come = Signal(object)
+    left = Signal()
     moved = Signal(object)
     rested = Signal()
 
@@ -95,11 +106,13 @@ class Toolbar(QFrame):
         self.scenario_combos = [Combo(f"{pane} scenario") for pane in PANE_NAMES]
         for i, (pane, combo) in enumerate(zip(PANE_NAMES, self.scenario_combos, strict=True)):
             combo.picked.connect(partial(self.pick, i))
+            combo.left.connect(self.left)
             self._scenario_chips.append(Chip(pane, [combo]))
             self.flow.add(self._scenario_chips[-1])
         self.panel = LaunchOptions(self._touch, self._finish, self)
         self.schedule, self.same, self.form = self.panel.schedule, self.panel.same, self.panel.form
         self.options = self.panel.numbers
+        self.panel.closed.connect(self.left)
         self.same.toggled.connect(self._share)
         self._build_buttons()
 
@@ -184,6 +197,12 @@ class Toolbar(QFrame):
         self._fill()
         self.panel.show_shared(shared, len(setups) > 1)
 
+    def has_focus_in_field(self) -> bool:
+        """Return whether the user types into a field here, or chooses in one."""
+        return isinstance(QApplication.focusWidget(), NumberField | Combo) and self.isAncestorOf(
+            QApplication.focusWidget()
+        )
+
     def restore(self) -> None:
         """Show the setups again in place of what the user typed."""
         self._forget()
@@ -235,6 +254,9 @@ class Toolbar(QFrame):
         self._drop_fields()
         self._parameters, self._owners = parameters, owners
         self.fields = {p.name: field_for(p, partial(self._touch, p.name), self._finish) for p in parameters}
+        for field in self.fields.values():
+            if isinstance(field, NumberField | ChoiceField):
+                field.left.connect(self.left)
         self._chips = parameter_chips([p for p in parameters if not p.aside], self.fields, owners)
         for i, chip in enumerate(self._chips):
             self.flow.insert(3 + i, chip)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
 
 from ...lecture.edit.text import step_words
@@ -21,8 +21,10 @@ class CaptionEditor(QFrame):
     """Two fields that lie over a caption bar while they are written in.
 
     What is written is taken with Ctrl+Enter, or when the focus goes elsewhere; with Escape it is given up. What can't
-    be taken stays in its field, with the reason below it.
+    be taken stays in its field, with the reason below it. closed: nothing is written here any more.
     """
+
+    closed = Signal()
 
     def __init__(self, writer: LectureWriter, bar: CaptionBar, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -114,6 +116,7 @@ class CaptionEditor(QFrame):
         self.hide()
         if had_focus:
             self.over.setFocus()
+        self.closed.emit()
 
     def _leave(self) -> None:
         if self.isVisible() and not has_focus_within(self):

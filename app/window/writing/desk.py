@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDockWidget, QFileDialog, QMainWindow, QMessageBox
 
@@ -30,8 +31,10 @@ class WritingDesk(QObject):
     """Writes the lecture that a window presents.
 
     window: the parent of dialogs, which holds the panel. screen: says what it shows. launch_of: of the program that
-    the user runs the launch that a trace is of.
+    the user runs the launch that a trace is of. writing_changed: the user begins or ends to write.
     """
+
+    writing_changed = Signal()
 
     def __init__(
         self,
@@ -49,7 +52,9 @@ class WritingDesk(QObject):
             lectures.places.notice,
         )
         self.writer = LectureWriter(lectures.player, stage, screen, self.choose_path, launch_of, self)
-        self.writer.problem.connect(self.notice.error)
+        self.writer.problem.connect(partial(self.notice.error, cause="writing"))
+        self.writer.changed.connect(partial(self.notice.clear, cause="writing"))
+        lectures.player.shown.connect(partial(self.notice.clear, cause="writing"))
         self.writer.told.connect(self.notice.inform)
         self.writer.saved.connect(lambda path: lectures.settings.note_lecture(str(path)))
         self.writer.left_unsaved.connect(lambda: QTimer.singleShot(0, self, self._offer_to_save))
@@ -58,6 +63,7 @@ class WritingDesk(QObject):
         self.dock: QDockWidget | None = None
         self.heading: PanelHeading | None = None
         self.bar.installEventFilter(self)
+        self.writer.changed.connect(self.writing_changed)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Let a double click on the caption write it."""
@@ -115,7 +121,14 @@ class WritingDesk(QObject):
             from .caption_editor import CaptionEditor  # what nobody writes with is not loaded
 
             self.caption = CaptionEditor(self.writer, self.bar, self.theme, self.over)
+            self.caption.closed.connect(self.writing_changed)
+            self.caption.closed.connect(partial(self.notice.clear, cause="writing"))
         self.caption.open()
+        self.writing_changed.emit()
+
+    def is_writing(self) -> bool:
+        """Return whether the user writes at the lecture."""
+        return self.is_panel_shown() or (self.caption is not None and self.caption.isVisible())
 
     def toggle_panel(self) -> None:
         """Show the panel, or hide it."""
@@ -142,6 +155,7 @@ class WritingDesk(QObject):
             self.dock.setWidget(self.panel)
             self.heading = PanelHeading(self.dock.windowTitle(), self.toggle_panel)
             self.dock.setTitleBarWidget(self.heading)
+            self.dock.visibilityChanged.connect(lambda _shown: self.writing_changed.emit())
             self.dock.visibilityChanged.connect(
                 lambda shown: self.panel.follow() if shown and self.panel else None
             )
@@ -185,4 +199,4 @@ class WritingDesk(QObject):
     def _offer_to_save(self) -> None:
         writer = self.writer
         answers = [("Save…", self.save), ("Present it again", writer.resume), ("Forget it", writer.discard)]
-        self.notice.ask("The lecture that was left is in no file yet.", answers)
+        self.notice.ask("The lecture that was left is in no file yet.", answers, "left lecture")

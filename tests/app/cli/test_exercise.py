@@ -172,7 +172,7 @@ def test_json_has_the_keys_that_the_document_describes(home, capsys, body):
 
 
 def test_every_key_of_the_json_is_described():
-    text = (ROOT / "EXERCISES.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/pages/how-to/exercises.md").read_text(encoding="utf-8")
     described = text.partition("## Grading")[2]
     for key in (*VERDICT, *CASE, *GOAL, *WRONG, *FINDING):
         assert f"`{key}`" in described, key

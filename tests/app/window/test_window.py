@@ -36,6 +36,31 @@ def test_space_plays_and_pauses(window):
     assert not window.playhead.playing
 
 
+@pytest.mark.parametrize("focus", [0, 1])
+def test_what_stands_is_a_whole_moment_in_every_pane(window, focus):
+    window.stage.set_focus(focus)
+    window.stage.set_link("progress")
+    window.stage.seek(1, 5)
+    press(window, "Space")
+    until(lambda: window.stage.moments()[focus] > 6.2)
+    press(window, "Space")
+    assert window.stage.moments()[focus] % 1 == 0
+    for key in ("Right", "Shift+Right", "Left", "Right"):
+        press(window, key)
+        until(lambda: not window.central.is_held)
+        shown = [pane.memory.moment for pane in window.central.panes]
+        assert all(moment % 1 == 0 for moment in shown), (key, shown)
+        assert all(moment == np.floor(own) for moment, own in zip(shown, window.stage.moments(), strict=True))
+
+
+def test_both_panes_glide_while_they_play(window):
+    window.stage.set_link("progress")
+    window.stage.seek(1, 2)
+    press(window, "Space")
+    until(lambda: all(pane.memory.moment % 1 for pane in window.central.panes))
+    press(window, "Space")
+
+
 def test_keys_step_in_moments_of_the_pane_in_focus(window):
     press(window, "Right", "Right", "Left", "Right")
     assert window.stage.moments()[1] == 5

@@ -122,15 +122,15 @@ def ok_jitted_for_the_CPU(a, b, n):
 
 
 @cuda.jit(device=True)
+def part(a, n):
+    return a[n : n + 4]
+
+
+@cuda.jit(device=True)
 def down(x):
     if x <= 1:
         return 1
-    return x * down(x - 1)
-
-
-@cuda.jit
-def ok_recursive(a, b, n):
-    b[0] = down(n)
+    return x * down(x - 1)  #!!
 
 
 @cuda.jit

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 
 from engines import LONGS, both, kernel, nothing, same
@@ -633,3 +635,71 @@ def test_misaligned_elements_end_the_launch(tmp_path):
         compiled.run_compiled(wrong, nothing)
     error = run_simulator(wrong, nothing).error
     assert error is not None and error.message.startswith("b, seen as int32 from byte 2 on")
+
+
+def test_local_names_for_what_numba_knows_when_it_compiles(tmp_path):
+    source = """
+    @cuda.jit(device=True)
+    def twice(x):
+        return x + x
+
+    @cuda.jit(device=True)
+    def place(index, size):
+        block = cuda.blockIdx
+        return block.x * size.x + index.x
+
+    @cuda.jit
+    def kernel(a, out):
+        shared, dim = cuda.shared, cuda.blockDim
+        tid, own = cuda.threadIdx, cuda.local
+        sync = cuda.syncthreads
+        add, root, f, m = cuda.atomic.add, math.sqrt, twice, math
+        kind, number = a.dtype, np.float64
+        tile, mine = shared.array(32, kind), own.array(2, number)
+        t, i = tid.x, place(cuda.threadIdx, dim)
+        tile[t] = f(a[i])
+        mine[0] = m.floor(root(number(t)))
+        sync()
+        add(out, 0, tile[31 - t])
+        out[i] = mine[0]
+    """
+    same(launch(tmp_path, source, LONGS, grid=(2, 1, 1), block=(32, 1, 1)))
+
+
+def test_arrays_are_unpacked(tmp_path):
+    source = """
+    @cuda.jit
+    def kernel(a, out):
+        s = cuda.shared.array((8, 2), int64)
+        t = cuda.threadIdx.x
+        s[t, 0], s[t, 1] = a[t], 2 * a[t]
+        x, y = s[t]
+        x, y = y, x
+        row = s[t]
+        p, q = row
+        (u, v), w = s[t], 3
+        out[t], out[t + 8] = row
+        out[t + 16] = x - y + p * q + u - v * w
+        for c, d in s[:2]:
+            out[t + 16] += c * d
+        g = cuda.grid(2)
+        i, j = g
+        out[t + 24] = i + j + g[types.uint32(0)] + g[np.uint8(1)]
+    """
+    same(launch(tmp_path, "from numba import types\n" + textwrap.dedent(source), LONGS, block=(8, 1, 1)))
+
+
+def test_axes_that_an_ellipsis_leaves_out(tmp_path):
+    source = """
+    @cuda.jit
+    def kernel(a, out):
+        s, t = cuda.shared.array((4, 2, 3), int64), cuda.threadIdx.x
+        if t == 0:
+            s[...] = 7
+            s[1, ..., 2] = 5
+        cuda.syncthreads()
+        one = a[t, ...]
+        out[t, ...] = s[..., t % 3][t % 4, 1] + s[t % 4, ..., 2][1]
+        out[t + 8] = s[1, 0, 2, ...] + a[t]
+    """
+    same(launch(tmp_path, source, LONGS, block=(8, 1, 1)))

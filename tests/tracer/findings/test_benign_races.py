@@ -33,6 +33,20 @@ def test_where_nothing_changes_at_all_other_values_may_show_the_race(tmp_path):
     assert "error" in races(tmp_path, body, Array((128,), "float32", "random"))
 
 
+@EVERY
+def test_a_table_that_each_thread_fills_for_itself(tmp_path, schedule):
+    fill = "s = cuda.shared.array(8, int32)\nfor k in range(8):\n    s[k] = {}\narg1[t] = s[{}]"
+    given = (Array((8,), "int32", "arange"), Array((32,), "int32"))
+    for value, read, expected in (
+        ("arg0[k]", "t % 8", {"note"}),
+        ("7", "t % 8", {"warning"}),  # with values that differ it may not be harmless
+        ("arg0[k] + t", "t % 8", {"error"}),
+    ):
+        assert set(races(tmp_path, fill.format(value, read), *given, schedule=schedule, grid=1)) == expected
+    some = fill.format("arg0[k]", "t % 8").replace("    s[k]", "    if (t + k) % 3 == 0:\n        s[k]")
+    assert "error" in races(tmp_path, some, *given, schedule=schedule, grid=1)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "complex64", "int32", "int64"])
 def test_nan_and_poison_show_nothing_of_what_stays_as_it_is(tmp_path, dtype):
     body = "if 0 < i < 127:\n    arg0[i] = arg0[i - 1]"

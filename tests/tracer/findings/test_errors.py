@@ -73,7 +73,8 @@ EVERY = pytest.mark.parametrize("schedule", ["lockstep", "sequential", "random"]
          [("barrier", "note", 1)]),
         # after they stored what others may need
         ("s = cuda.shared.array(64, int32)\nfor k in range(3):\n    s[t] = k\n    cuda.syncthreads()\n"
-         "    if t == 7:\n        return\n    arg0[t] = s[63 - t]\n    cuda.syncthreads()", [("barrier", "warning", 1)]),
+         "    if t == 7:\n        return\n    arg0[t] = s[63 - t]\n    cuda.syncthreads()",
+         [("barrier", "warning", 1)]),
         # correct: all come, all the same way, as often as each other
         ("cuda.syncthreads()\nif t < 32:\n    arg0[t] = t", []),
         ("for k in range(3):\n    cuda.syncthreads()\narg0[t] = t", []),
@@ -202,7 +203,7 @@ def test_a_return_before_a_barrier_and_what_it_left_unwritten_are_one_finding(
     ],
 )
 def test_reads_of_what_nobody_wrote(tmp_path, schedule, body, expected):
-    _, found = kernel(tmp_path, body, OUT, Array((64,), "float32", "empty"), schedule=schedule)
+    _, found = kernel(tmp_path, body, OUT, Array((64,), "int32", "empty"), schedule=schedule)
     assert sum(f.count for f in found) == expected
     assert {(f.kind, f.severity) for f in found} <= {("unwritten", "error")}
 

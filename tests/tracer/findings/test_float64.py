@@ -162,6 +162,28 @@ def test_what_a_device_function_returns_is_mended_in_it(tmp_path):
     assert narrow == []
 
 
+def test_what_is_unpacked_is_mended_where_it_is_returned(tmp_path):
+    source = """
+    @cuda.jit(device=True)
+    def halves(x):
+        return x, 0.5 * x
+
+    @cuda.jit
+    def kernel(a, out):
+        i = cuda.grid(1)
+        w, h = halves(a[i])
+        out[i] = h * w
+    """
+    made = launch(tmp_path, source, (Array((32,)), Array((32,))), block=(32, 1, 1))
+    causes = {
+        cause
+        for operation in operations_of([made])[0]
+        for what, _, remedy in operation.causes
+        for cause in (what, remedy)
+    }
+    assert {"halves(), which returns float64", "let halves return float32"} <= causes
+
+
 def test_float64_is_meant_where_an_array_holds_it(tmp_path):
     assert arithmetic(tmp_path, "arg1[t] = arg0[t] * 2.0", IN, Array((256,), "float64")) == ()
 

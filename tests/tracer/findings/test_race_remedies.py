@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from finding_kernels import EVERY, kernel
-from launching import Array
+from launching import Array, trace
 from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.findings.all_findings import findings_of
+from tilescope.tracer.findings.race_remedies import ATOMIC
 
 S = "s = cuda.shared.array(128, int32)\n"
 FLOATS = (Array((128,), "int32", "arange"), Array((128,), "int32"))
@@ -188,3 +189,44 @@ def test_elements_of_several_blocks_are_said_to_be(tmp_path):
     (found,) = errors(tmp_path, body, grid=2)
     assert found.message.startswith("128 elements of s in 2 blocks are written on line 8")
     assert "in 2 blocks" not in errors(tmp_path, body)[0].message
+
+
+def test_updates_of_one_array_on_two_lines_need_atomics_on_both(tmp_path):
+    body = "arg1[t // 4] += arg0[t]\narg1[t // 4 + 1] += 2 * arg0[t]"
+    assert [f.remedy for f in errors(tmp_path, body)] == [ATOMIC, ATOMIC]
+
+
+def test_a_barrier_orders_updates_on_two_lines_of_which_one_has_no_race(tmp_path):
+    body = "arg1[t] += arg0[t]\narg1[63 - t] += 2 * arg0[t]"
+    assert all("cuda.syncthreads() between line 7 and line 8" in f.remedy for f in errors(tmp_path, body))
+
+
+BRANCH = """if t % 4 != 1:
+            for r in range(2):
+                tile[t] = a[t] + r
+                out[t] += look(tile, t)"""
+
+
+def test_no_barrier_is_advised_in_a_branch_that_a_function_is_called_in(tmp_path):
+    source = """
+    @cuda.jit(device=True)
+    def look(tile, t):
+        return tile[(t + 1) % 64]
+
+    @cuda.jit
+    def kernel(a, out):
+        tile = cuda.shared.array(64, int32)
+        t = cuda.threadIdx.x
+        tile[t] = 0
+        cuda.syncthreads()
+        {}
+    """
+    remedies = {
+        "tile[t] = a[t]\n        out[t] = look(tile, t)": "put cuda.syncthreads() between line 15 and line 7 of look",
+        "if t % 4 != 1: tile[t] = a[t]\n        out[t] = look(tile, t)": "put cuda.syncthreads() between line 15 and line 7 of look",
+        BRANCH: "let another array be written",
+    }
+    for line, remedy in remedies.items():
+        ended = trace(tmp_path, source.format(line), FLOATS, block=(64, 1, 1))
+        found = [f.remedy for f in findings_of(ended, requests_of(ended)) if f.kind == "race"]
+        assert any(text.startswith(remedy) for text in found), (line, found)

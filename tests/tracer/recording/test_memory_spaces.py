@@ -29,6 +29,37 @@ def test_shared_arrays_two_on_one_line_are_two(tmp_path):
     assert shared[1].address - shared[0].address == 16
 
 
+NAMED = """
+@cuda.jit
+def kernel(out):
+    tile = cuda.shared.array(4, float32)
+    own = cuda.local.array(2, float32)
+    table = cuda.const.array_like(TABLE)
+    tile[0] = own[0] = table[0]
+    out[0] = tile[0]
+"""
+
+
+@pytest.mark.parametrize("inserted", ["", "# one line\n", "# two\n# lines\n", "ONE = 1\n\n\n\n"])
+def test_arrays_keep_their_names_when_lines_are_inserted_above_and_the_file_runs_again(tmp_path, inserted):
+    made = "TABLE = np.ones(2, np.float32)\n"
+    for text in (NAMED, inserted + NAMED, NAMED.replace("tile", "other"), NAMED):
+        traced = trace(tmp_path, made + text, (Array((1,)),))
+        names = {buffer.name for buffer in traced.buffers}
+        assert names == {"out", "own", "table", "other" if "other" in text else "tile"}
+
+
+def test_a_column_counts_characters_of_the_text_that_the_file_has_now(tmp_path):
+    for word in ("aaaaaaa", "\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4"):
+        source = (
+            f"@cuda.jit\ndef kernel(out):\n    '{word}'; out[0] = 1; {word} = cuda.shared.array(2, float32)\n"
+        )
+        traced = trace(tmp_path, source + f"    {word}[0] = 1\n", (Array((1,)),))
+        site = traced.sites[traced.site[0]]
+        assert traced.sources[site.file].splitlines()[site.line - 1][site.column :].startswith("out[0]")
+        assert [buffer.name for buffer in traced.buffers] == ["out", word]
+
+
 def test_shared_memory_is_fresh_in_each_block_and_poisoned(tmp_path):
     source = """
     @cuda.jit

@@ -99,7 +99,7 @@ def test_process_stays_warm(worker: Worker, tmp_path: Path):
 
 
 def test_prints_arrive_in_order_and_harm_nothing(worker: Worker, tmp_path: Path):
-    source = DOUBLE + "    print('thread', i, flush=True)\n    os.write(1, b'{}\\n')\n"
+    source = "import os\nos.write(1, b'{}\\n')\n" + DOUBLE + "    print('thread', i)\n"
     said: list[str] = []
     trace = worker.run(double(tmp_path, source), output=said.append)
     assert len(trace) == 16
@@ -108,19 +108,22 @@ def test_prints_arrive_in_order_and_harm_nothing(worker: Worker, tmp_path: Path)
 
 def test_prints_of_odd_text_arrive(worker: Worker, tmp_path: Path):
     said: list[str] = []
-    worker.run(
-        double(tmp_path, DOUBLE + "    if i == 0:\n        print('ä\\ud800', end='')\n"), output=said.append
-    )
+    worker.run(double(tmp_path, DOUBLE + "print('ä\\ud800', end='')\n"), output=said.append)
     assert said[-1] == "ä?"
 
 
-def test_kernel_that_reads_input_finds_none(worker: Worker, tmp_path: Path):
-    trace = worker.run(double(tmp_path, DOUBLE + "    input()\n"))
-    assert trace.error is not None and trace.error.type == "EOFError"
+def test_module_that_reads_input_finds_none(worker: Worker, tmp_path: Path):
+    with pytest.raises(WorkerError, match="EOFError"):
+        worker.run(double(tmp_path, DOUBLE + "input()\n"))
+
+
+def test_kernel_that_numba_refuses_is_one_sentence(worker: Worker, tmp_path: Path):
+    with pytest.raises(WorkerError, match=r"kernels.py:\d+: Numba can't compile kernel .* a GPU has no input\(\)"):
+        worker.run(double(tmp_path, DOUBLE + "    input()\n"))
 
 
 def test_kernel_that_raises_gives_the_trace_up_to_there(worker: Worker, tmp_path: Path):
-    source = DOUBLE.replace("    a[i] =", "    if i == 6:\n        raise KeyError(i)\n    a[i] =")
+    source = DOUBLE.replace("    a[i] =", "    if i == 6:\n        raise KeyError\n    a[i] =")
     trace = worker.run(double(tmp_path, source))
     assert trace.error is not None
     assert (trace.error.type, trace.error.block, trace.error.thread) == ("KeyError", (3, 0, 0), (0, 0, 0))
@@ -197,7 +200,7 @@ def test_process_killed_while_idle_is_replaced_without_a_word(worker: Worker, tm
 
 
 def test_segfault_is_told_and_the_next_run_works(worker: Worker, tmp_path: Path):
-    crash = DOUBLE + "    import ctypes\n    ctypes.string_at(0)\n"
+    crash = DOUBLE + "import ctypes\nctypes.string_at(0)\n"
     with pytest.raises(WorkerError, match="ended unexpectedly"):
         worker.run(double(tmp_path, crash))
     run(worker, double(tmp_path))

@@ -129,11 +129,11 @@ def test_barriers_that_count_and_vote(tmp_path):
     @cuda.jit
     def kernel(out):
         t = cuda.threadIdx.x
-        out[t, 0] = cuda.syncthreads_count(t % 2 == 0)
-        out[t, 1] = cuda.syncthreads_and(t < 8)
-        out[t, 2] = cuda.syncthreads_or(t == 9)
-        out[t, 3] = cuda.syncthreads_and(t < 7)
-        out[t, 4] = cuda.syncthreads_or(t == 3)
+        out[t, 0] = cuda.syncthreads_count(int(t % 2 == 0))
+        out[t, 1] = cuda.syncthreads_and(int(t < 8))
+        out[t, 2] = cuda.syncthreads_or(int(t == 9))
+        out[t, 3] = cuda.syncthreads_and(int(t < 7))
+        out[t, 4] = cuda.syncthreads_or(int(t == 3))
     """
     for schedule in ("lockstep", "sequential", "random"):
         traced = trace(tmp_path, source, (Array((8, 5), "int32"),), block=(8, 1, 1), schedule=schedule)

@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 from tilescope.tracer.findings.not_compiled import refusal_message
+from tilescope.tracer.simulator import numba_patch
 from tilescope.tracer.type_inference.client import TypeInference
-from tilescope.tracer.type_inference.live_kernel import LaunchedKernels, question_of_call, remember_signatures
+from tilescope.tracer.type_inference.live_kernel import LaunchedKernels, question_of_call
 
 DATA = Path(__file__).parents[2] / "data" / "compiler"
 HAS_NUMBA_CUDA = importlib.util.find_spec("numba_cuda") is not None
@@ -76,6 +77,9 @@ REFUSED = [
     ("a[0] = Thing.value  #!", "Thing is a class"),
     ("a[0] = THING.value  #!", "THING is a Thing"),
     ("a[0] = fails_inside(a[0])", "a GPU has no open()"),
+    ("a[0] = down(n)", "it calls itself"),
+    ("a[0] = np.sqrt(a[0])  #!", "no np.sqrt"),
+    ("t = part(a, n)  #!\na[0] = t[0]", "a device function returns a part"),
 ]
 CORRECT = re.findall(r"def (ok_\w+)\(", (DATA / "correct_kernels.py").read_text())
 FLOATS = np.arange(8, dtype=np.float32)
@@ -114,13 +118,11 @@ def told(tmp_path_factory):
 
 
 def imported(path):
-    """Return a file as a module, whose kernels remember their signatures."""
-    from numba import cuda
-
+    """Return a file as a module of the tracer's kernels."""
+    numba_patch.install()
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of numba.cuda.random, in the simulator
         patch.syspath_prepend(str(DATA))
-        patch.setattr(cuda, "jit", remember_signatures(cuda.jit))
         spec = importlib.util.spec_from_file_location("kernels_of_test", path)
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)

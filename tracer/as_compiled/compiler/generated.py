@@ -1,8 +1,7 @@
-"""The instructions of generated code that access memory: of PTX, as LLVM writes it, and of a GPU's own code.
+"""The instructions of generated code that access memory: of PTX, and of a GPU's own code.
 
-Code generators join accesses: LLVM makes two loads of neighbours one where it knows that the address is a multiple of
-their size, and ptxas, which places shared memory, does so there. An access that is missing has become part of another
-one. ptxas also lets all warps execute the few instructions of a short branch, and switches lanes off.
+LLVM's code generator makes two loads of neighbours one where it knows that the address is a multiple of their size.
+An access whose number is missing from the PTX has become part of another one.
 """
 
 from __future__ import annotations
@@ -20,47 +19,65 @@ from .numbered import FIRST
 ARCHITECTURE = "sm_90"
 SECONDS = 60.0  # that NVIDIA's programs may take
 _LOC = re.compile(r"\s*\.loc\s+\d+\s+(\d+)")
-_PTX = re.compile(r"(?:@!?%p\d+\s+)?(?:ld|st|atom|red)((?:\.[a-z_]\w*(?:::\w+)?)*?)(?:\.v([248]))?\.[bfus](\d+)\s")
+_PTX = re.compile(
+    r"^\s*(?:@!?%p\d+\s+)?(ld|st|atom|red)((?:\.[a-z_]\w*(?:::\w+)?)*?)(?:\.v([248]))?\.[bfus](\d+)\s"
+)
 _LINE = re.compile(r"//## File \"[^\"]*\", line (\d+)")
-_SASS = re.compile(r"(@!?U?P\d+ +)?(LDS|STS|LDG|STG|LD|ST|ATOMS|ATOMG|ATOM|RED|REDG)((?:\.\w+)*) ")
-_SPACES = {
-    "LDS": "shared", "STS": "shared", "ATOMS": "shared", "LDG": "global", "STG": "global", "ATOMG": "global",
-    "REDG": "global", "RED": "global",
-}  # fmt: skip
+_SASS = re.compile(r"\b(LDS|STS|LDG|STG|LD|ST)((?:\.\w+)*) ")
+_KINDS = {"ld": "load", "st": "store", "LDS": "load", "LDG": "load", "LD": "load"}
+_SPACES = {"LDS": "shared", "STS": "shared", "LDG": "global", "STG": "global"}
 
 
 class Emitted(msgspec.Struct, frozen=True):
     """An instruction that accesses memory."""
 
     size: int  # bytes
-    space: str = ""  # "shared", "global"; "" for an address that may be either
-    is_predicated: bool = False  # whether lanes, or all of a warp, may be switched off for it
+    space: str  # "shared", "global"; "" for an address that may be either
 
 
-class GeneratedCode(msgspec.Struct, frozen=True):
-    """What a kernel was compiled to."""
+class NamedAccess(msgspec.Struct, frozen=True):
+    """An instruction that loads or stores, and the line that it is said to be of."""
 
-    accesses: dict[int, Emitted]  # by the number of the access
-    registers: int | None = None  # of a thread
-    spills: int | None = None  # bytes of a thread that did not fit in registers
-    compiler: str = ""  # "ptxas 13.0"; "" for PTX
+    line: int
+    kind: str  # "load", "store", "" for atomics
+    space: str  # as of `Emitted`
+    size: int  # bytes
 
 
-def of_ptx(ptx: str) -> GeneratedCode:
-    """Find the accesses of a kernel's PTX."""
+class SassCode(msgspec.Struct, frozen=True):
+    """A GPU's code."""
+
+    accesses: list[NamedAccess]
+    registers: int | None  # of a thread
+    spills: int | None  # bytes of a thread that did not fit in registers
+    compiler: str  # "ptxas 13.0"
+
+
+def of_ptx(ptx: str) -> dict[int, Emitted]:
+    """Find the numbered accesses of a kernel's PTX (see `numbered`)."""
     found: dict[int, Emitted] = {}
+    for one in accesses_of_ptx(ptx):
+        if one.line >= FIRST:
+            before = found.get(one.line)
+            found[one.line] = Emitted(max(one.size, before.size if before else 0), one.space)
+    return found
+
+
+def accesses_of_ptx(ptx: str) -> list[NamedAccess]:
+    """Find all accesses of PTX but those to parameters and local memory."""
+    found = []
     line = 0
     for text in ptx.split("\n"):
         if match := _LOC.match(text):
             line = int(match[1])
-        elif line >= FIRST and (match := _PTX.search(text)):
-            size = int(match[3]) // 8 * int(match[2] or 1)
-            space = next((one for one in ("shared", "global") if f".{one}" in match[1]), "")
-            found[line] = Emitted(max(size, found[line].size if line in found else 0), space)
-    return GeneratedCode(found)
+        elif (match := _PTX.match(text)) and ".param" not in match[2] and ".local" not in match[2]:
+            space = next((one for one in ("shared", "global") if f".{one}" in match[2]), "")
+            size = int(match[4]) // 8 * int(match[3] or 1)
+            found.append(NamedAccess(line, _KINDS.get(match[1], ""), space, size))
+    return found
 
 
-def of_sass(ptx: str) -> GeneratedCode | None:
+def of_sass(ptx: str) -> SassCode | None:
     """Compile PTX for a GPU and find the accesses of its code; None without NVIDIA's programs, or if they fail."""
     ptxas, nvdisasm = nvidia_files.ptxas(), nvidia_files.nvdisasm()
     if ptxas is None or nvdisasm is None:
@@ -74,7 +91,12 @@ def of_sass(ptx: str) -> GeneratedCode | None:
             listed = _run([str(nvdisasm), "-g", "-c", str(code)])
         except (OSError, subprocess.SubprocessError):
             return None
-    return _parsed(listed, said)
+    registers = re.search(r"Used (\d+) registers", said)
+    spills = [int(n) for n in re.findall(r"(\d+) bytes spill (?:stores|loads)", said)]
+    return SassCode(
+        _accesses_of_sass(listed), int(registers[1]) if registers else None, sum(spills) if spills else None,
+        f"ptxas {nvidia_files.ptxas_version()}",
+    )  # fmt: skip
 
 
 def _run(command: list[str]) -> str:
@@ -82,25 +104,16 @@ def _run(command: list[str]) -> str:
     return done.stdout + done.stderr
 
 
-def _parsed(listed: str, said: str) -> GeneratedCode:
-    found: dict[int, Emitted] = {}
+def _accesses_of_sass(listed: str) -> list[NamedAccess]:
+    found = []
     line = 0
     for text in listed.split("\n"):
         if match := _LINE.search(text):
             line = int(match[1])
-        elif line >= FIRST and (match := _SASS.search(text)):
-            emitted = Emitted(_size(match[3]), _SPACES.get(match[2], ""), match[1] is not None)
-            before = found.get(line)
-            if before is not None:
-                predicated = before.is_predicated and emitted.is_predicated
-                emitted = Emitted(max(before.size, emitted.size), emitted.space, predicated)
-            found[line] = emitted
-    registers = re.search(r"Used (\d+) registers", said)
-    spills = [int(n) for n in re.findall(r"(\d+) bytes spill (?:stores|loads)", said)]
-    return GeneratedCode(
-        found, int(registers[1]) if registers else None, sum(spills) if spills else None,
-        f"ptxas {nvidia_files.ptxas_version()}",
-    )  # fmt: skip
+        elif match := _SASS.search(text):
+            kind = _KINDS.get(match[1], "store")
+            found.append(NamedAccess(line, kind, _SPACES.get(match[1], ""), _size(match[2])))
+    return found
 
 
 def _size(modifiers: str) -> int:

@@ -74,7 +74,7 @@ def compiled_ir(kernel: Any, arguments: tuple[Any, ...], fastmath: bool) -> Kern
     from numba.core.types import Type
     from numba.cuda import compiler
 
-    _stand_in_for_gpu()
+    _stand_in_for_gpu()  # of libNVVM, which is optional, Numba asks little before it is to compile
     kinds = tuple(one if isinstance(one, Type) else typeof(one) for one in arguments)
     sites = [CodeSite("", 0)]
     with _sites_in_debug_locations(sites):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,21 +14,24 @@ from ...calls.call import ArgumentTuple, ArrayPlace, memory_file
 from ...model.launch import Array, Launch
 from ...recording import nvidia_files
 from ...recording.kernel_loader import LoadError, filled
-from ...type_inference.question import SourceQuestion, Value
+from ...type_inference.client import source_question
+from ...type_inference.question import Question, SourceQuestion, Value
 from ...type_inference.rebuilt_kernel import Maker, NotRebuilt, dtype_from
 from .arguments import Pointer, packed
 from .device_memory import DeviceMemory
 from .execute import LaunchSize, Machine, run
-from ..compiler.generated import of_ptx, of_sass
+from ..compiler.generated import of_ptx
 from .instrument import HostCode, host_code
 from ..job import CompiledCounters, Job, LiveJob
 from ..not_countable import NotCountableError
 from ..compiler.numba_ir import KernelIR, kernel_ir
 from ..compiler.numbered import numbered
+from ..compiler.nvidia import nvidia_code
 from ..compiler.optimised import compiler_name, optimised, target_machine
 from .stand_ins import Table
 from .totals import counters_of, sites_of
 
+KEPT = 32  # kernels whose code is kept
 CONTENDED = (
     "Its atomics are loops of a load and a compare-and-swap, which a GPU repeats where other warps come between: "
     "how often that is, only a GPU knows."
@@ -49,35 +54,60 @@ def count(job: Job) -> CompiledCounters:
 
 
 def _counted(job: Job) -> CompiledCounters:
-    ir = kernel_ir(job.question if isinstance(job, LiveJob) else SourceQuestion(job.launch))
     if isinstance(job, LiveJob):
-        memory, table = _live_arguments(job, ir)
         size = LaunchSize(job.grid, job.block, job.shared_bytes, job.blocks)
+        kernel = _kernel(job.question, size.dynamic)
+        memory, table = _live_arguments(job, kernel.ir)
     else:
         launch = job.launch
-        memory, table = _launch_arguments(launch, ir)
         size = LaunchSize(launch.grid, launch.block, launch.shared_bytes, launch.blocks)
-    return count_kernel(ir, memory, table, size, job.seconds)
+        kernel = _kernel(job.question or source_question(launch), size.dynamic)
+        memory, table = _launch_arguments(launch, kernel.ir)
+    return count_launch(kernel, memory, table, size, job.seconds)
 
 
-def count_kernel(
-    ir: KernelIR, memory: DeviceMemory, table: NDArray[np.uint8], size: LaunchSize, seconds: float
+class CompiledKernel:
+    """A kernel whose code is ready; dynamic: bytes of dynamic shared memory. Raises NotCountableError."""
+
+    def __init__(self, ir: KernelIR, dynamic: int) -> None:
+        self.ir = ir
+        libdevice = nvidia_files.libdevice()
+        text = str(optimised(ir, libdevice))
+        located = numbered(text)
+        ptx = target_machine().emit_assembly(binding.parse_assembly(located.text))
+        self.native = nvidia_code(ir)
+        self.machine = Machine()
+        self.code = host_code(located, ir.kernel, Table(self.machine.state.ctypes.data), dynamic, of_ptx(ptx))
+        self.notes = tuple(_notes(self.code, without_tables=libdevice is None and "@__nv_" in text))
+        self.compiler = f"{compiler_name()} and {self.native.compiler}" if self.native else compiler_name()
+
+
+_kernels: OrderedDict[str, CompiledKernel] = OrderedDict()
+
+
+def _kernel(question: Question | SourceQuestion, dynamic: int) -> CompiledKernel:
+    """Compile the kernel of a question, or return what is known of it."""
+    key = f"{question.key()} {dynamic}"
+    if key not in _kernels:
+        _kernels[key] = CompiledKernel(kernel_ir(question), dynamic)
+        while len(_kernels) > KEPT:
+            _kernels.popitem(last=False)
+    _kernels.move_to_end(key)
+    return _kernels[key]
+
+
+def count_launch(
+    kernel: CompiledKernel, memory: DeviceMemory, table: NDArray[np.uint8], size: LaunchSize, seconds: float
 ) -> CompiledCounters:
-    """Compile a kernel and count a launch; table: see `arguments.packed`. Raises NotCountableError."""
-    libdevice = nvidia_files.libdevice()
-    text = str(optimised(ir, libdevice))
-    located = numbered(text)
-    ptx = target_machine().emit_assembly(binding.parse_assembly(located.text))
-    generated = of_sass(ptx) or of_ptx(ptx)
-    machine = Machine()
-    code = host_code(located, ir.kernel, Table(machine.state.ctypes.data), size.dynamic, generated)
-    sums = run(code, machine, table, memory.bounds, size, seconds)
-    sites = sites_of(code.accesses, ir.sites, sums)
-    compiler = ", ".join(filter(None, (compiler_name(), generated.compiler)))
-    notes = tuple(_notes(code, without_tables=libdevice is None and "@__nv_" in text))
+    """Count a launch of a kernel; table: see `arguments.packed`. Raises NotCountableError."""
+    native = kernel.native
+    wide = native is not None and bool(native.joined)
+    sums = run(kernel.code, kernel.machine, table, memory.bounds, size, seconds, wide=wide)
+    sites = sites_of(kernel.code.accesses, kernel.ir.sites, sums, native)
     return CompiledCounters(
-        compiler, counters_of(sites), sites, notes, "", generated.registers, generated.spills
-    )
+        kernel.compiler, counters_of(sites), sites, kernel.notes, "",
+        native.registers if native else None, native.spills if native else None,
+    )  # fmt: skip
 
 
 def _notes(code: HostCode, *, without_tables: bool) -> list[str]:
@@ -101,8 +131,6 @@ def _launch_arguments(launch: Launch, ir: KernelIR) -> tuple[DeviceMemory, NDArr
 
 
 def _live_arguments(job: LiveJob, ir: KernelIR) -> tuple[DeviceMemory, NDArray[np.uint8]]:
-    from pathlib import Path
-
     sizes = [dtype_from(memory.dtype).itemsize * memory.size for memory in job.memories]
     memory = DeviceMemory(sizes)
     for number, view in enumerate(memory.views):

@@ -36,39 +36,48 @@ class LaunchSize(msgspec.Struct, frozen=True):
 
 
 class Machine:
-    """A table of state, and code that was made for it."""
+    """A table of state, and the code that was made for it."""
 
     def __init__(self) -> None:
         self.state: Ints = np.zeros(len(Word), np.int64)
+        self._engine: Any = None
+        self._stacks = StackMemory(STACK_BYTES)
+        self._ends: Ints = np.zeros(0, np.int64)
 
-    def load(self, code: HostCode) -> Any:
-        """Compile code; return the engine that holds it."""
-        module = binding.parse_assembly(code.text)
-        module.verify()
-        machine = host_machine()
-        builder = binding.create_pass_builder(machine, binding.create_pipeline_tuning_options(speed_level=1))
-        passes = binding.create_new_module_pass_manager()
-        passes.add_always_inliner_pass()
-        passes.run(module, builder)
-        engine = binding.create_mcjit_compiler(module, machine)
-        engine.finalize_object()
-        return engine
+    def engine(self, code: HostCode) -> Any:
+        """Return what holds the compiled code, which is compiled when it is first asked for."""
+        if self._engine is None:
+            module = binding.parse_assembly(code.text)
+            module.verify()
+            machine = host_machine()
+            builder = binding.create_pass_builder(machine, binding.create_pipeline_tuning_options(speed_level=1))
+            passes = binding.create_new_module_pass_manager()
+            passes.add_always_inliner_pass()
+            passes.run(module, builder)
+            self._engine = binding.create_mcjit_compiler(module, machine)
+            self._engine.finalize_object()
+        return self._engine
+
+    def stacks(self, count: int) -> Ints:
+        """Return the ends of so many stacks."""
+        if len(self._ends) < count:
+            self._ends = np.concatenate([self._ends, self._stacks.grow(count)])
+        return self._ends[:count].copy()
 
 
 def run(
     code: HostCode, machine: Machine, arguments: NDArray[np.uint8], memory: tuple[int, int], size: LaunchSize,
-    seconds: float,
+    seconds: float, *, wide: bool = False,
 ) -> Ints:  # fmt: skip
     """Run a launch and return the sums of each access, shape (accesses, 3, SUMS); see `lockstep`.
 
-    memory: the bounds of global memory. Raises NotCountableError where it does not come to its end.
+    memory: the bounds of global memory. wide: whether costs of wider accesses are wanted too. Raises NotCountableError where it does not come to its end.
     """
-    engine = machine.load(code)
+    engine = machine.engine(code)
     state = machine.state
     threads = size.block[0] * size.block[1] * size.block[2]
     switch, start = stacks.code()
-    memory_of_stacks = StackMemory(STACK_BYTES)
-    ends = memory_of_stacks.grow(threads)
+    ends = machine.stacks(threads)
     places = np.zeros((threads, PLACE_WORDS), np.int64)
     words = {
         Word.SWITCH: switch, Word.START: start, Word.MAIN: engine.get_function_address("ts.main"),
@@ -85,7 +94,7 @@ def run(
             address = engine.get_global_value_address(name)
             if address:
                 ranges.append((address, address + nbytes, space))
-    accesses = np.array([[a.op, a.size, a.parts] for a in code.accesses] or [[LOOP_END, 0, 1]], np.int64)
+    accesses = np.array([[a.op, a.size, a.parts, wide] for a in code.accesses] or [[LOOP_END, 0, 1, 0]], np.int64)
     sums: Ints = np.zeros((len(accesses), 3, SUMS), np.int64)
     work: Ints = np.zeros((5, 2 * WARP), np.int64)
     work[4, 0] = SPINS

@@ -17,7 +17,7 @@ from llvmlite import binding
 from ...model.trace import Op
 from .assembly import without_assembly
 from .block_order import Loop, dominators, ordered
-from ..compiler.generated import Emitted, GeneratedCode
+from ..compiler.generated import Emitted
 from ..not_countable import NotCountableError
 from ..compiler.numbered import Numbered
 from .shared_loops import PREFIX as LOOP_PREFIX
@@ -59,11 +59,11 @@ class HostCode(msgspec.Struct, frozen=True):
 
 
 def host_code(
-    numbered: Numbered, kernel: str, table: Table, dynamic: int, generated: GeneratedCode
+    numbered: Numbered, kernel: str, table: Table, dynamic: int, generated: dict[int, Emitted]
 ) -> HostCode:
     """Return an optimised module as code for this computer.
 
-    dynamic: bytes of dynamic shared memory. generated: what a GPU's code has of its accesses.
+    dynamic: bytes of dynamic shared memory. generated: what PTX has of its accesses, by their numbers.
     """
     locations = {
         match[1]: int(match[2])
@@ -174,7 +174,7 @@ class _Writer:
 
     def __init__(
         self, module: binding.ModuleRef, text: str, locations: dict[str, int], numbered: Numbered,
-        generated: GeneratedCode,
+        generated: dict[int, Emitted],
     ) -> None:  # fmt: skip
         self._module, self._lines = module, text.split("\n")
         self._data = binding.create_target_data(module.data_layout)
@@ -300,7 +300,7 @@ class _Writer:
         number = self._number(line)
         site = self._numbered.site(number) if number else self._site
         access = Access(op, int(self._data.get_abi_size(kind)), site)
-        return _Planned(access, self._generated.accesses.get(number), _pointer_in(text, opcode))
+        return _Planned(access, self._generated.get(number), _pointer_in(text, opcode))
 
     def _block(self, body: list[str], plan: list[_Planned | None], mark: int) -> list[str]:
         """Return a block's lines with a call before each access; mark: what counts the warps that execute it, or -1."""

@@ -36,8 +36,9 @@ OVER, TRAPPED, STUCK, PAUSED = range(4)
 ELSEWHERE, GLOBAL, SHARED = range(3)
 
 # What is summed up of the requests of a code in global and in shared memory.
-REQUESTS, COST, LANES = range(3)
-SUMS = 3
+# COST_8, COST_16: what they would cost if each loaded or stored so many bytes; of loads and stores of shared memory.
+REQUESTS, COST, LANES, COST_8, COST_16 = range(5)
+SUMS = 5
 
 
 def _space_of(address: Any, ranges: Any) -> Any:
@@ -75,6 +76,9 @@ def _count(
             continue
         if space == SHARED:
             cost = request_cost.wavefronts_by_lane(low, own, some, size, scratch)
+            if op < Op.ATOMIC and accesses[code, 3]:
+                sums[code, space, COST_8] += _wide_cost(low, own, some, 8, scratch)
+                sums[code, space, COST_16] += _wide_cost(low, own, some, 16, scratch)
         elif op >= Op.ATOMIC:
             cost = request_cost.turns_of(low, some, scratch)
         else:
@@ -84,6 +88,15 @@ def _count(
         sums[code, space, LANES] += some
 
 
+def _wide_cost_of(low: Any, own: Any, count: Any, size: Any, scratch: Any) -> Any:
+    """Return the wavefronts of a request in which each lane takes so many bytes, at a multiple of these."""
+    wide = np.empty(WARP, np.int64)
+    for number in range(count):
+        wide[number] = low[number] & ~(size - 1)
+    return request_cost.wavefronts_by_lane(wide, own, count, size, scratch)
+
+
+_wide_cost = part(_wide_cost_of)
 count_request = part(_count)
 
 

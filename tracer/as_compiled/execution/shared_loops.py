@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..compiler.generated import GeneratedCode
+from ..compiler.generated import Emitted
 from ..compiler.text import split_list, type_of_operand
 
 PREFIX = "ts.loop."
@@ -14,7 +14,7 @@ _PLAIN = {"add": "add", "sub": "sub", "and": "and", "or": "or", "xor": "xor", "f
 _COMPARED = {"max": "sgt", "min": "slt", "umax": "ugt", "umin": "ult"}
 
 
-def with_shared_loops(text: str, numbers: dict[str, int], generated: GeneratedCode) -> str:
+def with_shared_loops(text: str, numbers: dict[str, int], generated: dict[int, Emitted]) -> str:
     """Replace atomics in shared memory that are loops; numbers: of each debug location its line."""
     if "atomicrmw" not in text:
         return text
@@ -26,10 +26,10 @@ def with_shared_loops(text: str, numbers: dict[str, int], generated: GeneratedCo
     return "\n".join([*lines, *definitions])
 
 
-def _replaced(line: str, numbers: dict[str, int], generated: GeneratedCode, definitions: list[str]) -> str:
+def _replaced(line: str, numbers: dict[str, int], generated: dict[int, Emitted], definitions: list[str]) -> str:
     match, location = _ATOMIC.match(line), _LINE.search(line)
     number = numbers.get(location[1], 0) if location else 0
-    emitted = generated.accesses.get(number)
+    emitted = generated.get(number)
     if not match or emitted is None or emitted.space != "shared":
         return line
     pointer, operand = split_list(match[3])[:2]

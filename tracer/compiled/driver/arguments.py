@@ -79,9 +79,6 @@ class Arguments(Struct):
     def _scalar(self, name: str, value: Any) -> Any:
         if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
             raise NotCompilable(f"{name} is {value}, which takes more than 64 bits.")
-        value = (
-            np.float32(value) if isinstance(value, np.float16) else value
-        )  # CPUs compute half precision as single
         kind = _SCALARS.get(type(value))
         if kind is None and isinstance(value, np.generic) and value.dtype in CODES:
             kind = getattr(types, "boolean" if value.dtype.kind == "b" else value.dtype.name)

@@ -41,36 +41,36 @@ def update(name: str) -> Any:
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             state, array, index_value, given, site = args
-            given = converted(context, builder, given, value, cells.value)
+            given = converted(context, builder, given, value, cells.dtype)
 
             def change(old: Any) -> Any:
-                inner = cells.value(cells.value, cells.value)
+                inner = cells.dtype(cells.dtype, cells.dtype)
                 return context.compile_internal(builder, CHANGES[name], inner, (old, given))
 
             return _updated(context, builder, (cells, index), (state, array, index_value, site), change)
 
-        return cells.value(state, cells, index, value, site), generate
+        return cells.dtype(state, cells, index, value, site), generate
 
     return intrinsic(typer)
 
 
 def _cas(typing: Any, state: Any, cells: Any, index: Any, old: Any, value: Any, site: Any) -> Any:
     """Replace the element if it equals `old`; return what it was."""
-    if not _fits(typing, cells, index, value) or not typing.can_convert(old, cells.value):
+    if not _fits(typing, cells, index, value) or not typing.can_convert(old, cells.dtype):
         return None
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         state, array, index_value, expected, given, site = args
-        expected = converted(context, builder, expected, old, cells.value)
-        given = converted(context, builder, given, value, cells.value)
+        expected = converted(context, builder, expected, old, cells.dtype)
+        given = converted(context, builder, given, value, cells.dtype)
 
         def change(seen: Any) -> Any:
-            inner = cells.value(cells.value, cells.value, cells.value)
+            inner = cells.dtype(cells.dtype, cells.dtype, cells.dtype)
             return context.compile_internal(builder, _replaced, inner, (seen, expected, given))
 
         return _updated(context, builder, (cells, index), (state, array, index_value, site), change)
 
-    return cells.value(state, cells, index, old, value, site), generate
+    return cells.dtype(state, cells, index, old, value, site), generate
 
 
 def _replaced(seen: Any, old: Any, value: Any) -> Any:
@@ -81,7 +81,7 @@ def _fits(typing: Any, cells: Any, index: Any, value: Any) -> bool:
     """Return whether an atomic operation of one element by a value can be compiled."""
     if not isinstance(cells, Cells) or cells.is_record or not _is_place(cells, index):
         return False
-    return isinstance(value, types.Number | types.Boolean) and bool(typing.can_convert(value, cells.value))
+    return isinstance(value, types.Number | types.Boolean) and bool(typing.can_convert(value, cells.dtype))
 
 
 def _is_place(cells: Cells, index: Any) -> bool:

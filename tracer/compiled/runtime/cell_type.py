@@ -57,11 +57,6 @@ class Cells(types.Type):  # type: ignore[misc]  # Numba is untyped to mypy
         return RECORD_CODE if code is None else code
 
     @property
-    def value(self) -> Any:
-        """The type of an element once loaded: CPUs compute half precision as single."""
-        return types.float32 if self.dtype == types.float16 else self.dtype
-
-    @property
     def itemsize(self) -> int:
         """Bytes of an element."""
         return int(self.numpy.itemsize)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
@@ -24,15 +23,16 @@ def parts_of(index: Any) -> tuple[Any, ...]:
 
 def is_element(cells: Cells, index: Any) -> bool:
     """Return whether an index of this type names one element."""
-    parts = parts_of(index)
+    parts = [part for part in parts_of(index) if not isinstance(part, types.EllipsisType)]
     return len(parts) == cells.ndim and all(isinstance(p, types.Integer) for p in parts)
 
 
 def numbers(context: Any, builder: Any, kind: Any, index: Any) -> list[Any]:
-    """Return the parts of an index of integers as 64-bit values."""
+    """Return the parts of an index of integers as 64-bit values; an ellipsis beside them stands for no axis."""
     values = cgutils.unpack_tuple(builder, index) if isinstance(kind, types.BaseTuple) else [index]
     kinds = parts_of(kind)
-    return [context.cast(builder, v, k, types.int64) for v, k in zip(values, kinds, strict=True)]
+    given = [(v, k) for v, k in zip(values, kinds, strict=True) if not isinstance(k, types.EllipsisType)]
+    return [context.cast(builder, v, k, types.int64) for v, k in given]
 
 
 # What accesses an element by a pointer to it: returns what is recorded as its value, and what the thread gets.
@@ -177,21 +177,17 @@ def updated(element: Element, state: Any, change: Callable[[Any], Any], site: An
 
 
 def data_type(context: Any, kind: Cells) -> Any:
-    """Return the LLVM type of an element in memory; numba has none for half precision on CPUs."""
-    return ir.IntType(16) if kind.dtype == types.float16 else context.get_data_type(kind.dtype)
+    """Return the LLVM type of an element in memory."""
+    return context.get_data_type(kind.dtype)
 
 
 def to_data(context: Any, builder: Any, kind: Cells, value: Any) -> Any:
     """Return a loaded element as it lies in memory."""
-    if kind.dtype == types.float16:
-        return builder.bitcast(builder.fptrunc(value, ir.HalfType()), ir.IntType(16))
     return context.data_model_manager[kind.dtype].as_data(builder, value)
 
 
 def from_data(context: Any, builder: Any, kind: Cells, data: Any) -> Any:
     """Return an element as it lies in memory as the value to compute with."""
-    if kind.dtype == types.float16:
-        return builder.fpext(builder.bitcast(data, ir.HalfType()), ir.FloatType())
     return context.data_model_manager[kind.dtype].from_data(builder, data)
 
 
@@ -202,18 +198,18 @@ def _load(typing: Any, state: Any, cells: Any, index: Any, site: Any) -> Any:
         state, value, place, site = args
         return loaded(_element(context, builder, (cells, index), value, place), state, site)
 
-    return cells.value(state, cells, index, site), generate
+    return cells.dtype(state, cells, index, site), generate
 
 
 def _store(typing: Any, state: Any, value: Any, cells: Any, index: Any, site: Any) -> Any:
     """Store a value to an element, converted to its type, and record it."""
-    if not typing.can_convert(value, cells.value):
+    if not typing.can_convert(value, cells.dtype):
         return None
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         state, given, array, place, site = args
         element = _element(context, builder, (cells, index), array, place)
-        stored(element, state, converted(context, builder, given, value, cells.value), site)
+        stored(element, state, converted(context, builder, given, value, cells.dtype), site)
         return context.get_dummy_value()
 
     return types.none(state, value, cells, index, site), generate

@@ -1,7 +1,7 @@
 """Functions of real numbers: libdevice's where it is installed, as on a GPU.
 
-Without it, those of single precision are computed in double precision and rounded, as in the simulator: what is nearest to
-the number that is meant.
+Without it, those of single precision are computed in double precision and rounded, as in the simulator: what is nearest
+to the number that is meant.
 """
 
 from __future__ import annotations

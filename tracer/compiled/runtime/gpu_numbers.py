@@ -19,11 +19,16 @@ _DOUBLE, _SINGLE, _I64 = ir.DoubleType(), ir.FloatType(), ir.IntType(64)
 def converted(context: Any, builder: Any, value: Any, before: Any, after: Any) -> Any:
     """Return a number as one of another type; a float as an integer as PTX's `cvt` has it.
 
-    What does not fit is the nearest, and a nan 0 or 0x80...; LLVM converts to 16 bits at least, of which 8 may remain.
+    What does not fit is the nearest, and a nan 0 or 0x80... Numba takes the nearest integer of half precision, and what
+    lies towards 0 of others. LLVM converts those to 16 bits at least, of which 8 may remain.
     """
     if not (isinstance(before, types.Float) and isinstance(after, types.Integer)):
         return context.cast(builder, value, before, after)
-    bits = max(16, after.bitwidth)
+    half = before == types.float16
+    if half:
+        rint = builder.module.declare_intrinsic("llvm.rint", [_SINGLE])
+        value = builder.call(rint, [builder.fpext(value, _SINGLE)])
+    bits = after.bitwidth if half else max(16, after.bitwidth)
     wide, kind = ir.IntType(bits), "fptosi" if after.signed else "fptoui"
     name = f"llvm.{kind}.sat.i{bits}.{'f64' if value.type == _DOUBLE else 'f32'}"
     saturate = builder.module.declare_intrinsic(name, fnty=ir.FunctionType(wide, [value.type]))

@@ -91,7 +91,7 @@ def part_typer(state: Any, cells: Cells, index: Any, site: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return _taken(field, context, builder, cells, (args[0], args[1], args[3]))
 
-    return (field.kind.value if field.is_element else field.kind)(state, cells, index, site), generate
+    return (field.kind.dtype if field.is_element else field.kind)(state, cells, index, site), generate
 
 
 def _attribute(typing: Any, state: Any, value: Any, name: Any, site: Any) -> Any:
@@ -157,7 +157,7 @@ def _assigning(kind: Cells, value: Any) -> Assign | None:
     def assign(context: Any, builder: Any, args: Sequence[Any]) -> None:
         state, given, target, site = args
         element = Element(context, builder, kind, target, ())
-        stored(element, state, converted(context, builder, given, value, kind.value), site)
+        stored(element, state, converted(context, builder, given, value, kind.dtype), site)
 
     return assign
 
@@ -187,7 +187,7 @@ def _by_field(kind: Cells, value: Any, place: int, name: str) -> Assign | None:
     source = field_of(value, name)
     if source is None:
         return None
-    given = source.kind.value if source.is_element else source.kind
+    given = source.kind.dtype if source.is_element else source.kind
 
     def take(context: Any, builder: Any, args: Sequence[Any]) -> Any:
         return _taken(source, context, builder, value, (args[0], args[1], builder.add(args[3], I64(1))))

@@ -23,37 +23,47 @@ from .element import load_element, parts_of, store_element
 def view_typer(state: Any, cells: Cells, index: Any, site: Any) -> Any:
     """Type an index that names no single element; such an index makes no access."""
     parts = parts_of(index)
-    known = all(isinstance(p, types.Integer | types.SliceType) for p in parts)
-    if not known or len(parts) > cells.ndim:
+    left_out = [place for place, part in enumerate(parts) if isinstance(part, types.EllipsisType)]
+    known = all(isinstance(p, types.Integer | types.SliceType | types.EllipsisType) for p in parts)
+    if not known or len(left_out) > 1 or len(parts) - len(left_out) > cells.ndim:
         return None
     kept = cells.ndim - sum(isinstance(p, types.Integer) for p in parts)
     kind = cells.of(kept)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         values = cgutils.unpack_tuple(builder, args[2]) if isinstance(index, types.BaseTuple) else [args[2]]
-        return _view(context, builder, (cells, kind), args[1], list(zip(parts, values, strict=True)))
+        given = list(zip(parts, values, strict=True))
+        if left_out:  # all axes that are not named
+            given[left_out[0] : left_out[0] + 1] = [(None, None)] * (cells.ndim + 1 - len(parts))
+        return _view(context, builder, (cells, kind), args[1], given)
 
     return kind(state, cells, index, site), generate
 
 
 def _view(context: Any, builder: Any, kinds: Any, value: Any, parts: Sequence[tuple[Any, Any]]) -> Any:
-    """Return the view that some parts of an index, (type, value) each, name; it may lie outside its array."""
+    """Return the view that some parts of an index, (type, value) each, name; it may lie outside its array.
+
+    A part without a type leaves its axis as it is.
+    """
     cells, kind = kinds
     struct = cgutils.create_struct_proxy(cells)(context, builder, value)
     shape, strides = (cgutils.unpack_tuple(builder, t) for t in (struct.shape, struct.strides))
     data, is_outside, lengths, steps = struct.data, struct.is_outside, [], []
     for axis, (part, given) in enumerate(parts):
-        if isinstance(part, types.SliceType):
+        if part is None:
+            offset, length, step = I64(0), shape[axis], strides[axis]
+        elif isinstance(part, types.SliceType):
             offset, length, step = _sliced(context, builder, part, given, shape[axis], strides[axis])
-            lengths.append(length)
-            steps.append(step)
         else:
             index = context.cast(builder, given, part, types.int64)
             wrapped = builder.select(
                 builder.icmp_signed("<", index, I64(0)), builder.add(index, shape[axis]), index
             )
             is_outside = builder.or_(is_outside, builder.icmp_unsigned(">=", wrapped, shape[axis]))
-            offset = builder.mul(wrapped, strides[axis])
+            offset, length, step = builder.mul(wrapped, strides[axis]), None, None
+        if length is not None:
+            lengths.append(length)
+            steps.append(step)
         data = builder.add(data, offset)
     rest = len(parts)
     return build(
@@ -116,7 +126,7 @@ def _copy(state: Any, value: Any, target: Any, site: Any) -> None:
 
 def _dtype_like(typing: Any, cells: Any) -> Any:
     """Type the NumPy dtype of loaded elements."""
-    kind = types.DType(cells.value)
+    kind = types.DType(cells.dtype)
     return kind(cells), lambda context, builder, signature, args: context.get_dummy_value()
 
 

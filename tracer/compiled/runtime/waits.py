@@ -127,7 +127,7 @@ def _and_whether(value: Any) -> Any:
     return value, value != 0
 
 
-_INT = types.int64
+_INT = types.int32  # what counts, votes and masks are to Numba, so that lane 31 is the sign
 _BY_LANE, _OF_VALUES = (_MASK, _OUT), (_MASK, _OUT, _EXTRA)
 WAITS: dict[str, Any] = {
     "_ts_wait_barrier": wait(StopReason.BARRIER),

@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 
 from ...recording.fixed_width_ints import INTEGERS, is_signed, width_of, wrapped
-from .kinds import COMPLEX, FLOATS, INTS, range_of
 
 Function = Callable[..., Any]
+FLOATS = {"float16": 16, "float32": 32, "float64": 64}
+COMPLEX = {"complex64": 32, "complex128": 64}  # with the bits of a part
+INTS = ("bool", *INTEGERS)
 STANDS_FOR: dict[str, type] = {
     "bool": bool, **INTEGERS, "float16": np.float16, "float32": np.float32, "float64": float,
     "complex64": np.complex64, "complex128": complex,
@@ -39,6 +41,14 @@ def as_computed(value: Any) -> Any:
         return INTEGERS["uint64"](value) if 1 << 63 <= value < 1 << 64 else value
     cls = _TO_COMPUTE.get(type(value))
     return value if cls is None or cls is type(value) else cls(value)
+
+
+def range_of(kind: str) -> tuple[int, int]:
+    """Return the lowest and the highest number of a kind of integers."""
+    if kind == "bool":
+        return 0, 1
+    bits = width_of(kind)
+    return (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if is_signed(kind) else (0, (1 << bits) - 1)
 
 
 @cache

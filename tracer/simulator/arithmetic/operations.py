@@ -1,4 +1,4 @@
-"""Operators as Numba has them: by the kinds of their operands, without exceptions, integers in 64 bits.
+"""Operators as Numba has them, by the kinds of operands and result: without exceptions.
 
 After numba/cpython/numbers.py: an integer division by zero gives 0, one of floats inf or nan.
 """
@@ -16,34 +16,24 @@ import numpy as np
 from ...nvidia_math.native import native_function
 from ...recording.fixed_width_ints import UInt64, wrapped
 from ...recording.fused import fma
-from .conversions import KIND_OF, STANDS_FOR, Function, caster, converter
-from .kinds import COMPARISONS, COMPLEX, DIVISIONS, INTS, compared_as, result
+from .conversions import COMPLEX, INTS, STANDS_FOR, Function, caster, converter
 
 MOST_MULTIPLIED = 0x10000  # a larger exponent goes to pow()
 _LOW, _HIGH, _ALL = -(1 << 63), (1 << 63) - 1, (1 << 64) - 1
 NATIVE: dict[str, Function] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
     "floordiv": operator.floordiv, "mod": operator.mod, "pow": operator.pow, "and": operator.and_,
-    "or": operator.or_, "xor": operator.xor, "lshift": operator.lshift, "rshift": operator.rshift,
-    "divmod": divmod, **{name: getattr(operator, name) for name in COMPARISONS},
+    "or": operator.or_, "xor": operator.xor,
 }  # fmt: skip
-IN_PLACE: dict[str, Function] = {
-    name: getattr(operator, f"i{name}") for name in NATIVE if name not in (*COMPARISONS, "divmod")
-}
 UNARY: dict[str, Function] = {"neg": operator.neg, "pos": operator.pos, "invert": operator.invert}
 
 
 @cache
-def binary(name: str, a: str, b: str) -> Function:
-    """Return an operation of two kinds of numbers, as they are computed with."""
-    kind = result(name, a, b)
-    if kind is None:
-        return NATIVE[name]
-    if name in COMPARISONS:
-        return _comparison(name, a, b)
+def binary(name: str, a: str, b: str, kind: str) -> Function:
+    """Return an operation of two kinds of numbers, as they are computed with, that gives a third kind."""
     if kind == "bool":
         return _with(lambda x, y: bool(NATIVE[name](x, y)), caster("bool"), caster("bool"))
-    if name == "pow" and a not in COMPLEX and b in INTS and a not in INTS:
+    if name == "pow" and kind not in COMPLEX and b in INTS and a not in INTS:
         return _with(_real_power(kind), converter(a, kind), converter(b, "int64"))
     inner = _INTEGER[name](kind) if kind in INTS else _real(name, kind)
     if name in ("lshift", "rshift"):
@@ -60,14 +50,6 @@ def _with(inner: Function, first: Function | None, second: Function | None) -> F
     if second is None:
         return lambda x, y: inner(first(x), y)
     return lambda x, y: inner(first(x), second(y))
-
-
-def _comparison(name: str, a: str, b: str) -> Function:
-    native = NATIVE[name]
-    kind = compared_as(a, b)
-    if kind == "int":
-        return native
-    return _with(native, converter(a, kind), converter(b, kind))
 
 
 def _wrapping(compute: Function) -> Callable[[str], Function]:
@@ -94,11 +76,6 @@ def _remainder(x: int, y: int) -> int:
     return 0 if y == 0 else x % y
 
 
-def _divmod_of(kind: str) -> Function:
-    quotient, remainder = _INTEGER["floordiv"](kind), _INTEGER["mod"](kind)
-    return lambda x, y: (quotient(x, y), remainder(x, y))
-
-
 def _shifted_left(x: int, y: int) -> int:
     return x << y if 0 <= y < 64 else 0
 
@@ -119,7 +96,7 @@ _INTEGER: dict[str, Callable[[str], Function]] = {
     "add": _wrapping(operator.add), "sub": _wrapping(operator.sub), "mul": _wrapping(operator.mul),
     "floordiv": _wrapping(_quotient), "mod": _wrapping(_remainder), "and": _wrapping(operator.and_),
     "or": _wrapping(operator.or_), "xor": _wrapping(operator.xor), "lshift": _wrapping(_shifted_left),
-    "rshift": _wrapping(_shifted_right), "pow": _wrapping(_power), "divmod": _divmod_of,
+    "rshift": _wrapping(_shifted_right), "pow": _wrapping(_power),
 }  # fmt: skip
 
 
@@ -128,7 +105,7 @@ def _real(name: str, kind: str) -> Function:
     if name == "pow" and kind not in COMPLEX:
         cast, on_gpu = STANDS_FOR[kind], native_function(math.pow, kind, kind)
         return lambda x, y: cast(power(float(x), float(y)) if on_gpu is None else on_gpu(x, y))
-    if name in DIVISIONS:
+    if name in ("floordiv", "mod"):
         return _floor_division(name, kind)
     native = NATIVE[name]
     if kind not in ("float64", "complex128"):
@@ -221,42 +198,3 @@ def unary(name: str, kind: str) -> Function:
     # What is negated keeps its own width, and is made wider then.
     wide = int if kind[0] == "i" else UInt64
     return lambda x: wide(wrapped(kind, native(int(x))))
-
-
-def _of_types(name: str, a: type, b: type, otherwise: Function) -> Function:
-    """Return an operation of two types of numbers; of anything else, what Python has."""
-    if a not in KIND_OF or b not in KIND_OF:
-        return otherwise
-    kinds = KIND_OF[a], KIND_OF[b]
-    first, second = (
-        None if STANDS_FOR[kind] is cls else STANDS_FOR[kind] for kind, cls in zip(kinds, (a, b), strict=True)
-    )
-    return _with(binary(name, *kinds), first, second)
-
-
-def _dispatching(name: str, otherwise: Function) -> Function:
-    """Return an operation of numbers whose kinds are known when it is done."""
-    table: dict[tuple[type, type], Function] = {}
-
-    def operation(a: Any, b: Any) -> Any:
-        types = type(a), type(b)
-        try:
-            found = table[types]
-        except KeyError:
-            found = table[types] = _of_types(name, *types, otherwise)
-        return found(a, b)
-
-    return operation
-
-
-def _dispatching_unary(name: str) -> Function:
-    def operation(a: Any) -> Any:
-        kind = KIND_OF.get(type(a))
-        return UNARY[name](a) if kind is None else unary(name, kind)(a)
-
-    return operation
-
-
-BINARY = {name: _dispatching(name, otherwise) for name, otherwise in NATIVE.items()}
-AUGMENTED = {name: _dispatching(name, otherwise) for name, otherwise in IN_PLACE.items()}
-UNARY_OF_ANY = {name: _dispatching_unary(name) for name in UNARY}

@@ -45,6 +45,7 @@ class Simulator(NamedTuple):
         [Any, tuple[Any, ...], dict[str, Any]], Any
     ]  # calls a function as a device function
     module: Callable[[], Any]  # what `cuda` is in the kernel that runs, None where none does
+    declared: Callable[[Any], None]  # gets each kernel with a signature, once it is decorated
 
 
 def install(simulator: Simulator) -> None:
@@ -57,6 +58,7 @@ def install(simulator: Simulator) -> None:
     _complete_arrays(simulator)
     _complete_driver()
     _complete_kernels(simulator, cuda)
+    _install_registries()
     sys.modules["numba.cuda.cg"] = cooperative_groups(simulator.module)
     _once_imported("numba.cuda.random", _complete_random)
     _once_imported("numba.cuda.libdevice", _complete_libdevice)
@@ -78,7 +80,9 @@ def _names(simulator: Simulator) -> dict[str, Any]:
         "profiling": nullcontext, "KernelRuntimeError": errors.KernelRuntimeError,
         "gpus": devices.GPUS, "Event": streams.Event, "MemoryInfo": devices.MemoryInfo,
         "CudaSupportError": sys.modules["numba.cuda.cudadrv.error"].CudaSupportError,
-        "jit": kernels.jit_decorator(kernel, lambda: bool(getattr(_config(), "CUDA_DEBUGINFO_DEFAULT", False))),
+        "jit": kernels.jit_decorator(
+            kernel, lambda: bool(getattr(_config(), "CUDA_DEBUGINFO_DEFAULT", False)), simulator.declared
+        ),
         "_auto_device": lambda *given, **names: array_makers.auto_device(*given, **names),
     }  # fmt: skip
 
@@ -165,3 +169,22 @@ def _complete_libdevice(libdevice: Any) -> None:
     from .libdevice import complete
 
     complete(libdevice)
+
+
+def _install_registries() -> None:
+    """Let programs import the registries of Numba's CUDA target, with which they add types of their own."""
+    from numba.core.imputils import Registry as Implementations
+    from numba.core.typing.templates import Registry as Declarations
+
+    declared, implemented = Declarations(), Implementations("cudaimpl")
+    _module("cudadecl", registry=declared, register=declared.register, register_attr=declared.register_attr,
+            register_global=declared.register_global)  # fmt: skip
+    _module("cudaimpl", registry=implemented, lower=implemented.lower, lower_attr=implemented.lower_getattr,
+            lower_cast=implemented.lower_cast, lower_constant=implemented.lower_constant)  # fmt: skip
+
+
+def _module(name: str, **parts: Any) -> None:
+    full = f"numba.cuda.{name}"
+    made = sys.modules.setdefault(full, ModuleType(full))
+    vars(made).update(parts)
+    setattr(sys.modules["numba.cuda"], name, made)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable
+from operator import attrgetter
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -44,11 +45,13 @@ class KernelName:
         module = self._module()
         if module is None:
             raise AttributeError(f"cuda.{self._name} means something inside a kernel only.")
-        return getattr(module, self._name)
+        return attrgetter(self._name)(module)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
+        if self._module() is None:  # a name under it, which Numba's own modules take out too
+            return KernelName(f"{self._name}.{name}", self._module)
         return getattr(self._value(), name)
 
     def __call__(self, *arguments: Any, **names: Any) -> Any:

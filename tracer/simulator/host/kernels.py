@@ -14,7 +14,7 @@ from .array_makers import as_cuda_array
 from .arrays import is_cuda_ndarray
 from .devices import resident_blocks
 from .lacking import OF_KERNELS, lacking, say_once
-from .signatures import NoMatch, Signature, cast_arguments, normalized, type_of, types_of
+from .signatures import NoMatch, Signature, cast_arguments, chosen_signature, mismatches, normalized, type_of, types_of
 
 # What the driver chooses for most kernels, as the block with which most threads fit.
 LARGEST_BLOCK = 1024
@@ -81,6 +81,7 @@ def kernel_class(base: Any, is_running: Callable[[], bool]) -> type:
                 tuple[Any, ...], tuple[Any, ...]
             ] = {}  # types of arguments, by what tells them
             self.targetoptions = options or {}
+            self.mismatches: list[str] = []  # of the last launch: a sentence for each array of another type
 
         def __repr__(self) -> str:
             return f"CUDADispatcher({self.fn!r})"
@@ -103,9 +104,18 @@ def kernel_class(base: Any, is_running: Callable[[], bool]) -> type:
             launch_checks.check_arguments(self.fn, arguments, converted=bool(self.extensions))
             given = tuple(map(_ours, arguments))
             if self._declared:
+                if self.specialized:
+                    self.mismatches = mismatches(name, self._declared[0], given)
                 return cast_arguments(name, self._declared, given, specialized=self.specialized)
             self._launched.setdefault(tuple(map(type_of, given)), given)
             return given
+
+        def declared_for(self, arguments: tuple[Any, ...]) -> Signature | None:
+            """Return the declared signature that a launch with these arguments takes, None where none is declared."""
+            if len(self._declared) < 2:
+                return self._declared[0] if self._declared else None
+            given = tuple(map(_ours, arguments))
+            return chosen_signature(self.fn.__name__, self._declared, given, specialized=self.specialized)
 
         def _copy(self) -> Any:
             other = object.__new__(type(self))
@@ -184,8 +194,13 @@ def python_function(function: Any) -> FunctionType:
     return found
 
 
-def jit_decorator(kernel: Any, debug_by_default: Callable[[], bool]) -> Callable[..., Any]:
-    """Return `cuda.jit`, which makes kernels of this class."""
+def jit_decorator(
+    kernel: Any, debug_by_default: Callable[[], bool], declared: Callable[[Any], None]
+) -> Callable[..., Any]:
+    """Return `cuda.jit`, which makes kernels of this class.
+
+    declared: gets each kernel with a signature, which a GPU's program compiles where it is decorated.
+    """
 
     def jit(
         func_or_sig: Any = None, device: bool = False, inline: Any = "never", link: Any = (), debug: bool | None = None,
@@ -198,12 +213,15 @@ def jit_decorator(kernel: Any, debug_by_default: Callable[[], bool]) -> Callable
         given = () if is_function or func_or_sig is None else _signatures(func_or_sig, device)
 
         def make(function: Any) -> Any:
-            return kernel(
+            made = kernel(
                 python_function(function), bool(device), others.get("fastmath", False), others.get("extensions") or (),
                 debug_by_default() if debug is None else debug, given,
                 {**others, "device": device, "debug": debug, "opt": opt, "lineinfo": lineinfo},
                 bool(given) and not isinstance(func_or_sig, list),
             )  # fmt: skip
+            if given and not device:
+                declared(made)
+            return made
 
         return make(func_or_sig) if is_function else make
 

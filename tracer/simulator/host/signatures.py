@@ -60,14 +60,21 @@ def cast_arguments(
     """Return arguments with their numbers of the declared types; raises NoMatch where no signature takes them.
 
     A kernel of one signature alone (`specialized`) takes arrays of other types on a GPU, and reads their bytes as
-    what they are not. Here it does so of whole numbers with and without a sign, and refuses the others.
+    what they are not. So it does here.
     """
-    reasons = [_mismatch(one, given, other_signs=specialized) for one in declared]
+    chosen = chosen_signature(name, declared, given, specialized=specialized)
+    return tuple(map(_cast, chosen.args, given))
+
+
+def chosen_signature(
+    name: str, declared: Sequence[Signature], given: tuple[Any, ...], *, specialized: bool
+) -> Signature:
+    """Return the signature that a launch with these arguments takes; raises NoMatch where none fits."""
+    reasons = [_mismatch(one, given, any_elements=specialized) for one in declared]
     fitting = [one for one, reason in zip(declared, reasons, strict=True) if not reason]
     if not fitting:
         raise NoMatch(f"{name} is declared for {' and '.join(map(_text, declared))}, but {reasons[0]}.")
-    chosen = fitting[0] if len(fitting) == 1 else _best(name, fitting, given)
-    return tuple(map(_cast, chosen.args, given))
+    return fitting[0] if len(fitting) == 1 else _best(name, fitting, given)
 
 
 def _best(name: str, fitting: Sequence[Signature], given: Sequence[Any]) -> Signature:
@@ -111,10 +118,29 @@ def _name(kind: Any) -> str:
     return f"{kind.dtype}[{', '.join(axes)}]"
 
 
-def _mismatch(signature: Signature, given: Sequence[Any], *, other_signs: bool) -> str:
+def mismatches(name: str, signature: Signature, given: Sequence[Any]) -> list[str]:
+    """Return a sentence for each array whose elements are of another type than a signature says.
+
+    Whole numbers that differ in their sign only are no mismatch.
+    """
+    found = []
+    for place, (kind, value) in enumerate(zip(signature.args, given, strict=False), 1):
+        ary = array_of(value)
+        if not isinstance(ary, np.ndarray) or not hasattr(kind, "ndim"):
+            continue
+        dtype = _dtype_of(kind.dtype, ary.dtype)
+        if ary.dtype != dtype and not _differ_in_sign(ary.dtype, dtype):
+            found.append(
+                f"argument {place} of {name} is declared as {_name(kind)} and is an array of {ary.dtype}, whose bytes a "
+                f"GPU takes for {dtype} without a word"
+            )
+    return found
+
+
+def _mismatch(signature: Signature, given: Sequence[Any], *, any_elements: bool) -> str:
     """Return why a signature does not take these arguments, or nothing.
 
-    other_signs: whether it takes arrays of whole numbers of the same size that have a sign in one of them alone.
+    any_elements: whether it takes arrays with elements of any type, as long as their bytes can be seen as the declared.
     """
     if len(signature.args) != len(given):
         return f"{len(given)} arguments are given"
@@ -125,7 +151,7 @@ def _mismatch(signature: Signature, given: Sequence[Any], *, other_signs: bool) 
         if ary is None:
             return f"argument {place + 1} is {value!r}, which is no array"
         dtype = _dtype_of(kind.dtype, ary.dtype)
-        alike = ary.dtype == dtype or (other_signs and _differ_in_sign(ary.dtype, dtype))
+        alike = ary.dtype == dtype or (any_elements and _can_be_seen(ary, dtype))
         if ary.ndim != kind.ndim or not alike:
             return f"argument {place + 1} is {ary.dtype}[{', '.join(':' * ary.ndim)}]"
     return ""
@@ -150,7 +176,7 @@ def _cast(kind: Any, value: Any) -> Any:
     ary = array_of(value)
     if isinstance(ary, np.ndarray) and hasattr(kind, "dtype"):
         dtype = _dtype_of(kind.dtype, ary.dtype)
-        return _viewed(value, dtype) if _differ_in_sign(ary.dtype, dtype) else value
+        return value if ary.dtype == dtype else _viewed(value, ary, dtype)
     if not isinstance(value, int | float | complex | np.number | np.bool_) or not hasattr(kind, "bitwidth"):
         return value
     dtype = _dtype_of(kind, np.dtype(type(value)))
@@ -159,6 +185,23 @@ def _cast(kind: Any, value: Any) -> Any:
     return np.asarray(value).astype(dtype)[()]
 
 
-def _viewed(value: Any, dtype: np.dtype[Any]) -> Any:
-    """Return the same memory as another type, for `In` and its like wrapped as it was."""
-    return value.view(dtype) if hasattr(value, "view") else type(value)(value.value.view(dtype))
+def _can_be_seen(ary: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> bool:
+    """Return whether the bytes of an array can be seen as elements of a type."""
+    plain = not (ary.dtype.hasobject or dtype.hasobject or ary.dtype.names or dtype.names)
+    return plain and (ary.dtype.itemsize == dtype.itemsize or ary.flags.c_contiguous)
+
+
+def _viewed(value: Any, ary: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> Any:
+    """Return the same memory as another type, for `In` and its like wrapped as it was.
+
+    It has the same shape, without gaps; of wider elements, only as many rows as there are bytes for.
+    """
+    if not hasattr(value, "view"):
+        return type(value)(_viewed(value.value, ary, dtype))
+    if ary.dtype.itemsize == dtype.itemsize:
+        return value.view(dtype)
+    row = int(np.prod(ary.shape[1:]))
+    rows = min(len(ary), ary.nbytes // (dtype.itemsize * row)) if row and ary.ndim else 0
+    usable = ary.nbytes - ary.nbytes % dtype.itemsize
+    flat = value.reshape(-1)[: usable // ary.dtype.itemsize].view(dtype)
+    return flat[: rows * row].reshape((rows, *ary.shape[1:]))

@@ -5,9 +5,10 @@ Numba takes numbers, tuples and the content of arrays into the code that it comp
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from types import CodeType, FunctionType, ModuleType
-from typing import Any
+import sys
+from collections.abc import Callable, Iterator
+from types import CodeType, FrameType, FunctionType, ModuleType
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +21,20 @@ LIBRARIES = ("numba", "numpy", "math", "cmath", "operator")  # modules in which 
 class GlobalArray:
     """A global array as a kernel has it: what it held when the kernel was compiled; its elements are computed with."""
 
-    def __init__(self, ary: NDArray[Any]) -> None:
-        self._ary = ary
+    # Gives what a kernel gets that loads an element outside: of this array, at this index, by a frame's instruction.
+    load_outside: ClassVar[Callable[[GlobalArray, Any, FrameType], Any] | None] = None
+
+    def __init__(self, ary: NDArray[Any], name: str = "a global array") -> None:
+        self._ary, self._name = ary, name
 
     def __getitem__(self, index: Any) -> Any:
-        found = self._ary[index]
-        return GlobalArray(found) if isinstance(found, np.ndarray) else as_computed(found)
+        try:
+            found = self._ary[index]
+        except IndexError:
+            if self.load_outside is None or np.size(index) != self._ary.ndim:
+                raise
+            return as_computed(self.load_outside(self, index, sys._getframe(1)))
+        return GlobalArray(found, self._name) if isinstance(found, np.ndarray) else as_computed(found)
 
     def __len__(self) -> int:
         return len(self._ary)
@@ -74,6 +83,6 @@ def frozen(value: Any) -> Any:
     return value
 
 
-def in_kernel(value: Any) -> Any:
-    """Return a frozen value as a kernel computes with it."""
-    return GlobalArray(value) if isinstance(value, np.ndarray) else as_computed(value)
+def in_kernel(value: Any, name: str = "a global array") -> Any:
+    """Return a frozen value as a kernel computes with it; name: of an array, in messages."""
+    return GlobalArray(value, name) if isinstance(value, np.ndarray) else as_computed(value)

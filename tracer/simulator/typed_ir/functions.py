@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..arithmetic.functions import typed_function
+from ...type_inference.typed_ir import Type
+from ..arithmetic.functions import function_for
+from .casts import is_number
 
 # Functions of `cuda` whose results are of the right type as they are.
 EXACT = (
@@ -27,11 +29,15 @@ def needs_no_cast(path: CudaPath) -> bool:
     return path.startswith(EXACT)
 
 
-def function_of(value: Any) -> tuple[Callable[..., Any], bool]:
+def function_of(value: Any, arguments: Sequence[Type], result: Type) -> tuple[Callable[..., Any], bool]:
     """Return what computes a function of a library, and whether its arguments and result are numbers to be cast."""
-    if value in AS_THEY_ARE:
+    if any(value is one for one in AS_THEY_ARE):
         return value, False
-    typed = typed_function(value)
-    if typed is not None:
-        return typed.compute, True
-    return value, True
+    kinds = tuple(_kind(one) for one in arguments)
+    of_result = _kind(result.parts[0]) if result.kind == "tuple" and result.parts else _kind(result)
+    found = function_for(value, kinds, of_result) if of_result else None
+    return (value, True) if found is None else (found, False)
+
+
+def _kind(found: Type) -> str:
+    return found.kind if is_number(found.kind) else ""

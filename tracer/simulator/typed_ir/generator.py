@@ -17,6 +17,7 @@ from ...type_inference.typed_ir import FunctionIR, Literal, Position, Program, S
 from ..arithmetic.conversions import as_computed, caster
 from ..arithmetic.functions import bit_count
 from . import array_methods
+from .contraction import contracted, fused
 from .casts import Cast, cast, exact_cast, is_number, zero
 from .control_flow import place, structured
 from .functions import CudaPath, function_of, needs_no_cast
@@ -25,6 +26,7 @@ from .operators import (
     LOWEST,
     any_operator,
     binary_operator,
+    checked_division,
     inline_comparison,
     inline_operator,
     may_overflow,
@@ -76,6 +78,8 @@ class Generator:
     def __init__(
         self, around: Surroundings, program: Program, ir: FunctionIR, function: FunctionType
     ) -> None:
+        if not around.debug:
+            ir = contracted(ir, program.types)
         self._around, self._program, self._ir, self._function = around, program, ir, function
         self.helpers: dict[str, Any] = {}
         self._names: dict[int, str] = {}
@@ -304,6 +308,10 @@ class Generator:
         )
         return [*made, ast.If(ast.UnaryOp(ast.Not(), bounds), [wrapped], [])]
 
+    def _op_fma(self, s: Statement) -> list[ast.stmt]:
+        kind = self._program.types[s.types[0]].kind
+        return self._put(s, self._call(fused(kind, s.name), *map(self._load, s.operands)))
+
     def _op_unary(self, s: Statement) -> list[ast.stmt]:
         wanted, result = self._wanted(s, 0), self._wanted(s, -1)
         value = self._load(s.operands[0], wanted)
@@ -426,7 +434,7 @@ class Generator:
         value = known.value
         if isinstance(value, CudaPath):
             node: ast.expr = self._arguments(s, self._path(value), exact=not needs_no_cast(value), star=star)
-            return self._put(s, self._as_result(node, result, needs_no_cast(value)))
+            return self._put(s, self._as_result(s, node, result, needs_no_cast(value)))
         called = self._around.function_in(value)
         if called is not None and s.number >= 0:
             return self._put(
@@ -436,9 +444,12 @@ class Generator:
             return self._put(s, self._load(given[0]))
         if self._type(function).text == "number" and is_number(result.kind) and len(given) == 1:
             return self._put(s, self._load(given[0], result))
-        compute, casts = function_of(value)
+        wanted = [self._wanted(s, n) or self._type(name) for n, name in enumerate(given, 1)]
+        compute, casts = function_of(value, wanted, result)
+        if value is divmod and self._around.debug:
+            compute = checked_division(compute)
         made = self._arguments(s, self._helper(compute), exact=casts, star=star)
-        return self._put(s, self._as_result(made, result, not casts))
+        return self._put(s, self._as_result(s, made, result, not casts))
 
     def _arguments(
         self, s: Statement, function: ast.expr, *, exact: bool = False, star: bool = False
@@ -459,8 +470,8 @@ class Generator:
                 plain.append(value)
         return ast.Call(function, plain, named)
 
-    def _as_result(self, node: ast.expr, result: Type, as_it_is: bool) -> ast.expr:
-        if as_it_is or not is_number(result.kind):
+    def _as_result(self, s: Statement, node: ast.expr, result: Type, as_it_is: bool) -> ast.expr:
+        if as_it_is or not is_number(result.kind) or s.target not in self._used:
             return node
         return self._call(exact_cast(result.kind), node)
 
@@ -472,9 +483,9 @@ class Generator:
             return self._call(compute, self._load(base), *(self._load(one) for one in given))
         if name == "bit_count":
             value = self._call(exact_cast(have.kind), self._load(base))
-            return self._as_result(self._call(bit_count, value), result, False)
+            return self._as_result(s, self._call(bit_count, value), result, False)
         node = self._arguments(s, ast.Attribute(self._load(base), name, ast.Load()))
-        return self._as_result(node, result, False)
+        return self._as_result(s, node, result, False)
 
 
 def value_of(literal: Literal) -> Any:

@@ -52,14 +52,12 @@ def may_overflow(name: str, kind: str) -> bool:
 def binary_operator(name: str, kinds: tuple[str, str, str], *, checked: bool) -> Callable[..., Any]:
     """Return an operation on numbers; `checked` raises for a division by zero, as in debug mode."""
     left, right, result = kinds
-    compute = binary(name.rstrip("_"), left, right)
-    convert = caster(result)
+    operation = binary(name.rstrip("_"), left, right, result)
+    return checked_division(operation) if checked and name in DIVISIONS else operation
 
-    def operation(x: Any, y: Any) -> Any:
-        return convert(compute(x, y))
 
-    if not checked or name not in DIVISIONS:
-        return operation
+def checked_division(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Return a division that raises where it is by zero, as @cuda.jit(debug=True) asks for."""
 
     def division(x: Any, y: Any) -> Any:
         if y == 0:

@@ -200,8 +200,8 @@ class _FunctionNames:
     def meaning(self, number: int, name: str) -> Any:
         """Return what a name outside a function of the question means; raises KeyError."""
         if number == self._ir.number:
-            return in_kernel(self._names[name])
-        return in_kernel(current_values(self._owner.question_function(number))[name])
+            return in_kernel(self._names[name], name)
+        return in_kernel(current_values(self._owner.question_function(number))[name], name)
 
     def path_of(self, value: Any) -> str | None:
         """Return the path under `cuda` that a value stands for, None for anything else."""

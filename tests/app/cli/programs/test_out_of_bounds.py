@@ -108,3 +108,35 @@ def test_a_program_stops_where_that_is_asked_for(script, tmp_path, command):
     done = tilescope(command, "--stop-at-errors", str(script(NEIGHBOURS)), folder=tmp_path)
     assert done.returncode == 1 and "reached" not in done.stdout + done.stderr
     assert "IndexError: tid=[31, 0, 0] ctaid=[0, 0, 0]: a[32] is outside its array" in done.stderr
+
+
+GLOBALS = (
+    HEAD
+    + """
+G = np.arange(4, dtype=np.float32)
+H = np.arange(6).reshape(2, 3)
+
+@cuda.jit
+def look(out):
+    i = cuda.grid(1)
+    group = cuda.cg.this_grid()
+    c = cuda.const.array_like(G)
+    out[i] = G[i] + c[i - 1]
+    group.sync()
+    if i == 5:
+        out[i] = H[i - 3, 1]
+
+out = np.zeros(6)
+look[1, 6](out)
+print(out)
+"""
+)
+
+
+def test_global_and_constant_arrays_have_an_end_too(script, tmp_path):
+    path = script(GLOBALS)
+    for engine in ENGINES:
+        done = tilescope("run", "--quiet", "--engine", engine, str(path), folder=tmp_path)
+        assert done.returncode == 0 and "nan" in done.stdout and "-6.51" in done.stdout, done.stderr
+        assert "1 access to c on line 13 is outside it" in done.stderr
+        assert "(also G on line 13 and H on line 16)" in done.stderr

@@ -94,6 +94,28 @@ def test_what_is_typed_runs_beside_the_version_before(window):
     assert "2 * tile_a" not in editor(window).file_text()  # also what has run can be taken back
 
 
+def test_arrays_keep_their_names_when_a_line_is_typed_above_the_kernel():
+    with opened((f"{SPEC},engine=simulator",)) as window:
+        names = [buffer.name for buffer in window.stage.sessions[0].trace.buffers]
+        assert "tile_a" in names
+        for note in ("# one", "# two"):
+            page = editor(window)
+            page.setFocus()
+            page.moveCursor(QTextCursor.MoveOperation.Start)
+            assert page.find("from numba import cuda, float32")
+            QTest.keyClick(page, Qt.Key.Key_End)
+            QTest.keyClick(page, Qt.Key.Key_Return)
+            QTest.keyClicks(page, note)
+            run(window)
+            shown = window.stage.sessions[-1]
+            noted, again = note in shown.launch.source, [buffer.name for buffer in shown.trace.buffers]
+            if not noted or again != names:
+                break
+        window.editing.editing.undo_all()
+        settle(window)
+        assert (noted, again) == (True, names)
+
+
 def test_the_same_text_is_not_run_again(window):
     run(window)
     assert window.notice.news.sentence.text() == UNCHANGED

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from exercises import warm_judge
 from lectures import SMALL as TEXT
+from tilescope.app.exercise.library import SHIPPED
 from tilescope.app.exercise.progress import FILE
 from tilescope.app.model.first_bookmark import first_bookmark
 from tilescope.app.window.exercise.words import NOT_YET, PASSED
@@ -325,3 +326,37 @@ def test_a_lecture_takes_the_place_of_an_exercise_and_the_window_forgets_its_tra
     window.lectures.player.close()
     settle(window)
     window.notice.clear()
+
+
+def test_find_the_race_shows_line_and_remedy_only_as_hints_are_asked_for(window):
+    panel = at_work(window, SHIPPED / "15-centre.md")
+    until(lambda: window.stage.focused().is_examined)
+    settle(window)
+    assert panel.hints == 0
+
+    def said():
+        """Return what panel, findings tab and source say of the race."""
+        window.central.show_tab("findings")
+        settle(window)
+        rows = window.side.view("findings").list
+        listed = [rows.item(i).text() for i in range(rows.count())]
+        row = next(row for row in panel.rows.rows if row.sign == "error" and "race" in row.text)
+        marks = [problem.sentence for problem in editor(window).problems]
+        return row, listed, marks
+
+    row, listed, marks = said()
+    assert "Somewhere in this kernel" in row.text and row.line == 0
+    assert any("Somewhere in this kernel" in text for text in listed)
+    assert not marks
+    assert "syncthreads" not in " ".join([row.text, row.tip, *listed]) and "line 2" not in " ".join(listed)
+    assert "1 race" in panel.head.line.text() or "1 error" in panel.head.line.text()
+    panel.hint.click()
+    settle(window)
+    row, listed, marks = said()
+    assert row.line and marks and any("part[" in text for text in listed)
+    assert "put cuda.syncthreads()" not in " ".join([row.text, *listed, *marks])
+    while panel.hint.isVisible():
+        panel.hint.click()
+        settle(window)
+    row, listed, marks = said()
+    assert "cuda.syncthreads()" in row.text and any("cuda.syncthreads()" in text for text in listed)

@@ -7,7 +7,7 @@ from msgspec import Struct
 from ...tracer.as_compiled.job import CompiledCounters
 from ...tracer.measure.recorded_counters import LaunchCounters, recorded_counters_of
 from ...tracer.model.counter_names import GROUPS, NAMES
-from .session import Session
+from ..model.session import Session
 
 MAIN = {"global": "requests", "shared": "instructions"}  # what tells most of a space
 SECOND = {"global": "sectors", "shared": "wavefronts"}  # and what is looked at where that is equal
@@ -25,6 +25,11 @@ class Depth(Struct, frozen=True):
     def label(self) -> str:
         """What it is called."""
         return self.name.replace("_instructions", "_requests").replace("_", " ")
+
+    @property
+    def short_label(self) -> str:
+        """The same where there is little room: "global loads" for requests of them."""
+        return self.label.removesuffix(" requests") + "s" * self.label.endswith(" requests")
 
     @property
     def is_same(self) -> bool:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...tracer.as_compiled.job import CompiledSite
 from ...tracer.model.trace import Op, Trace
-from .session import Session
+from ..model.session import Session
 
 Kind = Literal["kept", "merged", "hoisted", "unused", "joined", "fewer", "added"]
 SPACES = ("global", "shared")

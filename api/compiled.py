@@ -1,0 +1,31 @@
+"""The counters of a traced launch as compiled."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from ..tracer.as_compiled.client import CompiledCounting
+from ..tracer.as_compiled.job import CompiledCounters
+from ..tracer.as_compiled.of_launch import job_of
+from ..tracer.model.launch import decode
+from ..tracer.model.trace import Trace
+from ..tracer.storage.folders import cache_folder
+from ..tracer.type_inference.question import Question
+from .errors import TilescopeError
+
+
+@cache
+def _counting() -> CompiledCounting:
+    return CompiledCounting(cache_folder() / "as-compiled")
+
+
+def compiled_counters_of(trace: Trace, question: Question | None) -> CompiledCounters:
+    """Count a launch as compiled; raises TilescopeError where that can't be done."""
+    try:
+        job = job_of(decode(trace.launch), trace, cache_folder() / "as-compiled" / "inputs", question)
+    except OSError as error:
+        raise TilescopeError(f"The inputs of {trace.kernel} can't be kept: {error.strerror}.") from error
+    found = CompiledCounters(reason=job) if isinstance(job, str) else _counting().count(job)
+    if found.reason:
+        raise TilescopeError(f"{trace.kernel} has no compiled counters: {found.reason}")
+    return found

@@ -1,0 +1,68 @@
+"""What an exercise such as "Find the race" keeps back of a finding: its place and remedy, until hints are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from msgspec.structs import replace
+
+from ...tracer.judging.result import JudgedFinding
+from ...tracer.model.finding import Finding
+from .document import Exercise
+
+Shown = Literal["kind", "place", "all"]
+SOMEWHERE = "Somewhere in this kernel; the hints show where."
+
+
+def shown_of(exercise: Exercise, hints: int) -> Shown:
+    """Return what is shown of the findings that an exercise hides, after so many hints.
+
+    The first hint shows their place, the last one their remedy.
+    """
+    if not exercise.hides or hints >= len(exercise.hints):
+        return "all"
+    return "place" if hints else "kind"
+
+
+def hide_places(findings: Sequence[Finding], kinds: Sequence[str], shown: Shown) -> tuple[Finding, ...]:
+    """Return findings with those of some kinds hidden: as one without a place, or without their remedies."""
+    if shown == "all":
+        return tuple(findings)
+    if shown == "place":
+        return tuple(_without_remedy(f) if f.kind in kinds else f for f in findings)
+    kept = [f for f in findings if f.kind not in kinds]
+    hidden = [f for f in findings if f.kind in kinds]
+    return (*(_somewhere(kind, hidden) for kind in kinds if any(f.kind == kind for f in hidden)), *kept)
+
+
+def hide_judged(findings: Sequence[JudgedFinding], kinds: Sequence[str], shown: Shown) -> list[JudgedFinding]:
+    """Return the same of a judge's findings; one without a place has the line 0."""
+    if shown == "all":
+        return list(findings)
+    return [_judged(finding, shown) if finding.kind in kinds else finding for finding in findings]
+
+
+def _judged(finding: JudgedFinding, shown: Shown) -> JudgedFinding:
+    if shown == "place":
+        return replace(finding, message=_cut(finding.message, finding.remedy), remedy="")
+    return replace(finding, message=SOMEWHERE, remedy="", line=0, moment=0)
+
+
+def _somewhere(kind: str, findings: Sequence[Finding]) -> Finding:
+    mine = [finding for finding in findings if finding.kind == kind]
+    return Finding(kind, mine[0].severity, SOMEWHERE, "", len(mine), (), np.empty(0, np.int64), (), (), 0)
+
+
+def _without_remedy(finding: Finding) -> Finding:
+    return replace(finding, statement=_cut(finding.statement, finding.remedy), remedy="")
+
+
+def _cut(statement: str, remedy: str) -> str:
+    """Return a statement without the remedy that it ends with."""
+    begin = statement.rfind(remedy) if remedy else -1
+    if begin < 0:
+        return statement
+    rest = statement[begin + len(remedy) :].lstrip(".")
+    return f"{statement[:begin].rstrip(' ;,')}{rest}.".replace("..", ".")

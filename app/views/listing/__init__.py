@@ -1,0 +1,1 @@
+"""PTX and SASS of the kernel below its source, line by line."""

@@ -1,0 +1,196 @@
+"""The code view: the kernel's lines above, PTX or SASS below; a line that is chosen in one is lit in the other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor, QTextFormat
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QSplitter, QTextEdit, QVBoxLayout, QWidget
+
+from ....tracer.model.trace import WARP
+from ...compiled.listing_lines import LANGUAGES, Language, Row, code_of, code_rows, heading, source_rows
+from ...model.session import Selection, Session
+from ...widgets.patterns import mixed
+from ...widgets.plain_text import PlainLabel
+from ...widgets.switch import Switch
+from ...widgets.theme import Theme, sheet
+from ..common.activity import BlockActivity, WarpActivity, block_activity, warp_activity, warp_status
+from ..common.view import View
+
+COMPILING = "The kernel is being compiled…"
+NOT_ASKED = "The kernel came with a file; its code is shown once you agree to run it."
+PYTHON = "A plain Python program is not compiled for a GPU."
+ACCESS = re.compile(r"\b(ld|st|atom|red)\.|\b(LD|ST|ATOM|RED)[GS]?\b")  # an instruction that accesses memory
+CONTEXT = 4  # rows above the one that is brought in sight
+COLUMNS = "line · instructions · registers in use"
+PTX_COLUMNS = "line · instructions"
+
+
+class Lines(QPlainTextEdit):
+    """Lines to read, some of them lit. chosen: the line of the source that belongs to the one that was clicked."""
+
+    chosen = Signal(int)
+
+    def __init__(self, theme: Theme, name: str) -> None:
+        super().__init__()
+        self.rows: list[Row] = []
+        self.lit = 0
+        self.setReadOnly(True)
+        self.setAccessibleName(name)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self._is_filling = False
+        self.cursorPositionChanged.connect(self._choose)
+        self.set_theme(theme)
+
+    def fill(self, rows: Sequence[Row]) -> None:
+        """Show other lines."""
+        self.rows = list(rows)
+        self._is_filling = True
+        self.setPlainText("\n".join(row.text for row in rows))
+        self._is_filling = False
+        self.light(self.lit)
+
+    def light(self, line: int) -> None:
+        """Lay a ground under the rows of a line of the source, and bring the first in sight."""
+        self.lit = line
+        numbers = [number for number, row in enumerate(self.rows) if row.line == line and line]
+        look = QTextCharFormat()
+        look.setBackground(self.ground)
+        look.setProperty(QTextFormat.Property.FullWidthSelection, True)
+        marks = []
+        for number in numbers:
+            mark = QTextEdit.ExtraSelection()
+            mark.cursor, mark.format = QTextCursor(self.document().findBlockByNumber(number)), look  # type: ignore[attr-defined]
+            marks.append(mark)
+        self.setExtraSelections(marks)
+        if numbers and not self.hasFocus():
+            telling = next((number for number in numbers if ACCESS.search(self.rows[number].text)), numbers[0])
+            bar = self.verticalScrollBar()
+            if telling not in range(bar.value(), bar.value() + bar.pageStep()):
+                bar.setValue(max(0, telling - CONTEXT))
+
+    def lit_rows(self) -> list[str]:
+        """Return the texts of the rows that are lit."""
+        return [row.text for row in self.rows if row.line == self.lit and self.lit]
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours or another text size."""
+        self.setFont(theme.font(11.5, mono=True))
+        self.setStyleSheet(sheet("QPlainTextEdit", theme))
+        self.ground: QColor = mixed(theme.colour("panel"), theme.palette.accent, 0.2)
+        self.light(self.lit)
+
+    def _choose(self) -> None:
+        number = self.textCursor().blockNumber()
+        if not self._is_filling and number < len(self.rows) and self.rows[number].line:
+            self.chosen.emit(self.rows[number].line)
+
+
+class ListingView(View):
+    """Source and code of a kernel; the line where the chosen warp is is lit until another one is chosen."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self.setAccessibleName("PTX and SASS")
+        self.language: Language = "SASS"
+        self.line = 0
+        self.switch = Switch({name: name for name in LANGUAGES}, "Which code is shown", self)
+        self.switch.chosen.connect(self._turn)
+        self.made_by, self.columns, self.sentence = (PlainLabel(parent=self) for _ in range(3))
+        self.sentence.setWordWrap(True)
+        self.made_by.setWordWrap(True)
+        self.source, self.code = Lines(theme, "Lines of the kernel"), Lines(theme, "Code of the kernel")
+        for lines in (self.source, self.code):
+            lines.chosen.connect(self.choose)
+        self.parts = QSplitter(Qt.Orientation.Vertical)
+        self.parts.setChildrenCollapsible(False)
+        self.parts.addWidget(self.source)
+        self.parts.addWidget(self.code)
+        self.parts.setStretchFactor(0, 2)
+        self.parts.setStretchFactor(1, 3)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        for widget in (self.switch, self.made_by, self.sentence, self.columns):
+            column.addWidget(widget)
+        column.addWidget(self.parts, 1)
+        column.addStretch()
+        for label in (self.made_by, self.sentence, self.columns):
+            label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        self._activity: tuple[Selection, BlockActivity, WarpActivity] | None = None
+        self.set_theme(theme)
+
+    def load(self, session: Session | None) -> None:
+        """Take a session, and ask for its listing."""
+        super().load(session)
+        self._activity, self.line = None, 0
+        self.show_listing()
+        if session is not None and session.listing is None and not session.is_python_program:
+            self.listing_asked.emit(session)
+
+    def show_listing(self, refused: bool = False) -> None:
+        """Show what is known of the session's code. refused: whether its kernel may not be compiled."""
+        session, listing = self.session, self.session.listing if self.session else None
+        sentence = ""
+        if session is not None and session.is_python_program:
+            sentence = PYTHON
+        elif session is None or listing is None:
+            sentence = NOT_ASKED if refused else COMPILING
+        elif listing.reason:
+            sentence = listing.reason
+        elif self.language == "SASS":
+            sentence = listing.missing
+        self.sentence.setText(sentence)
+        self.sentence.setVisible(bool(sentence))
+        code = code_of(listing, self.language) if listing else ()
+        self.parts.setVisible(bool(code))
+        self.columns.setVisible(bool(code))
+        self.columns.setText(COLUMNS if self.language == "SASS" else PTX_COLUMNS)
+        self.made_by.setText(heading(listing, self.language) if listing and code else "")
+        self.made_by.setVisible(bool(self.made_by.text()))
+        self.switch.show_choice(self.language)
+        if session is not None and code:
+            self.source.fill(source_rows(session, code))
+            self.code.fill(code_rows(session, code))
+            self.choose(self.line)
+
+    def choose(self, line: int) -> None:
+        """Light a line of the source and its code; 0 for none."""
+        self.line = line
+        self.source.light(line)
+        self.code.light(line)
+
+    def _turn(self, name: str) -> None:
+        self.language = "PTX" if name == "PTX" else "SASS"
+        self.show_listing()
+
+    def render_moment(self, moment: float, selection: Selection) -> None:
+        """Light the line where the chosen warp is, where time or choice is another than before."""
+        changed = (moment, selection) != (self.moment, self.selection) or self._activity is None
+        super().render_moment(moment, selection)
+        if self.session is None or self.session.is_python_program or not changed:
+            return
+        if self._activity is None or self._activity[0] != selection:
+            block, warp = selection.block, selection.thread // WARP
+            activity = block_activity(self.session, block), warp_activity(self.session.requests, block, warp)
+            self._activity = selection, *activity
+        _, of_block, of_warp = self._activity
+        now = warp_status(of_block, of_warp, self.session.requests, moment)
+        if now.state == "request":
+            self.choose(self.session.trace.sites[now.site].line)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours or another text size."""
+        super().set_theme(theme)
+        for label, size in ((self.made_by, 12), (self.sentence, 13), (self.columns, 10.5)):
+            label.setFont(theme.font(size))
+            label.setContentsMargins(theme.px(8), theme.px(2), theme.px(8), theme.px(2))
+        self.columns.setObjectName("muted")
+        self.source.set_theme(theme)
+        self.code.set_theme(theme)

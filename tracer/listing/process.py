@@ -1,0 +1,33 @@
+"""The process that compiles kernels to PTX and SASS: jobs in, listings out, a line of JSON each.
+
+It needs Numba's real CUDA target, so the simulator must be off, and no GPU.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+
+from ..processes.json_streams import private_streams, sender
+from ..processes.parent_death import die_with_parent
+from .listing import JOB
+
+
+def main() -> None:
+    """Answer each job as it comes."""
+    os.environ.pop("NUMBA_ENABLE_CUDASIM", None)  # Numba looks only once, when it is imported
+    os.environ["NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING"] = "1"
+    warnings.simplefilter("ignore")
+    die_with_parent()
+    source, target = private_streams()
+    send = sender(target)
+    from ..as_compiled.execution.process import prepare
+    from .compiling import listing
+
+    prepare()
+    for line in source:
+        send(listing(JOB.decode(line)))
+
+
+if __name__ == "__main__":
+    main()
