@@ -90,7 +90,7 @@ class RecordingFields(QFrame):
             for k in kinds
         ]
         usual = ".gif" if reasons[".mp4"] else ".mp4"
-        tips: dict[object, str] = {**reasons}
+        tips: dict[object, str] = {suffix: why for suffix, why in reasons.items()}  # noqa: C416
         self.kind.offer(texts, usual, tips)
         for i, kind in enumerate(kinds):
             if reasons[kind.suffix]:
