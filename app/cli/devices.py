@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from importlib.util import find_spec
 
 import msgspec
 
 from ...tracer.measure.devices import DeviceList, DeviceListing, facts
 from .common.arguments import Parser
 from .common.text_output import aligned, complain, say
+
+WITHOUT_NUMBA_CUDA = (
+    "numba-cuda is not installed, so the CUDA target of Numba itself types kernels; it refuses some that numba-cuda "
+    "compiles, such as those with a.sum()."
+)
 
 
 def add_arguments(parser: Parser) -> None:
@@ -28,6 +34,8 @@ def execute(chosen: Namespace) -> int:
         say(table(found))
     if not found.supported:
         complain(found.summary)
+    if find_spec("numba_cuda") is None:
+        complain(WITHOUT_NUMBA_CUDA)
     return 0 if found.supported else 2
 
 

@@ -184,8 +184,8 @@ class FileOperations:
             program.began.connect(self._begin)
             program.printed.connect(self._take_output)
             program.moved.connect(lambda line: self.page.show_line(line) if self.page else None)
-        self._is_shown = False
         self.notice.clear(cause="program")
+        self._is_shown = False
         self._inform(f"Running {Path(path).name} under the tracer; Esc ends it.")
         program.open(Path(path))
 
@@ -236,10 +236,10 @@ class FileOperations:
 
     def _show_launches(self, traces: Sequence[Path]) -> None:
         """Show the first two launches of a program; with more, ask which one the pane in focus shall show."""
+        self.notice.clear(cause="program")
         self._is_shown = True
         if self.page is not None:
             self.page.leave()
-        self.notice.clear(cause="program")
         self.change_setups(tuple(Setup(file=str(path)) for path in traces[:2]))
         name = Path(self.program.path).name if self.program else ""
         if len(traces) <= 2:

@@ -86,7 +86,7 @@ class _Describer(Describer):
         super().__init__()
         self.came_by: list[FunctionType] = []  # the functions that it came by
 
-    def function(self, function: Any, role: Any, decorated: Any = None) -> Value:
+    def function(self, function: Any, role: Any, decorated: Any = None, signature: Any = None) -> Value:
         """Return the number of a function, without the signature that it was declared with."""
         if isinstance(function, FunctionType) and function not in self.came_by:
             self.came_by.append(function)

@@ -58,7 +58,6 @@ class RecordingOptions(NamedTuple):
         None  # gets each kernel that Numba does not compile, before its launch raises that
     )
 
-
     mismatched: Callable[[Any, str], None] = lambda kernel, sentence: say_once(f"{sentence}.")
     # gets each kernel that is passed an array of another type than it declares, and the sentence about it
 

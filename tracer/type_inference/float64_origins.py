@@ -142,7 +142,9 @@ def _unpacked_to(definitions: Definitions, name: str) -> str:
         target
         for target, statements in definitions.items()
         for statement in statements
-        if not target.startswith("$") and getattr(statement.value, "name", "") == name
+        if not target.startswith("$")
+        and type(statement.value).__name__ == "Var"
+        and statement.value.name == name
     )
     return next(targets, "").partition(".")[0]
 

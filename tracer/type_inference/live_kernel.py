@@ -7,13 +7,11 @@ it can't describe is `Missing`, and then nothing is asked. Runs where Numba's si
 from __future__ import annotations
 
 import builtins
-import contextlib
 import dis
-import functools
 import inspect
 import marshal
 import sys
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Container, Iterable
 from enum import Enum, EnumMeta, IntEnum
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Literal
@@ -59,9 +57,7 @@ ATTRIBUTE_OPS = ("LOAD_ATTR", "LOAD_METHOD")
 JIT_OPTIONS = ("inline", "fastmath", "forceinline", "debug")  # of a decorator, which matter to the compiler
 
 
-def question_of_call(
-    kernel: Any, arguments: Iterable[Any], describer: Describer | None = None
-) -> Question:
+def question_of_call(kernel: Any, arguments: Iterable[Any], describer: Describer | None = None) -> Question:
     """Return the question about a call of a kernel of the simulator's; some of it may be `Missing`."""
     return described_call(kernel, arguments, describer)[0]
 
@@ -132,7 +128,7 @@ class LaunchedKernels:
             return (), _unknown(f"{type(error).__name__}: {error}"), []
 
     def declared(self, kernel: Any) -> list[tuple[tuple[Any, ...], Question]]:
-        """Return the same keys and questions for each signature of a kernel, which is described where it is decorated."""
+        """Return the keys and questions for each signature of a kernel, which is described where it is decorated."""
         return [self._of(kernel, (), signature)[:2] for signature in kernel._declared]
 
     def _of(
@@ -395,12 +391,13 @@ def _types(signature: Any) -> tuple[Value, ...]:
 
 def _of_device(decorated: Any) -> tuple[Value, ...]:
     """Return the types that a device function's decorator names: of the result, None if it names none; of arguments."""
-    declared = getattr(decorated, "_declared", ())
+    declared: tuple[Any, ...] = getattr(decorated, "_declared", ())
     if len(declared) != 1:
         return (Missing("several signatures"),) if declared else ()
-    result = declared[0].return_type
+    (signature,) = declared
+    result = signature.return_type
     kind = _plain(None) if result is None else _type_object(result) or Missing("a type")
-    return (kind, *_types(declared[0]))
+    return (kind, *_types(signature))
 
 
 def _library_object(value: Any) -> Value | None:

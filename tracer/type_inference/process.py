@@ -101,7 +101,14 @@ def _compiled(rebuilt: Sequence[FunctionType], arguments: tuple[Any, ...], codes
         program, unknown = program_of(functions[0], rebuilt, types), ""
     except NotDescribed as why:
         program, unknown = None, str(why)
-    return Answer(tuple(_told(functions)), program=program, unknown=unknown)
+    return Answer(_operations_in_float64(functions), program=program, unknown=unknown)
+
+
+def _operations_in_float64(functions: list[Any]) -> tuple[Operation, ...]:
+    try:
+        return tuple(_told(functions))
+    except Exception:  # noqa: BLE001  # an expression of Numba's that is not known there: the types are
+        return ()
 
 
 def _device(function: FunctionType, described: Function, types: tuple[Any, ...]) -> Any:

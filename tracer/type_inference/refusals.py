@@ -89,7 +89,8 @@ KNOWN: tuple[tuple[str, str, str], ...] = (
     (r"NameError: name '(\w+)' is not defined", "nothing is named {0}", ""),
     (r"Int value is too large: (\d+)", "{0} has more than 64 bits", ""),
     (r"Illegal IR, del found at: ([^\n]+)", "it has {0}", ""),
-    (r"No implementation of function Function\(<(?:built-in function|class|function|ufunc|intrinsic) '?([\w.]+)'?[^>]*>\)"
+    (r"No implementation of function "
+     r"Function\(<(?:built-in function|class|function|ufunc|intrinsic) '?([\w.]+)'?[^>]*>\)"
      r" found for signature:\s*>>> ([^\n]+)", "there is no {1} for a GPU", ""),
 )  # fmt: skip
 NUMBA_ERRORS = ("NumbaError", "UnsupportedBytecodeError", "UnsupportedError")

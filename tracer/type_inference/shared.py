@@ -1,4 +1,4 @@
-"""The one client of Numba's compiler in a process that launches kernels: asked before a launch, and about its findings."""
+"""The client of Numba's compiler in a process that launches kernels, which all of it shares."""
 
 from __future__ import annotations
 

@@ -217,7 +217,7 @@ class _Function:
         given = [one.name for one in value.args]
         keywords = [(name, one.name) for name, one in (value.kws or ())]
         types = self._types_of_call(signature, len(given), [name for name, _ in keywords])
-        star = ()
+        star: tuple[str, ...] = ()
         if value.vararg is not None:
             from numba.core.types import Tuple
 
@@ -257,11 +257,10 @@ class _Function:
             operands = (statement.target.name, statement.index_var.name, statement.value.name)
             types = self._signature(statement, 3)[:3]
             return Statement("setitem", "", operands, "", _position(statement.loc), types)
-        types = self._signature(statement, 3)[:3]
-        operands = (statement.target.name, statement.value.name)
+        taken = self._signature(statement, 3)
         return Statement(
-            "static_setitem", "", operands, "", _position(statement.loc), (types[0], types[2]),
-            value=literal(statement.index),
+            "static_setitem", "", (statement.target.name, statement.value.name), "", _position(statement.loc),
+            (taken[0], taken[2]), value=literal(statement.index),
         )  # fmt: skip
 
     def _SetAttr(self, statement: Any) -> Statement:

@@ -56,20 +56,14 @@ def test_dates_and_durations(tmp_path):
     assert {"NaT"} == set(map(str, trace.initial[0].view("M8[D]")[[2, 6]]))
 
 
-def test_dates_in_shared_memory_and_in_slices(tmp_path):
+def test_dates_in_slices(tmp_path):
     source = """
-    DAY = np.dtype("M8[D]")
-
     @cuda.jit
     def kernel(a, out):
         t = cuda.threadIdx.x
-        s = cuda.shared.array(8, DAY)
-        s[t] = a[t]
-        cuda.syncthreads()
-        out[t] = s[7 - t]
+        out[t] = a[7 - t]
         if t == 0:
             out[2:4] = a[4]
-            out[4:6] = a[:2]
         out[t + 2] = a[t]
     """
     given = dates(tmp_path, DAYS), dates(tmp_path, np.zeros(9, "M8[D]"), "out")

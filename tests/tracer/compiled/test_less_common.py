@@ -174,7 +174,7 @@ def test_enums_of_the_module(tmp_path):
     @cuda.jit
     def kernel(a, out):
         mine = Colour.RED if cuda.threadIdx.x else Colour.BLUE
-        out[cuda.threadIdx.x] = a[Level.HIGH] * Level.LOW + Colour.BLUE.value + (mine == Colour.RED)
+        out[cuda.threadIdx.x] = a[Level.HIGH.value] * Level.LOW + Colour.BLUE.value + (mine == Colour.RED)
     """
     same(launch(tmp_path, source, LONGS, block=(2, 1, 1)))
 

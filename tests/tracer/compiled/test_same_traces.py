@@ -110,14 +110,13 @@ out[cuda.grid(1)] = m[1, 0]
     "views": """
 r = a.reshape((8, 8))
 out[0] = r[2:4, 1:6][1, -1] + r.T[3, 1] + r[::-1, ::-2][0, 0]
-out[1] = r[-1][0] + r.ravel()[9] + r.transpose()[1, 0] + a.reshape(2, -1)[1, 3] + len(r[0])
+out[1] = r[-1][0] + r.transpose()[1, 0] + a.reshape(2, -1)[1, 3] + len(r[0])
 """,
     "another type": "out[cuda.grid(1)] = a.view(np.int32)[2 * cuda.grid(1)] + a.view(np.uint8)[-8]",
     "slices filled": """
 b = cuda.local.array((2, 3), int64)
+b[:] = 3
 b[0, :] = 7
-b[1] = a[1:4]
-b[:] = b[0]
 out[cuda.grid(1)] = b[1, 2]
 """,
     "math and casts": """
@@ -128,8 +127,8 @@ out[i] += bool(a[i]) + np.int64(math.floor(1.5)) + divmod(a[i], 4)[1]
 """,
     "votes at barriers": """
 t = cuda.threadIdx.x
-out[t] = cuda.syncthreads_count(t % 3 == 0) + 100 * cuda.syncthreads_and(t < 40)
-out[t] += a[1] * cuda.syncthreads_or(t == 9)
+out[t] = cuda.syncthreads_count(int(t % 3 == 0)) + 100 * cuda.syncthreads_and(int(t < 40))
+out[t] += a[1] * cuda.syncthreads_or(int(t == 9))
 """,
     "barriers in branches": """
 t = cuda.threadIdx.x
@@ -143,7 +142,7 @@ else:
     "atomics": """
 i = cuda.grid(1)
 out[i] = cuda.atomic.add(out, 63, a[i])
-cuda.atomic.max(out, (62,), a[i])
+cuda.atomic.max(out, 62, a[i])
 cuda.atomic.cas(out, 61, 0, i)
 cuda.atomic.compare_and_swap(out[5:], 0, 3)
 cuda.atomic.sub(out, 99, 1)
@@ -220,9 +219,14 @@ def test_constructs(tmp_path, name):
     same(launch(tmp_path, kernel(BODIES[name]), LONGS, (2, 1, 1), (32, 1, 1)))
 
 
+ATOMIC = ("int32", "int64", "uint32", "uint64", "float32", "float64")  # elements that Numba's atomics take
+
+
 @pytest.mark.parametrize("dtype", [*FLOATS, *INTEGERS, "complex64", "complex128"])
 def test_types(tmp_path, dtype):
-    body = "i = cuda.grid(1)\nout[i] = a[i] * a[i] + a[0]\ncuda.atomic.add(out, 0, a[i])"
+    body = "i = cuda.grid(1)\nout[i] = a[i] * a[i] + a[0]"
+    if dtype in ATOMIC:
+        body += "\ncuda.atomic.add(out, 0, a[i])"
     same(
         launch(tmp_path, kernel(body), (Array((8,), dtype, "arange"), Array((8,), dtype)), block=(8, 1, 1)),
         1e-2,

@@ -118,7 +118,9 @@ def test_module_that_reads_input_finds_none(worker: Worker, tmp_path: Path):
 
 
 def test_kernel_that_numba_refuses_is_one_sentence(worker: Worker, tmp_path: Path):
-    with pytest.raises(WorkerError, match=r"kernels.py:\d+: Numba can't compile kernel .* a GPU has no input\(\)"):
+    with pytest.raises(
+        WorkerError, match=r"kernels.py:\d+: Numba can't compile kernel .* a GPU has no input\(\)"
+    ):
         worker.run(double(tmp_path, DOUBLE + "    input()\n"))
 
 

@@ -30,6 +30,19 @@ def _width_of(value: Any) -> Any:
 overload(width_of, strict=False)(_width_of)
 
 
+def brev_width_of(value: Any) -> int:
+    """Return how many bits `cuda.brev` turns round: Numba takes all but uint64 as uint32."""
+    raise NotImplementedError
+
+
+def _brev_width_of(value: Any) -> Any:
+    width = 64 if isinstance(value, types.Integer) and value == types.uint64 else 32
+    return lambda value: width
+
+
+overload(brev_width_of, strict=False)(_brev_width_of)
+
+
 def _popc(value: Any) -> Any:
     count = 0
     for bit in range(width_of(value)):
@@ -38,7 +51,7 @@ def _popc(value: Any) -> Any:
 
 
 def _brev(value: Any) -> Any:
-    width = width_of(value)
+    width = brev_width_of(value)
     turned = 0
     for bit in range(width):
         turned |= ((value >> bit) & 1) << (width - 1 - bit)

@@ -21,7 +21,9 @@ from .conversions import COMPLEX, INTS, STANDS_FOR, Function, as_computed, caste
 from .operations import binary, power
 
 LIKE_INT32 = ("bool", "int8", "int16", "int32", "uint8", "uint16")
-Maker = Callable[[tuple[str, ...], str], Function]  # makes a function of the kinds of its arguments and its result
+Maker = Callable[
+    [tuple[str, ...], str], Function
+]  # makes a function of the kinds of its arguments and its result
 
 
 def bit_count(value: Any) -> Any:
@@ -102,7 +104,7 @@ def _gamma_pole(value: float) -> float:
     return math.inf if value > 0 else math.nan
 
 
-_CAREFUL = {
+_CAREFUL: dict[str, Function] = {
     "acos": np.arccos, "acosh": np.arccosh, "asin": np.arcsin, "asinh": np.arcsinh, "atan": np.arctan,
     "atanh": np.arctanh, "cos": np.cos, "cosh": np.cosh, "sin": np.sin, "sinh": np.sinh, "tan": np.tan,
     "tanh": np.tanh, "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "log": np.log, "log10": np.log10,
@@ -148,7 +150,7 @@ def _of_reals(by_math: Function, function: np.ufunc) -> Maker:
 
 
 def _in_result(function: np.ufunc) -> Maker:
-    """Return a function of NumPy's that computes in the kind of its result, or in its argument's where that is complex."""
+    """Return a function of NumPy's that computes in its result's kind, or in its argument's if that is complex."""
 
     def make(kinds: tuple[str, ...], result: str) -> Function:
         kind = kinds[0] if kinds[0] in COMPLEX else result

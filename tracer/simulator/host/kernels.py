@@ -14,7 +14,16 @@ from .array_makers import as_cuda_array
 from .arrays import is_cuda_ndarray
 from .devices import resident_blocks
 from .lacking import OF_KERNELS, lacking, say_once
-from .signatures import NoMatch, Signature, cast_arguments, chosen_signature, mismatches, normalized, type_of, types_of
+from .signatures import (
+    NoMatch,
+    Signature,
+    cast_arguments,
+    chosen_signature,
+    mismatches,
+    normalized,
+    type_of,
+    types_of,
+)
 
 # What the driver chooses for most kernels, as the block with which most threads fit.
 LARGEST_BLOCK = 1024

@@ -131,8 +131,8 @@ def mismatches(name: str, signature: Signature, given: Sequence[Any]) -> list[st
         dtype = _dtype_of(kind.dtype, ary.dtype)
         if ary.dtype != dtype and not _differ_in_sign(ary.dtype, dtype):
             found.append(
-                f"argument {place} of {name} is declared as {_name(kind)} and is an array of {ary.dtype}, whose bytes a "
-                f"GPU takes for {dtype} without a word"
+                f"argument {place} of {name} is declared as {_name(kind)} and is an array of {ary.dtype}, whose bytes "
+                f"a GPU takes for {dtype} without a word"
             )
     return found
 

@@ -1,6 +1,6 @@
 """Casts between Numba's types, chosen before a kernel runs.
 
-An integer of any kind is Python's int or a subclass; a float64 is a float, a bool a bool; all other numbers are NumPy's.
+An integer of any kind is Python's int or a subclass; a float64 is a float, a bool a bool; all others are NumPy's.
 """
 
 from __future__ import annotations
@@ -56,6 +56,17 @@ def exact_cast(kind: str) -> Cast:
     wanted = STANDS_FOR[kind]
     convert = caster(kind)
     return lambda value: value if type(value) is wanted else convert(value)
+
+
+@cache
+def exact(wanted: Type) -> Cast | None:
+    """Return the function that makes a value the Python types that stand for a type of numbers, or a tuple of some."""
+    if is_number(wanted.kind):
+        return exact_cast(wanted.kind)
+    if wanted.kind != "tuple" or wanted.text:
+        return None
+    parts = [exact(part) or (lambda value: value) for part in wanted.parts]
+    return lambda value: tuple(part(item) for part, item in zip(parts, value, strict=True))
 
 
 def zero(kind: Type) -> Any:

@@ -18,7 +18,10 @@ from ...type_inference.typed_ir import Block, FunctionIR, Statement, Type
 
 FLOATS = ("float16", "float32", "float64")
 FUSED = "fma"  # the operation: of two factors and an addend; its name says which of them is negated
-SIGNS = {"add": ("", ""), "sub": ("addend", "product")}  # by the operand that is a product, the first or the second
+SIGNS = {
+    "add": ("", ""),
+    "sub": ("addend", "product"),
+}  # by the operand that is a product, the first or the second
 
 
 class _Product(NamedTuple):
@@ -60,7 +63,9 @@ class _Contraction:
         if not self._products:
             return self._ir
         blocks = tuple(
-            Block(block.label, tuple(one for s in block.statements for one in self._rewritten(block.label, s)))
+            Block(
+                block.label, tuple(one for s in block.statements for one in self._rewritten(block.label, s))
+            )
             for block in self._ir.blocks
         )
         return replace(self._ir, blocks=blocks, variables=self._variables)
@@ -74,13 +79,11 @@ class _Contraction:
         return found
 
     def _float_of(self, s: Statement) -> str:
-        """Return the kind of floats in which a statement computes without a cast, "" for another statement."""
+        """Return the kind of floats that a statement computes in and keeps, "" for another statement."""
         if s.op != "binop" or len(s.types) != 3 or len(self._made[s.target]) != 1:
             return ""
-        names = (*s.operands, s.target)
         kinds = {self._types[number].kind for number in s.types if number >= 0}
-        alike = len(kinds) == 1 and all(self._kind(name) in kinds for name in names)
-        return next(iter(kinds)) if alike and kinds <= {*FLOATS} else ""
+        return next(iter(kinds)) if kinds == {self._kind(s.target)} and kinds <= {*FLOATS} else ""
 
     def _kind(self, name: str) -> str:
         number = self._variables.get(name)
@@ -89,7 +92,8 @@ class _Contraction:
     def _goes_into_sums(self, label: int, product: Statement) -> bool:
         uses = self._uses_of(product.target)
         return bool(uses) and all(
-            s.name in SIGNS and self._float_of(s) and not self._is_in_other_loop(place, label) for place, s in uses
+            s.name in SIGNS and self._float_of(s) and not self._is_in_other_loop(place, label)
+            for place, s in uses
         )
 
     def _uses_of(self, name: str) -> list[tuple[int, Statement]]:
@@ -136,7 +140,11 @@ class _Contraction:
         if s.target in self._products and self._products[s.target].statement is s:
             product = self._products[s.target]
             pairs = zip(product.factors, s.operands, strict=True)
-            return [Statement("assign", kept, (name,), position=s.position) for kept, name in pairs if kept != name]
+            return [
+                Statement("assign", kept, (name,), position=s.position)
+                for kept, name in pairs
+                if kept != name
+            ]
         if self._is_copy(s) and self._product_in(s.operands[0]):
             return []
         if s.name not in SIGNS or not self._float_of(s):

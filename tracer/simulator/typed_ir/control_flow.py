@@ -107,5 +107,5 @@ def place(node: Node, position: tuple[int, int, int, int]) -> Node:
         column = end_column = 0
     for part in ast.walk(node):
         if not hasattr(part, "lineno") and isinstance(part, ast.expr | ast.stmt | ast.arg | ast.keyword):
-            part.lineno, part.col_offset, part.end_lineno, part.end_col_offset = line, column, end, end_column  # type: ignore[union-attr]
+            part.lineno, part.col_offset, part.end_lineno, part.end_col_offset = line, column, end, end_column
     return node

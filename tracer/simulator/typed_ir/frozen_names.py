@@ -31,9 +31,10 @@ class GlobalArray:
         try:
             found = self._ary[index]
         except IndexError:
-            if self.load_outside is None or np.size(index) != self._ary.ndim:
+            load_outside: Any = GlobalArray.load_outside  # no method: it is given the array
+            if load_outside is None or np.size(index) != self._ary.ndim:
                 raise
-            return as_computed(self.load_outside(self, index, sys._getframe(1)))
+            return as_computed(load_outside(self, index, sys._getframe(1)))
         return GlobalArray(found, self._name) if isinstance(found, np.ndarray) else as_computed(found)
 
     def __len__(self) -> int:

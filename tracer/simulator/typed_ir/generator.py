@@ -17,8 +17,8 @@ from ...type_inference.typed_ir import FunctionIR, Literal, Position, Program, S
 from ..arithmetic.conversions import as_computed, caster
 from ..arithmetic.functions import bit_count
 from . import array_methods
+from .casts import Cast, cast, exact, exact_cast, is_number, zero
 from .contraction import contracted, fused
-from .casts import Cast, cast, exact_cast, is_number, zero
 from .control_flow import place, structured
 from .functions import CudaPath, function_of, needs_no_cast
 from .operators import (
@@ -163,7 +163,7 @@ class Generator:
         if not s.target or s.target in self._statics:
             return
         kind = self._type(s.target)
-        is_fixed = kind.kind in ("static", "enum")
+        is_fixed = kind.kind == "static"
         if self._counts[s.target] > 1 and not is_fixed:
             return
         if s.op == "const" and s.value is not None:
@@ -292,9 +292,10 @@ class Generator:
         if comparison is not None:
             return self._put(s, ast.Compare(left, [comparison], [right]))
         checked = self._around.debug
-        inline = None if checked and s.name == "truediv" else inline_operator(s.name, kinds)  # type: ignore[arg-type]  # three of them
+        three = (kinds[0], kinds[1], kinds[2])
+        inline = None if checked and s.name == "truediv" else inline_operator(s.name, three)
         if inline is None:
-            return self._put(s, self._call(binary_operator(s.name, kinds, checked=checked), left, right))  # type: ignore[arg-type]
+            return self._put(s, self._call(binary_operator(s.name, three, checked=checked), left, right))
         made = self._put(s, ast.BinOp(left, inline, right))
         if not may_overflow(s.name, kinds[0]) or s.target not in self._used:
             return made
@@ -309,8 +310,9 @@ class Generator:
         return [*made, ast.If(ast.UnaryOp(ast.Not(), bounds), [wrapped], [])]
 
     def _op_fma(self, s: Statement) -> list[ast.stmt]:
-        kind = self._program.types[s.types[0]].kind
-        return self._put(s, self._call(fused(kind, s.name), *map(self._load, s.operands)))
+        taken = self._program.types[s.types[0]]
+        values = [self._load(name, taken) for name in s.operands]
+        return self._put(s, self._call(fused(taken.kind, s.name), *values))
 
     def _op_unary(self, s: Statement) -> list[ast.stmt]:
         wanted, result = self._wanted(s, 0), self._wanted(s, -1)
@@ -471,15 +473,16 @@ class Generator:
         return ast.Call(function, plain, named)
 
     def _as_result(self, s: Statement, node: ast.expr, result: Type, as_it_is: bool) -> ast.expr:
-        if as_it_is or not is_number(result.kind) or s.target not in self._used:
-            return node
-        return self._call(exact_cast(result.kind), node)
+        convert = exact(result)
+        return (
+            node if as_it_is or convert is None or s.target not in self._used else self._call(convert, node)
+        )
 
     def _method(self, s: Statement, given: Sequence[str], result: Type) -> ast.expr:
         base, name = self._methods[s.operands[0]]
         have = self._type(base)
         if have.kind == "array" and name in array_methods.METHODS:
-            compute = array_methods.method(name, have.parts[0].kind, result)
+            compute = array_methods.method(name, result)
             return self._call(compute, self._load(base), *(self._load(one) for one in given))
         if name == "bit_count":
             value = self._call(exact_cast(have.kind), self._load(base))

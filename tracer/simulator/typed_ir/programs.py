@@ -130,7 +130,9 @@ class KernelProgram:
 
     def _as_it_is(self) -> FunctionType:
         """Return the kernel with frozen names, and Python's arithmetic."""
-        scope = _new_scope(self._function) | {name: in_kernel(value) for name, value in self.names.items()}
+        scope = _new_scope(self._function) | {
+            name: in_kernel(value, name) for name, value in self.names.items()
+        }
         self._cuda = [name for name, value in self.names.items() if self.simulator.path_of(value) == ""]
         self._scopes = [scope]
         return _with_names(self._function, scope)
@@ -266,7 +268,7 @@ class KernelPrograms:
             arguments.apply_defaults()
             given = arguments.args
         names = self.names(function, None)
-        scope = _new_scope(function) | {name: in_kernel(value) for name, value in names.items()}
+        scope = _new_scope(function) | {name: in_kernel(value, name) for name, value in names.items()}
         scope |= {name: self.module for name, value in names.items() if self.simulator.path_of(value) == ""}
         return _with_names(function, scope)(*given)
 
