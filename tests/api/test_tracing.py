@@ -55,7 +55,7 @@ def kernel_with(factor):
     def closed(a):
         i = cuda.grid(1)
         if i < a.size:
-            a[i] = a[i] * factor + WEIGHTS[i % 3] + scaled(2) + Mode.HIGH + plus_one(0) + helpers.SCALE
+            a[i] = a[i] * factor + WEIGHTS[i % 3] + scaled(2) + Mode.HIGH.value + plus_one(0) + helpers.SCALE
     return closed
 
 
