@@ -93,6 +93,9 @@ def _counters_of_stub(
     line = stub.py_func.__code__.co_firstlineno
     try:
         trace = run_on(launch, stub, case.fresh_arguments(), names)
+    except LoadError as error:
+        sentence, line = _said(error, task.file)
+        raise JudgeFault(f"The stub does not run as it is: {sentence}", line) from None
     except Exception as error:
         sentence = f"The stub can't be launched ({type(error).__name__}: {error})."
         raise JudgeFault(sentence, line) from error
@@ -178,6 +181,10 @@ def _judged(
     arguments = case.fresh_arguments()
     try:
         trace = run_on(launch, kernel, arguments, names)
+    except LoadError as refused:
+        sentence, line = _said(refused, task.student_file)
+        seconds = time.perf_counter() - start
+        return _result(case, sentence, line, (), (), {}, "simulator", seconds), None
     except (Exception, SystemExit) as raised:  # noqa: BLE001  # whatever a student's kernel makes numba raise
         sentence = f"The kernel can't be launched ({type(raised).__name__}: {raised})."
         seconds = time.perf_counter() - start

@@ -151,11 +151,18 @@ def refusal_error(kernel: str, refusal: Refusal) -> Exception:
     from numba.core import errors
 
     kind = getattr(errors, refusal.error, errors.LoweringError)
-    found: Exception = kind(refusal_text(kernel, refusal))
+    found: Exception = kind(_refusal_text(kernel, refusal))
     return found
 
 
-def refusal_text(kernel: str, refusal: Refusal) -> str:
+def check_compiles(kernel: Any, arguments: tuple[Any, ...]) -> None:
+    """Raise LoadError, with the line, where Numba does not compile a kernel for these arguments."""
+    refusal = refusal_of_launch(kernel, arguments)
+    if refusal is not None:
+        raise LoadError(_refusal_text(kernel.fn.__name__, refusal))
+
+
+def _refusal_text(kernel: str, refusal: Refusal) -> str:
     """Return why Numba does not compile a kernel, with the line."""
     remedy = f"; {refusal.remedy}" if refusal.remedy else ""
     return f"{refusal.file}:{refusal.line}: Numba can't compile {kernel} for a GPU: {refusal.reason}{remedy}."
@@ -385,9 +392,7 @@ def record(
 
     Raises LoadError where Numba does not compile it.
     """
-    refusal = refusal_of_launch(kernel, tuple(arguments))
-    if refusal is not None:
-        raise LoadError(refusal_text(kernel.fn.__name__, refusal))
+    check_compiles(kernel, tuple(arguments))
     with recording_of(launch, names, report) as made:
         kernel[launch.grid, launch.block, 0, launch.shared_bytes](*arguments)
     return trace_of_simulated_run(made, str(module.__file__))

@@ -121,7 +121,11 @@ def _unpacked(definitions: Definitions, value: Any) -> Any:
         return None
     made = definitions.get(value.value.name, [])
     sequence = made[0].value if len(made) == 1 else None
-    return sequence if getattr(sequence, "op", "") == "exhaust_iter" else None
+    if getattr(sequence, "op", "") != "exhaust_iter":
+        return None
+    whole = definitions.get(sequence.value.name, [])
+    written = len(whole) == 1 and type(whole[0].value).__name__ == "Const"  # x, n = 0.0, 0: its text is in the source
+    return None if written else sequence
 
 
 def _called_and_unpacked(function: Any, definitions: Definitions, value: Any) -> str:
