@@ -123,9 +123,9 @@ def _unpacked(definitions: Definitions, value: Any) -> Any:
     sequence = made[0].value if len(made) == 1 else None
     if getattr(sequence, "op", "") != "exhaust_iter":
         return None
-    whole = definitions.get(sequence.value.name, [])
-    written = len(whole) == 1 and type(whole[0].value).__name__ == "Const"  # x, n = 0.0, 0: its text is in the source
-    return None if written else sequence
+    made = definitions.get(sequence.value.name, [])
+    is_written = len(made) == 1 and getattr(made[0].value, "op", "") == "build_tuple"  # x, n = 0.0, 0
+    return None if is_written else sequence
 
 
 def _called_and_unpacked(function: Any, definitions: Definitions, value: Any) -> str:
