@@ -375,6 +375,8 @@ class CentralWidget(QWidget):
             for gone in (self.panes.pop(), self.timelines.pop()):
                 gone.hide()
                 gone.deleteLater()
+        if self.panes:
+            align_headings(self.panes)  # the one that went may have had less room
         while len(self.panes) < count:
             self._add_pane(len(self.panes))
 
