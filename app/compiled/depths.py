@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from ...kernels.scenarios.suggestions import joined_words
 from ...tracer.as_compiled.job import CompiledCounters
 from ...tracer.measure.recorded_counters import LaunchCounters, recorded_counters_of
 from ...tracer.model.counter_names import GROUPS, NAMES
@@ -76,17 +77,12 @@ def depths_of(session: Session) -> Depths | None:
 
 
 def depth_text(depth: Depth) -> str:
-    """Return a counter at its depths: "written 720 · compiled 600 · measured 600"; equal ones once."""
-    named = [("written", depth.written), ("compiled", depth.compiled), ("measured", depth.measured)]
-    words: list[tuple[str, int]] = []
-    for name, amount in named:
-        if amount is None:
-            continue
-        if words and words[-1][1] == amount and words[-1][0] == "written":
-            words[-1] = f"written and {name}", amount
-        else:
-            words.append((name, amount))
-    return " · ".join(f"{name} {amount:,}" for name, amount in words)
+    """Return a counter at its depths: "written 720 · compiled 600 · measured 600"; what equals the written is one."""
+    named = (("written", depth.written), ("compiled", depth.compiled), ("measured", depth.measured))
+    same = [name for name, amount in named if amount == depth.written]
+    others = [f"{name} {amount:,}" for name, amount in named if amount not in (None, depth.written)]
+    names = joined_words(same, "and")
+    return " · ".join([f"{names} {depth.written:,}", *others])
 
 
 def short_compiler(compiled: CompiledCounters) -> str:

@@ -51,10 +51,10 @@ class Fate(Struct, frozen=True):
         """The same in a sentence, with its numbers."""
         what = f"{self.noun} of {self.name}, column {self.column + 1}"
         counts = f"{self.written:,} requests written, {self.compiled:,} compiled"
+        other = "another access of this line" if self.other == self.line else f"line {self.other}"
         why = {
             "kept": "kept",
-            "merged": f"merged with {f'line {self.other}' if self.other != self.line else 'another access of this line'}: "
-            "its value is in a register already",
+            "merged": f"merged with {other}: its value is in a register already",
             "hoisted": "hoisted out of the loop",
             "unused": "removed: nothing uses it",
             "joined": f"joined with its neighbours to accesses of {self.bytes} bytes",
@@ -152,13 +152,17 @@ def _same_elements(trace: Trace, site: int, kept: NDArray[np.bool_]) -> tuple[in
     rows = slice(0, LOOKED_AT)
     own = trace.site[rows] == site
     thread = trace.block[rows].astype(np.int64) * trace.threads + trace.thread[rows]
-    element = np.stack([thread, trace.buffer[rows].astype(np.int64), trace.index[rows].astype(np.int64)], axis=1)
+    element = np.stack(
+        [thread, trace.buffer[rows].astype(np.int64), trace.index[rows].astype(np.int64)], axis=1
+    )
     asked = np.unique(element[own], axis=0)
     again = len(asked) < int(own.sum())
     for other in np.unique(trace.site[rows]).tolist():
         if other != site and kept[other]:
             there = np.unique(element[trace.site[rows] == other], axis=0)
-            if len(there) >= len(asked) and len(np.unique(np.concatenate([there, asked]), axis=0)) == len(there):
+            if len(there) >= len(asked) and len(np.unique(np.concatenate([there, asked]), axis=0)) == len(
+                there
+            ):
                 return other, again
     return -1, again
 
@@ -178,14 +182,18 @@ def line_fates(fates: Iterable[Fate], file: str) -> dict[int, LineFate]:
         if fate.file == file:
             lines.setdefault(fate.line, []).append(fate)
     return {
-        line: LineFate(_tag(found), _short(found), tuple(fate.sentence for fate in sorted(found, key=lambda f: f.column)))
+        line: LineFate(
+            _tag(found), _short(found), tuple(fate.sentence for fate in sorted(found, key=lambda f: f.column))
+        )
         for line, found in lines.items()
     }
 
 
 def _short(fates: list[Fate]) -> str:
     words = {
-        fate.tag.replace("with line ", "").replace("joined to ", "").replace(" bytes", " B") for fate in fates if fate.tag
+        fate.tag.replace("with line ", "").replace("joined to ", "").replace(" bytes", " B")
+        for fate in fates
+        if fate.tag
     }
     return " · ".join(sorted(words))
 

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import re
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
-from PySide6.QtCore import QElapsedTimer, QFileSystemWatcher, QObject, QProcess, QTimer, Signal
+from PySide6.QtCore import (
+    QElapsedTimer,
+    QFileSystemWatcher,
+    QObject,
+    QProcess,
+    QProcessEnvironment,
+    QTimer,
+    Signal,
+)
 
 from ...tracer.model.notebook_cells import cell_of
 from ...tracer.processes.json_process import cause_of_death, module_command
@@ -19,6 +28,9 @@ SIMULATED = re.compile(r"tid=\[([\d, ]*)\] ctaid=\[([\d, ]*)\]")  # as Numba's s
 OF_LAUNCHES = re.compile(  # what `run` says of them, or of what it skips, whatever the program did
     r"tilescope: ([\d,]+ launch(es)? |.* is skipped)"
 )
+OWN_LINES = "tilescope: "  # how the lines begin that are ours, among what a program prints
+MOST_OUTPUT = 1_000_000  # characters of what a program prints that are kept
+LOOKING = 500  # milliseconds from one look at where the program is to the next
 ENDING_TIMEOUT = 1000  # milliseconds
 SAVING_DELAY = 200  # milliseconds after which an editor has surely written the whole file
 OWN_CHANGE = (
@@ -31,17 +43,25 @@ class UserProgram(QObject):
     """Runs `tilescope run` on a file; unless `watched`, only when it is opened.
 
     recorded: the paths of the traces of a run, at least one. failed: one sentence why there is none. noted: one
-    sentence on a run that recorded launches and then ended badly.
+    sentence on a run that recorded launches and then ended badly. began: a run begins. moved: the line of the program
+    that runs. printed: all that the program has printed so far.
     """
 
     recorded = Signal(object)
     failed = Signal(str)
     noted = Signal(str)
+    began = Signal()
+    moved = Signal(int)
+    printed = Signal(str)
 
     def __init__(self, parent: QObject | None = None, *, watched: bool = True) -> None:
         super().__init__(parent)
         self._watched = watched
         self._text: str | None = None
+        self.output = ""  # what the program has printed
+        self.failed_line = 0  # of the program, in the last traceback that it printed; 0 for none
+        self._where = QTimer(self, interval=LOOKING)
+        self._where.timeout.connect(self._look)
         self.path = Path()
         self.runs = 0
         self._folder = new_process_folder()
@@ -78,6 +98,7 @@ class UserProgram(QObject):
         process, self._process = self._process, None
         if process is None:
             return False
+        self._where.stop()
         process.write(STOP)  # with the program go the processes that it started
         if not process.waitForFinished(ENDING_TIMEOUT):
             process.kill()
@@ -101,9 +122,14 @@ class UserProgram(QObject):
         process.setWorkingDirectory(str(self.path.parent))
         process.finished.connect(lambda *_: self._take(process, folder))
         process.errorOccurred.connect(lambda error: self._miss(process, error))
-        process.setStandardOutputFile(QProcess.nullDevice())
+        process.readyReadStandardOutput.connect(lambda: self._take_output(process))
+        environment = QProcessEnvironment.systemEnvironment()
+        environment.insert("PYTHONUNBUFFERED", "1")
+        process.setProcessEnvironment(environment)
+        self.output, self.failed_line = "", 0
         keeper, *words = module_command("tilescope.tracer.processes.keeper")
         run = [*module_command("tilescope"), "run", "--out", str(folder)]
+        run += ["--where", str(self._folder / f"{self.runs}.where")]
         if self._text is not None:
             instead = self._folder / f"{self.runs}.text"
             instead.write_bytes(self._text.encode("utf-8", "surrogatepass"))
@@ -111,6 +137,22 @@ class UserProgram(QObject):
         run.append(str(self.path))
         process.start(keeper, [*words, str(self._folder), *run])
         tie_to_this_process(process.processId())
+        self._where.start()
+        self.began.emit()
+
+    def _look(self) -> None:
+        """Look at which line the program is."""
+        with suppress(OSError, ValueError):
+            self.moved.emit(int((self._folder / f"{self.runs}.where").read_text("ascii")))
+
+    def _take_output(self, process: QProcess) -> None:
+        if process is self._process:
+            self._note_output(bytes(process.readAllStandardOutput().data()).decode(errors="replace"))
+
+    def _note_output(self, text: str) -> None:
+        if text:
+            self.output = (self.output + text)[-MOST_OUTPUT:]
+            self.printed.emit(self.output)
 
     def _miss(self, process: QProcess, error: QProcess.ProcessError) -> None:
         if process is self._process and error == QProcess.ProcessError.FailedToStart:
@@ -121,11 +163,14 @@ class UserProgram(QObject):
     def _take(self, process: QProcess, folder: Path) -> None:
         if process is not self._process:
             return  # it was ended for another
+        self._take_output(process)
         self._process = None
+        self._where.stop()
         self._ended.start()
         crashed = process.exitStatus() == QProcess.ExitStatus.CrashExit
         status = -process.exitCode() if crashed else process.exitCode()
         output = bytes(process.readAllStandardError().data()).decode(errors="replace").strip().splitlines()
+        self._note_output("".join(f"{line}\n" for line in output if not line.startswith(OWN_LINES)))
         why = f"The program {self.path.name} ended with {cause_of_death(status)}: {self._last_line(output)}."
         traces = sorted(folder.glob("*.npz"))
         if traces:
@@ -150,5 +195,7 @@ class UserProgram(QObject):
         named = [TRACEBACK_LINE.match(line) for line in lines]
         own = [self._place(found[1], found[2]) for found in named if found]
         where = next((f" ({place})" for place in reversed(own) if place), "")
+        lines_of_own = [int(found[2]) for found in named if found and found[1] == str(self.path)]
+        self.failed_line = lines_of_own[-1] if lines_of_own else 0
         last = SIMULATED.sub(r"thread (\1) of block (\2)", lines[-1])
         return last.strip().removeprefix("tilescope: ").rstrip(".") + where

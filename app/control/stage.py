@@ -89,10 +89,10 @@ class Stage(QObject):
         return pane_moments(self.playhead.moment, self.ends(), self.link_mode)
 
     def shown_moments(self) -> tuple[float, ...]:
-        """Return the moment that each pane shows: at rest a whole one where that of the pane in focus is whole."""
+        """Return the moment that each pane shows: at rest a whole one, unless a moment between was asked for."""
         moments = self.moments()
         moves = self.playhead.playing or self.playhead.in_film
-        if moves or not moments or moments[self.focus] % 1:
+        if moves or all(moment % 1 for moment in moments):
             return moments
         return tuple(float(math.floor(moment)) for moment in moments)
 
@@ -389,8 +389,19 @@ class Stage(QObject):
         self._go(lambda session, moment, block: (moment // 1 + 1) if direction > 0 else -(-moment // 1) - 1)
 
     def step_phase(self, direction: int) -> None:
-        """Go to the next phase (1), or to the start of this one or the one before (-1)."""
-        self._go(lambda session, moment, block: phase_steps.next_phase(session, block, moment, direction))
+        """Go to the next phase (1), or to the start of this one or the one before (-1).
+
+        Where the kernel of the pane in focus has no barriers, the phases are those of a pane that has some.
+        """
+        self._go(
+            lambda session, moment, block: phase_steps.next_phase(session, block, moment, direction),
+            self._pane_with_phases(),
+        )
+
+    def _pane_with_phases(self) -> int:
+        """Return the pane in focus, or another one where only its kernel has barriers."""
+        panes = [self.focus, *(i for i in range(len(self.sessions)) if i != self.focus)]
+        return next((i for i in panes if has_phases(self.sessions[i])), self.focus)
 
     def step_block(self, direction: int) -> None:
         """Look at the next block (1) or the one before (-1)."""
@@ -402,11 +413,13 @@ class Stage(QObject):
                 Selection(phase_steps.next_block(session, selection.block, direction), selection.thread),
             )
 
-    def _go(self, target: Callable[[Session, float, int], float]) -> None:
-        session = self.focused()
+    def _go(self, target: Callable[[Session, float, int], float], pane: int | None = None) -> None:
+        """Go to a moment of a pane, by default of the one in focus."""
+        pane = self.focus if pane is None else pane
+        session = self.sessions[pane] if pane < len(self.sessions) else None
         if session is not None:
-            moment, block = self.moments()[self.focus], self.selections[self.focus].block
-            self.seek(self.focus, target(session, moment, block))
+            moment, block = self.moments()[pane], self.selections[pane].block
+            self.seek(pane, target(session, moment, block))
 
     def focused(self) -> Session | None:
         """Return the session of the pane in focus."""
@@ -425,6 +438,15 @@ def _rescheduled(launch: Launch, setup: Setup) -> Launch:
         launch.resident if setup.resident is None else None if setup.resident == "all" else setup.resident
     )
     return msgspec.structs.replace(launch, schedule=setup.schedule, resident=resident, blocks=setup.blocks)
+
+
+def has_phases(session: Session | None) -> bool:
+    """Return whether barriers divide the blocks of a session into phases."""
+    return (
+        session is not None
+        and session.requests.span_start.ndim > 1
+        and session.requests.span_start.shape[1] > 1
+    )
 
 
 def _alike(one: Session, other: Session) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from pathlib import Path
 
 from ... import ROOT
+from ...kernels.scenarios.suggestions import joined_words, near_words
 from ...tracer.model.counter_names import NAMES
 from ...tracer.model.finding import FINDING_KINDS
 
@@ -26,8 +26,8 @@ def page_path(name: str) -> Path:
     wanted = _spaced(name)
     names = {_spaced(known): known for known in page_names()}
     if wanted not in names:
-        close = [names[text] for text in get_close_matches(wanted, names, n=3, cutoff=0.5)]
-        hint = f"did you mean {' or '.join(close)}?" if close else "`tilescope explain` lists all pages."
+        near = [names[text] for text in near_words(wanted, names)]
+        hint = f"did you mean {joined_words(near, 'or')}?" if near else "`tilescope explain` lists all pages."
         raise UnknownPageError(f"there is no page {name!r}; {hint}")
     folder = "findings" if names[wanted] in FINDING_KINDS else "counters"
     return FOLDER / folder / f"{wanted.replace(' ', '-')}.md"

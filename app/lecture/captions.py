@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 
 from ..model.visible_text import visible, visible_lines
-from .expressions import Environment, Expression, ExpressionError, parse
+from .expressions import Environment, Expression, ExpressionError, StillComputedError, parse
 from .problems import Problem
 from .quantities import MARK_TEXTS, Mark, Quantity
 
@@ -27,6 +27,7 @@ LONGEST = 10_000  # characters of a caption, or of what is said to it
 OF_LENGTH = f"A caption has at most {LONGEST:,} characters; make more steps of this one."
 OF_PICTURES = "A caption has no pictures of its own; what is shown is the step's."
 UNKNOWN = "???"  # in place of a number that can't be computed
+SOON = Quantity("…")  # in place of one that is still being computed
 
 
 class Span(Struct, frozen=True):
@@ -170,6 +171,8 @@ def _computed(caption: Caption, names: Environment) -> tuple[dict[int, Quantity]
                 found = span.expression.evaluate(names)
                 span.expression.words(found)
                 values[id(span)] = found
+            except StillComputedError:
+                values[id(span)] = SOON
             except ExpressionError as error:
                 problems.append(Problem(span.line, str(error)))
     return values, problems

@@ -23,6 +23,10 @@ class ExpressionError(Exception):
     """An expression that can't be read or computed; the text is one sentence."""
 
 
+class StillComputedError(ExpressionError):
+    """A number that is not known yet, and will be soon."""
+
+
 class Names(ABC):
     """What has names under it: a pane, a buffer, a request, a measured row. Both methods raise ExpressionError."""
 

@@ -11,7 +11,14 @@ from msgspec import Struct
 
 Mark = Literal["", "exact", "part", "measured", "compiled", "modelled"]
 Unit = Literal["", "us", "bytes", "GB/s", "GFLOP/s"]
-MARKS: tuple[Mark, ...] = ("", "exact", "part", "measured", "compiled", "modelled")  # from the most certain on
+MARKS: tuple[Mark, ...] = (
+    "",
+    "exact",
+    "part",
+    "measured",
+    "compiled",
+    "modelled",
+)  # from the most certain on
 MARK_TEXTS: dict[Mark, str] = {
     "exact": "exact from the trace",
     "part": "of a part of the launch",

@@ -16,7 +16,7 @@ from ...tracer.model.counter_names import NAMES, SUMS, sum_of
 from ...tracer.model.trace import WARP, Buffer
 from ..compiled.depths import short_compiler
 from ..model.session import Selection, Session, buffer_text
-from .expressions import Environment, ExpressionError, Names
+from .expressions import Environment, ExpressionError, Names, StillComputedError
 from .quantities import Mark, Quantity, Unit
 
 Ask = Callable[[Session], None]
@@ -216,7 +216,7 @@ class PaneNames(Names):
         if found is None:
             assert self.ask is not None
             self.ask(self.session)
-            raise ExpressionError(f"What {self.what} shows is still being compiled.")
+            raise StillComputedError(f"What {self.what} shows is still being compiled.")
         if found.reason:
             raise ExpressionError(f"What {self.what} shows has no compiled counters: {found.reason}")
         return Counted(found.counters, "compiled", f"by {short_compiler(found)}")

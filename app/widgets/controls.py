@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
 from PySide6.QtCore import QPointF, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QKeyEvent, QPainter, QPaintEvent, QPolygonF
+from PySide6.QtGui import QFont, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPolygonF
 from PySide6.QtWidgets import (
     QAbstractButton,
     QComboBox,
@@ -75,6 +75,10 @@ class Combo(QComboBox):
         bold = QFont(self.font())
         bold.setBold(True)
         self.setItemData(i, bold, Qt.ItemDataRole.FontRole)
+        self.setItemData(i, 0, Qt.ItemDataRole.UserRole - 1)  # the role of an item's flags: none
+
+    def disable(self, i: int) -> None:
+        """Show an item that can't be chosen; its tip says why."""
         self.setItemData(i, 0, Qt.ItemDataRole.UserRole - 1)  # the role of an item's flags: none
 
     def _pick(self) -> None:
@@ -183,6 +187,14 @@ class Chip(QFrame):
         if len(fields) == 1:
             self.caption.setBuddy(fields[0])
 
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Open the nearest field: all of the frame is its."""
+        if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
+            x = event.position().x()
+            fields = [field for field in self.notes if field.isVisible()]
+            if fields:
+                open_field(min(fields, key=lambda field: abs(field.geometry().center().x() - x)))
+
     def width_with(self, caption: bool) -> int:
         """Return the width with the caption or without it, whichever is shown."""
         label = self.caption.sizeHint().width() + self.row.spacing()
@@ -194,6 +206,15 @@ class Chip(QFrame):
         self.notes[field].setToolTip(plain_tip(tip))
         self.notes[field].setVisible(bool(text))
         field.setAccessibleDescription(tip)
+
+
+def open_field(field: QWidget) -> None:
+    """Open the list of a field that has one; select the text of another."""
+    field.setFocus(Qt.FocusReason.MouseFocusReason)
+    if isinstance(field, Combo):
+        field.showPopup()
+    elif isinstance(field, QLineEdit):
+        field.selectAll()
 
 
 def mark(widget: QWidget, name: str, value: object) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import zip_longest
@@ -44,7 +44,9 @@ from .panels.transport import Transport
 from .toolbar.toolbar import PANE_NAMES, Toolbar
 
 if TYPE_CHECKING:
+    from ..charts.choice import Choice
     from ..charts.nearest_measured import MeasuredTime
+    from .program.page import ProgramPage
 
 # Pixels at the normal text size below which there is too little room for everything.
 LOW, LOWER, CRAMPED, LOWEST, NARROW = 860, 660, 440, 390, 1000
@@ -57,10 +59,12 @@ LECTURE_HEIGHT = 720  # pixels of a window at whose size a lecture's pictures ha
 class CentralWidget(QWidget):
     """Everything that the window holds. It shows what it is given and asks the stage for what the user wants.
 
-    cancelled: the tracing shall end. timings_asked: (Choice, path of a measurement) of what shall be seen there.
+    cancelled: the tracing shall end. selected: (pane, Selection) that a click asks for. timings_asked: (Choice, path of
+    a measurement) of what shall be seen there.
     """
 
     cancelled = Signal()
+    selected = Signal(int, object)
     timings_asked = Signal(object, str)
 
     def __init__(self, playhead: Playhead, stage: Stage, theme: Theme) -> None:
@@ -73,6 +77,7 @@ class CentralWidget(QWidget):
         self.zoom: tuple[str, ...] = ()
         self.nearest: NearestChoice = "shown"
         self.compiled: CompiledChoice = "auto"
+        self.is_own: Callable[[str], bool] = lambda file: False  # whether a file is of what the user has run here
         self.asks_compiler = True  # whether "auto" shows counters as compiled, as they become known
         self._alone = False  # whether only pictures and caption are there
         self._keeps_verdicts = False  # says in no pane how its launch ended, while a lecture asks
@@ -87,6 +92,7 @@ class CentralWidget(QWidget):
         self._later: set[str] | None = None  # what is done at the end of `at_once`, None outside
         self._in_bar: object = None  # what the bar at the top shows
         self._times_of: object = None  # what the times in the heads of the panes are of
+        self.page: ProgramPage | None = None  # of a program that is not shown in the panes yet
         self.panes: list[Pane] = []
         self.timelines: list[TimelineView] = []
         self.toolbar, self.notice = Toolbar(groups()), Notice(theme)
@@ -99,7 +105,7 @@ class CentralWidget(QWidget):
         self.compiling.found.connect(self._show_compiled)
         self.listings = ListingJobs(self)
         self.listings.found.connect(self.side.show_listing)
-        self.side.listing_asked.connect(self._want_listing)
+        self.side.listing_asked.connect(self.listings.want)
         self.ahead = BlocksAhead(self._shown, lambda: stage.is_settled() and stage.jobs.is_idle(), self)
         self.clocks = TimelineClocks(self)
         self.clocks.changed.connect(self._show_clocks)
@@ -108,7 +114,7 @@ class CentralWidget(QWidget):
         stage.jobs.examined.connect(self._show_findings)
         self._build()
         self.side.moment_asked.connect(lambda moment: stage.seek(stage.focus, moment))
-        self.side.selection_asked.connect(lambda selection: stage.select(stage.focus, selection))
+        self.side.selection_asked.connect(lambda selection: self.selected.emit(stage.focus, selection))
 
     def _build(self) -> None:
         self.across, self.down = QSplitter(Qt.Orientation.Horizontal), QSplitter(Qt.Orientation.Vertical)
@@ -135,6 +141,13 @@ class CentralWidget(QWidget):
         column.addLayout(self.body, 1)
         self.notice.news = News(self.theme, self, self.foot)
         self.notice.lie_over(self, self.foot)
+
+    def put_page(self, page: ProgramPage) -> None:
+        """Put the page of a program in place of the panes, until it leaves."""
+        self.page = page
+        self.body.addWidget(page, 1)
+        self.down.hide()
+        page.left.connect(self.down.show)
 
     def splitter_states(self) -> tuple[bytes, ...]:
         """Return how the user has shared the room of the ordinary layout, in Qt's own bytes; b"" where Qt has."""
@@ -175,6 +188,8 @@ class CentralWidget(QWidget):
         self.theme = theme
         parts: list[Themed] = [self.toolbar, self.caption, self.notice, self.transport]
         self.charts.set_theme(theme)
+        if self.page is not None:
+            self.page.set_theme(theme)
         for part in (*parts, *self.panes, *self.timelines):
             part.set_theme(theme)
         self.toolbar.speak(self.theme)
@@ -396,26 +411,34 @@ class CentralWidget(QWidget):
         return self._compiled_here() != "hidden" and not self._keeps_verdicts
 
     def _want_compiled(self) -> None:
-        """Ask for the counters as compiled of what the panes show, where the user agreed to run the kernels."""
-        shown = [pane.session for pane in self.panes if pane.session is not None]
-        wanted = (
-            [] if self._compiled_here() == "hidden" else [s for s in shown if self.stage.may_run(s.launch)]
-        )
+        """Ask for the counters as compiled of what the panes show, where the user ran the kernels or agreed to.
+
+        Counting runs a kernel's code; compiling it alone, as for its listing, runs nothing.
+        """
+        wanted = []
+        for i, pane in enumerate(self.panes):
+            session, hidden = pane.session, self._compiled_here() == "hidden"
+            if session is None or session.is_python_program or hidden:
+                pane.depths.offer(False)
+                continue
+            may_run = self.stage.may_run(session.launch) or self.is_own(self.stage.setups[i].file)
+            pane.depths.offer(not may_run and self.asks_compiler)
+            wanted += [session] * may_run
         self.compiling.want(wanted)
 
-    def _want_listing(self, session: Session) -> None:
-        """Ask for what a session's kernel is compiled to, where the user agreed to run it."""
-        if self.stage.may_run(session.launch):
-            self.listings.want(session)
-        else:
-            self.side.show_listing(session, refused=True)
+    def _agree(self, i: int) -> None:
+        """Count a kernel that came with a file, since the user agreed to run it."""
+        session = self.panes[i].session
+        if session is not None:
+            self.stage.trust_text(session.launch.kernel, session.launch.source)
+            self._want_compiled()
 
     def wait_for_compiler(self) -> None:
         """Wait for what the panes and the right column show of the compiler, for a picture."""
         self.compiling.wait()
         session = self.stage.focused()
         if session is not None and self.side.tab == "code" and self.side_wanted != "hidden":
-            self._want_listing(session)
+            self.listings.want(session)
             self.listings.wait()
 
     def _show_compiled(self, session: Session) -> None:
@@ -430,7 +453,7 @@ class CentralWidget(QWidget):
         pane, timeline, stage = Pane(PANE_NAMES[i], self.theme), TimelineView(self.theme), self.stage
         for view in (*pane.views, timeline):
             view.moment_asked.connect(lambda moment: stage.seek(i, moment))
-            view.selection_asked.connect(lambda selection: stage.select(i, selection))
+            view.selection_asked.connect(lambda selection: self.selected.emit(i, selection))
         timeline.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         timeline.x_range_changed.connect(lambda first, last: self._link_ranges(i, first, last))
         pane.cancelled.connect(self.cancelled)
@@ -444,6 +467,7 @@ class CentralWidget(QWidget):
         pane.heading.show_nearest(self.nearest == "shown")
         pane.show_compiled(self._compiled_here())
         pane.depths.keep_quiet(self._keeps_verdicts)
+        pane.depths.agreed.connect(lambda: self._agree(i))
         pane.memory.colour_by, pane.memory.only = self.colour, self.zoom
         pane.show_picture_alone(self._alone)
         self.panes.append(pane)
@@ -510,7 +534,7 @@ class CentralWidget(QWidget):
                 self.types.ask(session)
         known = [session for session in self.stage.sessions if session]
         self.side.compare(known)
-        self.transport.serve(known)
+        self.transport.serve(known, PANE_NAMES)
         self._want_spreads()
         self._want_compiled()
         self.measured.want()
@@ -536,15 +560,27 @@ class CentralWidget(QWidget):
 
     def _ask_timings(self, i: int) -> None:
         """Ask for the chart of what a pane was measured to take."""
+        if (found := self._chart_of(i)) is not None:
+            self.timings_asked.emit(*found)
+
+    def timings(self) -> tuple[Choice, str] | None:
+        """Return the chart of what was measured of the panes, and its measurement; None where nothing was."""
+        panes = [self.stage.focus, *range(len(self.panes))]
+        return next((found for i in panes if (found := self._chart_of(i)) is not None), None)
+
+    def _chart_of(self, i: int) -> tuple[Choice, str] | None:
         from ..charts.nearest_measured import chart_of  # the window starts without it
 
         times = self._times()
-        if (time := times[i]) is not None:
-            self.timings_asked.emit(chart_of(times, time), str(time.measured.source.path))
+        time = times[i] if i < len(times) else None
+        return None if time is None else (chart_of(times, time), str(time.measured.source.path))
 
     def _show_findings(self, session: Session) -> None:
         """Show the findings of a session, now that they are known, and ask for those that come later."""
         self.side.show_findings(session)
+        for pane in self.panes:
+            if pane.session is session:
+                pane.heading.show_verdict()
         self.types.ask(session)
         if self.colour == "races" or any(finding.kind == "race" for finding in session.findings):
             self.side.compare([session for session in self.stage.sessions if session])
@@ -613,6 +649,8 @@ class CentralWidget(QWidget):
 
     def show_setups(self) -> None:
         """Show in bar and transport what the panes run and how they are linked."""
+        if self.page is not None:
+            self.page.leave()
         if self._is_later("setups"):
             return
         stage = self.stage
@@ -699,4 +737,7 @@ class CentralWidget(QWidget):
         session = stage.focused()
         if session is not None:
             moment, block = stage.moments()[stage.focus], stage.selections[stage.focus].block
-            self.transport.position.show_position(session, moment, block, settled=stage.is_settled())
+            name = PANE_NAMES[stage.focus] if len(self.panes) > 1 else ""
+            self.transport.position.show_position(
+                session, moment, block, settled=stage.is_settled(), pane=name
+            )

@@ -23,6 +23,7 @@ from ..model.playhead import Playhead
 from ..model.session import Selection, Session
 from ..model.settings import Settings, StoredSettings
 from ..model.visible_text import visible
+from ..views.common.wording import coordinates_text
 from ..widgets.appearance import Look
 from ..widgets.command import LINE, Command, Commands
 from ..widgets.controls import Combo
@@ -80,9 +81,11 @@ class MainWindow(QMainWindow):
             self, self.stage, self.toolbar, self.notice, self.stored_settings, self.change_setups,
             self._write_vectors,
         )  # fmt: skip
+        self.files.show_output = self.side.show_output
         self.questions = LaunchQuestions(
             self.stage, self.notice, self.change_setups, lambda: self.central.show_tab("source")
         )
+        self._timings_of: tuple[Choice, str] | None = None  # the chart that was shown of the panes
         self._timings: QWidget | None = None  # their window, once it was asked for
         self.colouring = Colouring(self.stage, self.central, self.draw)
         # It goes on as soon as the stage is settled, which others are to hear first.
@@ -117,6 +120,7 @@ class MainWindow(QMainWindow):
             self.bookmark,
             self.show_bookmark,
         )
+        central.is_own = self._is_temporary
         self.editing.editing.is_aside = self.exercises.work.is_here
         self.desk = WritingDesk(self, self.lectures, self.stage, self._screen, self.files.launch_of)
         self.notice.has_audience = self._has_audience
@@ -144,7 +148,9 @@ class MainWindow(QMainWindow):
         return {
             "File": file_commands(self.files, self.copy_command, self.record, self.leave),
             "Play": play_commands(self.playhead, self.stage, self.central),
-            "Go": go_commands(self.travel, self.stage, self.central, self._show_timings, self.escape),
+            "Go": go_commands(
+                self.travel, self.stage, self.central, self._show_timings_of_panes, self.escape
+            ),
             "Kernel": self.editing.commands(),
             "Lectures": [
                 *lecture_commands(self.lectures),
@@ -201,6 +207,15 @@ class MainWindow(QMainWindow):
             timings.job.saved.connect(self.central.measured.renew)
         if choice is not None:
             timings.show_measured(choice, measurement)
+
+    def _show_timings_of_panes(self) -> None:
+        """Show the timings of what the panes show, unless they were shown already: then as the user left them."""
+        found = self.central.timings()
+        if found is None or found == self._timings_of:
+            self._show_timings()
+        else:
+            self._timings_of = found
+            self._show_timings(*found)
 
     def _presenter_commands(self) -> list[Command]:
         return [LINE, Command(PRESENTER, "F7", self.toggle_presenter)]
@@ -260,6 +275,7 @@ class MainWindow(QMainWindow):
         stage.problem.connect(partial(self.notice.error, cause="launch"))
         stage.focus_changed.connect(self.central.show_setups)
         self.central.cancelled.connect(self.escape)
+        self.central.selected.connect(self._select)
         self.central.timings_asked.connect(self._show_timings)
         self.playhead.changed.connect(self._tick)
         self.look.changed.connect(self._set_theme)
@@ -287,6 +303,7 @@ class MainWindow(QMainWindow):
             self.notice.error(sentence, "fields")
         else:
             self.notice.clear(cause="fields")
+            self.notice.clear(cause="launch")  # which was of what the fields said
 
     def _take_in_hand(self) -> None:
         self.questions.hold()
@@ -312,8 +329,13 @@ class MainWindow(QMainWindow):
         return self.stage.focused()
 
     def _turn(self, old: QWidget | None, new: QWidget | None) -> None:
-        """Follow the focus to a pane; Qt's own choice after a hidden widget is replaced by the pictures."""
-        if _is_gone(old) and new is not None and self.isAncestorOf(new) and not _are_side_by_side(old, new):
+        """Follow the focus to a pane; where Qt moves it from a hidden widget to the toolbar, the pictures take it."""
+        if (
+            _is_gone(old)
+            and new is not None
+            and self.toolbar.isAncestorOf(new)
+            and not _are_side_by_side(old, new)
+        ):
             self.central.focus_pictures()
         else:
             self.central.turn_to(new)
@@ -463,6 +485,26 @@ class MainWindow(QMainWindow):
         self.central.show_nearest(mark.nearest)
         self.central.show_compiled(mark.compiled)
         self.central.charts.show(mark.chart)
+
+    def _select(self, pane: int, selection: Selection) -> None:
+        """Look at a block and thread; where the time moves for that, say so, and Back returns."""
+        here, before = self.bookmark(), self.stage.moments()
+        self.stage.select(pane, selection)
+        session, after = self.stage.sessions[pane] if pane < len(before) else None, self.stage.moments()
+        if session is None or after == before or self.playhead.playing:
+            return
+        self.history.leave(here)
+        block = coordinates_text(self.stage.selections[pane].block, session.trace.grid)
+        self.notice.inform(f"Block {block}, moment {int(after[pane]):,} · Alt+Left goes back")
+
+    def show_program(self, path: str, mark: Bookmark) -> None:
+        """Run a program in the look of a bookmark, whose panes are not shown: a page until its launches are there."""
+        from .program.page import ProgramPage  # the window starts without it
+
+        self._take_over(mark)
+        page = ProgramPage(self.central.theme)
+        self.central.put_page(page)
+        self.files.run_first(path, page)
 
     def change_setups(self, setups: tuple[Setup, ...]) -> None:
         """Run other setups in place of these; Back returns here."""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..lecture.changes import ProgramLaunch
     from ..widgets.vector_picture import PictureParts
     from .copy_command import LectureStep
+    from .program.page import ProgramPage
 
 TRACES = "Traces (*.npz)"
 NO_RECORDINGS = (
@@ -60,6 +61,9 @@ class FileOperations:
         self.window, self.stage, self.toolbar, self.notice = window, stage, toolbar, notice
         self.settings, self.change_setups, self.write_vectors = settings, change_setups, write_vectors
         self.program: UserProgram | None = None
+        self.page: ProgramPage | None = None  # of a program with which the window was opened
+        self._is_shown = False  # whether launches of the program are shown
+        self.show_output: Callable[[str], None] = lambda text: None  # of the program, in the right column
         self.trial: UserProgram | None = None  # the same with an edited text
 
     # Traces.
@@ -175,16 +179,53 @@ class FileOperations:
 
             program = self.program = UserProgram(self.window)
             program.recorded.connect(self._show_launches)
-            program.failed.connect(partial(self.notice.error, cause="program"))
+            program.failed.connect(self._fail)
             program.noted.connect(partial(self.notice.error, cause="program"))
+            program.began.connect(self._begin)
+            program.printed.connect(self._take_output)
+            program.moved.connect(lambda line: self.page.show_line(line) if self.page else None)
         self.notice.clear(cause="program")
+        self._is_shown = False
         self._inform(f"Running {Path(path).name} under the tracer; Esc ends it.")
         program.open(Path(path))
+
+    def run_first(self, path: str, page: ProgramPage) -> None:
+        """Run a program in a window that shows nothing yet: the page shows it until its launches are there."""
+        self.page = page
+        page.ended.connect(self.end_program)
+        page.again.connect(lambda: self.run_program(path))
+        self.run_program(path)
+        self.notice.clear("information")
+
+    def _begin(self) -> None:
+        """Show the page where nothing of the program is shown yet."""
+        program, page = self.program, self.page
+        if page is None or program is None or self._is_shown:
+            return
+        if program.runs == 1 or page.isVisible():  # else the user has turned to something else
+            page.begin(program.path)
+
+    def _take_output(self, text: str) -> None:
+        """Show what the program has printed."""
+        self.show_output(text)
+        if self.page is not None:
+            self.page.show_output(text)
+
+    def _fail(self, sentence: str) -> None:
+        """Say why a program has no launch to show: on its page, else in the notice."""
+        if self.page is not None and not self._is_shown and self.program is not None:
+            self.page.fail(sentence, self.program.failed_line)
+        else:
+            self.notice.error(sentence, cause="program")
 
     def end_program(self) -> bool:
         """End the run of the program under way; return whether there was one."""
         running = [program for program in (self.program, self.trial) if program is not None]
         stopped = [program.stop() for program in running]
+        page = self.page
+        if any(stopped) and page is not None and page.isVisible():
+            where = f" at line {page.marked}" if page.marked else ""
+            page.fail(f"{page.name} was ended{where}.", page.marked)
         return any(stopped)
 
     def close(self) -> None:
@@ -196,6 +237,9 @@ class FileOperations:
     def _show_launches(self, traces: Sequence[Path]) -> None:
         """Show the first two launches of a program; with more, ask which one the pane in focus shall show."""
         self.notice.clear(cause="program")
+        self._is_shown = True
+        if self.page is not None:
+            self.page.leave()
         self.change_setups(tuple(Setup(file=str(path)) for path in traces[:2]))
         name = Path(self.program.path).name if self.program else ""
         if len(traces) <= 2:

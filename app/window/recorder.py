@@ -19,13 +19,16 @@ from typing import IO
 
 import msgspec
 
+from ...tracer.model.finding import counted
 from ...tracer.processes.json_streams import private_streams, sender
 from ...tracer.run.worker_client import Worker, WorkerError
+from ...tracer.storage.atomic_write import write_atomically
+from ..lecture.places import PlaceError
 from ..widgets.widget_picture import PictureError, prepare_qt
 from .recording.files import check_kind, check_output
 from .recording.film import Film
 from .recording.frames import WindowFrames, film_of
-from .recording.kinds import Kind, check_size, kind_of, rate_for
+from .recording.kinds import KINDS, PAGE, Kind, check_size, kind_of, rate_for
 from .recording.messages import (
     Answer,
     Ask,
@@ -42,10 +45,20 @@ from .recording.palette import Frame
 from .recording.pictures_file import image_of
 from .recording.recording import Recording
 from .recording.wanted import Wanted
+from .replay.document import ReplayDocument
+from .replay.frames import Form
+from .replay.limits import ALL, check_bytes, check_moments
+from .replay.page import page_of
+from .replay.showing import cut, first_showing
 from .room import take_room
 from .unseen import unseen_window
 
+PAGE_PICTURE = 420, 350  # logical pixels of a page's pictures, which a phone can show
 STEPS = 100  # messages of progress in a recording, at most
+
+
+class _StoppedError(Exception):
+    """The user stops a page that is being drawn."""
 
 
 class Recorder:
@@ -83,8 +96,10 @@ class Recorder:
 
     def _answer(self, ask: Ask) -> None:
         """Show a frame, then say how large the file will be, unless something else is asked meanwhile."""
+        if ask.output.endswith(PAGE.suffix):
+            self._answer_page(ask)
+            return
         kind = kind_of(ask.output)
-        check_kind(kind)
         rate = rate_for(kind, ask.wanted.rate)
         self._look(ask.wanted)
         frames = self._frames(ask.wanted, kind, rate)
@@ -93,9 +108,66 @@ class Recorder:
         picture = _scaled(frames.draw(still), ask.width)
         film = frames.film
         self._send(Preview(ask.number, picture, still.moment, film.seconds, film.frames))
+        check_kind(kind)
         if self._messages.empty():
             outlook = Recording(frames, kind, rate, ask.wanted.theme).outlook
             self._send(Expected(ask.number, outlook.text(), outlook.is_long))
+
+    def _answer_page(self, ask: Ask) -> None:
+        """Show a frame, and say how many moments the page will have."""
+        kind, wanted = KINDS[-1], msgspec.structs.replace(ask.wanted, scale=1.0)
+        self._look(wanted)
+        frames = self._frames(wanted, kind, rate_for(kind, None))
+        stills = list(frames.film.stills())
+        still = stills[round(ask.share * (len(stills) - 1))]
+        picture = _scaled(frames.draw(still), ask.width)
+        document = self._document(wanted)
+        self._send(Preview(ask.number, picture, still.moment, frames.film.seconds, document.moments))
+        text = f"A page that any browser opens, with {counted(document.moments, 'moment')}"
+        self._send(Expected(ask.number, text, is_long=False))
+
+    def _document(self, wanted: Wanted) -> ReplayDocument:
+        """Return the page of what is on screen, before it is drawn; raises PictureError."""
+        stage, mark = self._window.stage, self._window.bookmark()
+        sessions = tuple(session for session in stage.sessions if session is not None)
+        title = " and ".join(dict.fromkeys(session.title for session in sessions))
+        document = ReplayDocument(title, Form(*PAGE_PICTURE, wanted.text_size))
+        mark = msgspec.structs.replace(mark, speed=wanted.speed)
+        begin, end = (
+            str(place) if place not in ("start", "end") else None for place in (wanted.begin, wanted.end)
+        )
+        try:
+            showing = cut(first_showing(stage.setups, sessions, mark), begin, end)
+        except PlaceError as error:
+            raise PictureError(str(error)) from None
+        document.add_step({"title": title}, showing, ALL)
+        return document
+
+    def _write_page(self, message: Write) -> None:
+        """Write the page of what is on screen, unless a message comes meanwhile."""
+        document = self._document(message.wanted)
+        check_moments(document, message.output)
+
+        def progress(done: int, of: int) -> None:
+            if not self._messages.empty():
+                raise _StoppedError
+            if done % max(1, of // STEPS) == 0:
+                self._send(Progress(done, of))
+
+        try:
+            document.draw(progress)
+        except _StoppedError:
+            self._send(Failed(""))
+            return
+        page = page_of(document.written()).encode("utf-8")
+        check_bytes(page, message.output)
+        try:
+            write_atomically(Path(message.output), page)
+        except OSError as error:
+            raise PictureError(
+                f"{message.output} could not be written: {error.strerror or error}."
+            ) from error
+        self._send(Written(message.output))
 
     def _look(self, wanted: Wanted) -> None:
         """Take colours, size of the text, the speed that is told, and the caption."""
@@ -106,6 +178,9 @@ class Recorder:
 
     def _write(self, message: Write) -> None:
         """Record, unless a message comes meanwhile."""
+        if message.output.endswith(PAGE.suffix):
+            self._write_page(message)
+            return
         kind, path = kind_of(message.output), Path(message.output)
         check_output(kind, path)
         rate = rate_for(kind, message.wanted.rate)

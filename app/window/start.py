@@ -133,14 +133,14 @@ def _run_event_loop(
     window.restore()
     first = first_bookmark(specs, window.settings.bookmark)
     presents = lecture is not None and window.lectures.open(lecture, before=first)
-    if not presents and not window.show_bookmark(first):
+    if not presents and not program and not window.show_bookmark(first):
         window.show_bookmark(first_bookmark((), None))
+    if program:
+        window.show_program(program, first)
     window.show()
     QTimer.singleShot(CALM, go_on_as_usual)
     if exercise is not None:
         window.exercises.open_path(exercise)
-    if program:
-        window.files.run_program(program)
     heartbeat = QTimer(interval=HEARTBEAT)
     heartbeat.timeout.connect(lambda: window.leave() if interrupted else None)
     heartbeat.start()

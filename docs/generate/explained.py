@@ -31,6 +31,9 @@ COUNTERS = """# Counters
 Tilescope counts what the warps of a launch ask of memory. `tilescope counters SCENARIO` prints the counters.
 `tilescope explain global_load_sectors` prints a page in the terminal.
 
+These numbers follow the source.
+[Three depths](../how-to/depths.md) adds what a compiler leaves, and what a GPU counted.
+
 """
 
 

@@ -1,7 +1,7 @@
 """Launches counted as compiled in a process that has Numba's CUDA target; the cases recorded on an H100 as launches.
 
-As a program it reads jobs, a line of JSON each, and answers each with a line; with `--without-nvidia`, as where NVIDIA's
-files are missing.
+As a program it reads jobs, a line of JSON each, and answers each with a line; with `--without-nvidia`, as where
+NVIDIA's files are missing.
 """
 
 import importlib.util
@@ -42,7 +42,11 @@ def launch_of_text(text: str, *arguments: object, grid: int = 1, block: int = 32
     """Return the job of a kernel called `kernel`, with these arrays and numbers."""
     return LaunchJob(
         Launch(
-            f"{folder}/kernel.py:kernel", f"{HEAD}{text}", arguments_of(arguments, folder), (grid, 1, 1), (block, 1, 1)
+            f"{folder}/kernel.py:kernel",
+            f"{HEAD}{text}",
+            arguments_of(arguments, folder),
+            (grid, 1, 1),
+            (block, 1, 1),
         )
     )
 

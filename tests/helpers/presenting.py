@@ -86,6 +86,7 @@ def arrive(window: MainWindow) -> None:
     """Wait until the step that is wanted is shown, and drawn."""
     until(lambda: window.lectures.player.awaited is None)
     settle(window)
+    until(window.central.compiling.is_idle)
     QApplication.processEvents()
 
 
@@ -94,6 +95,7 @@ def look(window: MainWindow) -> tuple[Bookmark, QImage]:
     settle(window)
     until(window.central.spreads.is_idle)  # what racing counters end at under other seeds
     until(lambda: window.central.charts.recorded.is_idle)  # what a GPU did
+    until(lambda: window.central.compiling.is_idle() and window.central.listings.is_idle())
     QApplication.processEvents()
     window.setFocus()  # which, where a part is hidden, goes on to another one: its frame is no part of a step
     window.draw()

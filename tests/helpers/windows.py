@@ -39,10 +39,12 @@ def opened(
     wait: bool = True,
     worker: Worker | None = None,
     compiled: bool = False,
+    program: str = "",
 ) -> Iterator[MainWindow]:
     """Show a window on scenarios, or on a bookmark, with its traces there; close it afterwards.
 
-    compiled: whether counters as compiled are shown, as in a window that people open.
+    compiled: whether counters as compiled are shown, as in a window that people open. program: what is shown in place
+    of scenarios; nobody waits for it.
     worker: one for this window alone, where its process is what a test is about; else all windows share one.
     """
     application()
@@ -53,9 +55,12 @@ def opened(
     window.show()
     window.activateWindow()
     QTest.qWaitForWindowActive(window)
-    window.show_bookmark(mark or first_bookmark(specs, None))
+    if program:
+        window.show_program(program, first_bookmark(specs, None))
+    else:
+        window.show_bookmark(mark or first_bookmark(specs, None))
     try:
-        if wait:
+        if wait and not program:
             settle(window)
         yield window
     finally:

@@ -159,6 +159,7 @@ class AccessHistory:
 
     def __init__(self, cells: int, reads: Callable[[], TimedAccesses], writes: TimedAccesses) -> None:
         self.cells = cells
+        self._all_writes = writes
         self._read = reads  # not called where nobody asks for them, as for a buffer coloured by value
         self.writes = TouchedCells(cells, writes.where(_newest(writes.cell, writes.rows)))
         self._every = _spacing(self.writes)
@@ -204,6 +205,22 @@ class AccessHistory:
         upto = self.writes.timed.upto(moment)
         kept = min(upto // self._every, len(self._last) - 1)
         return self._replay(self._last[kept], kept * self._every, upto)
+
+    def writes_before(self, cells: Ints, rows: Ints) -> Ints:
+        """Return the row of the write to each cell that came last before another row ran, -1 where none did."""
+        keys, apart = self._write_keys
+        place = np.searchsorted(keys, cells.astype(np.int64) * apart + np.minimum(rows, apart)) - 1
+        found = keys[np.maximum(place, 0)] if len(keys) else np.full(len(cells), -1)
+        same = (place >= 0) & (found // apart == cells)
+        return np.where(same, found % apart, -1)
+
+    @cached_property
+    def _write_keys(self) -> tuple[Ints, int]:
+        """Return each write as a number, ascending by cell, then row; and how far from one cell to the next."""
+        apart = int(self._all_writes.rows.max(initial=0)) + 1
+        keys = self._all_writes.cell.astype(np.int64) * apart + self._all_writes.rows
+        keys.sort()
+        return keys, apart
 
     def _count(self, low: int, high: int) -> NDArray[np.int32]:
         return np.bincount(self.loads.timed.cell[low:high], minlength=self.loads.size).astype(np.int32)

@@ -37,8 +37,11 @@ class BufferContents:
     """The contents of a trace's buffers at every moment.
 
     The state at moment m includes every request with moment <= m; of several stores to an element the one of
-    the largest step counts. Shared buffers exist once per block and local ones once per thread: `block` and
-    `thread` say which, and don't matter for others. Work on a buffer is done when it is first asked for.
+    the largest step counts. An element that is accessed at the moment holds what that access saw or left: lanes of a
+    warp may have run apart, and a load may have come before a store that is shown before it. Of several accesses the
+    last one counts, or a load or store of the thread that is looked at. The end holds what the launch left. Shared
+    buffers exist once per block and local ones once per thread: `block` and `thread` say which, and don't matter for
+    others. Work on a buffer is done when it is first asked for.
     Buffers whose bytes overlap are kept apart: a store through one does not show in the other.
     """
 
@@ -58,7 +61,7 @@ class BufferContents:
 
     def values(self, buffer: int, moment: int, block: int = 0, thread: int = 0) -> NDArray[Any]:
         """Return the content of a buffer, in its shape and dtype; poison where nothing was written."""
-        last = self._history(buffer, block, thread).last_writes(moment)
+        last = self._last_writes(buffer, moment, block, thread)
         return self.cells(buffer).shaped(self._overwritten(self.initial(buffer), last))
 
     def reads(self, buffer: int, moment: int, block: int = 0, thread: int = 0) -> NDArray[np.int32]:
@@ -67,12 +70,12 @@ class BufferContents:
 
     def written(self, buffer: int, moment: int, block: int = 0, thread: int = 0) -> NDArray[np.bool_]:
         """Return whether the launch has written each element, in the buffer's shape."""
-        return self.cells(buffer).shaped(self._history(buffer, block, thread).last_writes(moment) >= 0)
+        return self.cells(buffer).shaped(self._last_writes(buffer, moment, block, thread) >= 0)
 
     def newest(self, buffer: int, moment: int, block: int = 0, thread: int = 0) -> tuple[Ints, NDArray[Any]]:
         """Return the cells that were written by now, ascending, and what they hold; of records, nothing."""
         assert self._trace.value is not None
-        last = self._history(buffer, block, thread).last_writes(moment)
+        last = self._last_writes(buffer, moment, block, thread)
         cells = (last >= 0).nonzero()[0]
         return cells, _cast(self._trace.value[last[cells]], self._dtype(buffer))
 
@@ -100,6 +103,9 @@ class BufferContents:
         if not self.cells(buffer).plain or touched is None:
             return None
         last = history.last_writes_touched(moment)
+        cells, rows = self._seen(buffer, moment, block, thread)
+        place = np.searchsorted(touched, cells)
+        last[place] = rows
         return touched, self._overwritten(self.initial(buffer, touched), last), last >= 0
 
     def some_values(
@@ -122,8 +128,46 @@ class BufferContents:
 
         element: its number in the buffer's shape, in C order.
         """
-        last = int(self._history(buffer, block, thread).last_writes(moment)[self.cells(buffer).cell(element)])
+        last = int(self._last_writes(buffer, moment, block, thread)[self.cells(buffer).cell(element)])
         return last if last >= 0 else None
+
+    def _last_writes(self, buffer: int, moment: int, block: int, thread: int) -> NDArray[np.int32]:
+        """Return the row of the write that each cell holds at a moment, -1 where there was none."""
+        last = self._history(buffer, block, thread).last_writes(moment)
+        cells, rows = self._seen(buffer, moment, block, thread)
+        last[cells] = rows
+        return last
+
+    def _seen(self, buffer: int, moment: int, block: int, thread: int) -> tuple[Ints, Ints]:
+        """Return cells that are accessed at a moment, and the row of the write that each holds there, -1 for none."""
+        nothing = np.empty(0, np.int64), np.empty(0, np.int64)
+        history = self._history(buffer, block, thread)
+        if not 0 < moment < self._requests.end or not len(history.writes.timed.rows):
+            return nothing
+        asked, trace = self._requests, self._trace
+        now = np.array(self.request_rows(moment), np.int64)
+        now = now[asked.buffer[now] == buffer]
+        space = trace.buffers[buffer].space
+        if space in ("shared", "local"):
+            now = now[asked.block[now] == block]
+        if not len(now):
+            return nothing
+        rows = np.sort(self._rows_of(now)).astype(np.int64)
+        if space == "local":
+            rows = rows[trace.thread[rows] == thread]
+        cells = self.cells(buffer).of(trace.index[rows])
+        here = cells >= 0
+        if history.writes.touched is not None:  # else no write can be seen there
+            touched = history.writes.touched
+            place = np.minimum(np.searchsorted(touched, cells), len(touched) - 1)
+            here &= touched[place] == cells
+        rows, cells = rows[here], cells[here]
+        op = trace.op[rows]
+        mine = (trace.block[rows] == block) & (trace.thread[rows] == thread)
+        first = np.argsort(mine & (op <= Op.STORE), kind="stable")  # the later ones count
+        rows, cells, op = rows[first], cells[first], op[first]
+        written = np.where(op == Op.LOAD, history.writes_before(cells, rows), rows)
+        return cells, written
 
     def element_numbers(self, buffer: int, index: NDArray[np.integer[Any]]) -> Ints:
         """Return the number in the buffer's shape (C order) of each access index, -1 where there is none."""

@@ -119,6 +119,18 @@ def called_name(trace: Trace, site: Site) -> str:
     return _calls(source).get((site.line, byte_column(source, site)), "")
 
 
+def is_statement(trace: Trace, site: Site) -> bool:
+    """Return whether the call at a site is a statement by itself, so that nobody uses what it returns."""
+    source = trace.sources.get(site.file, "")
+    return (site.line, byte_column(source, site)) in _statements(source)
+
+
+@lru_cache(maxsize=16)
+def _statements(source: str) -> frozenset[tuple[int, int]]:
+    calls = (node for node in ast.walk(syntax_tree(source)) if isinstance(node, ast.Expr))
+    return frozenset((node.lineno, node.col_offset) for node in calls if isinstance(node.value, ast.Call))
+
+
 def library_function(trace: Trace, site: Site) -> str:
     """Return the library's function that makes the loads and stores of a site; "" where the line itself does.
 

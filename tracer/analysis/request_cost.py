@@ -134,7 +134,9 @@ def wavefronts_of(low: Sequence[int], count: int, itemsize: int, scratch: Ints) 
     return most
 
 
-def wavefronts_by_lane(low: Sequence[int], lanes: Sequence[int], count: int, itemsize: int, scratch: Ints) -> int:
+def wavefronts_by_lane(
+    low: Sequence[int], lanes: Sequence[int], count: int, itemsize: int, scratch: Ints
+) -> int:
     """Return the passes over the banks that one request takes; lanes: of each access, its number in the warp.
 
     Accesses of 8 bytes are made by halves of a warp, of 16 bytes by quarters, one after the other. Two of these go

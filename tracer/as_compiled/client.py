@@ -107,8 +107,11 @@ class CompiledCounting:
             return CompiledCounters(reason=f"{_PASSING} since it is closed.")
         if self._cancelled:
             return CompiledCounters(reason=f"{_PASSING} since it was cancelled.")
-        cause = "it took too long" if death.startswith("signal 9") else f"its code ended with {death}"
-        return CompiledCounters(reason=f"Its compiled code can't be counted: {cause}.")
+        if death.startswith("signal 9"):
+            return CompiledCounters(reason="Its compiled code can't be counted: it took too long.")
+        if job.generates:
+            return self._asked(msgspec.structs.replace(job, generates=False))
+        return CompiledCounters(reason=f"Its compiled code can't be counted: it ended with {death}.")
 
     def _end(self) -> None:
         if self._process is not None:

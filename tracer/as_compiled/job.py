@@ -27,10 +27,13 @@ class LiveJob(msgspec.Struct, frozen=True, tag="live"):
     shared_bytes: int = 0
     blocks: tuple[int, ...] | None = None  # those that run; None for all
     seconds: float = SECONDS
+    generates: bool = (
+        True  # whether code for a GPU is generated; LLVM ends the process for kernels that it can't take
+    )
 
     def key(self) -> str:
         """Return a name: equal launches have equal keys (64 hexadecimal digits)."""
-        return _key(msgspec.structs.replace(self, folder="", seconds=0.0))
+        return _key(msgspec.structs.replace(self, folder="", seconds=0.0, generates=True))
 
 
 class LaunchJob(msgspec.Struct, frozen=True, tag="launch"):
@@ -39,6 +42,7 @@ class LaunchJob(msgspec.Struct, frozen=True, tag="launch"):
     launch: Launch
     question: Question | None = None  # what describes its kernel better than the text of its file
     seconds: float = SECONDS
+    generates: bool = True  # as of `LiveJob`
 
     def key(self) -> str:
         """Return a name: equal launches have equal keys (64 hexadecimal digits)."""

@@ -46,7 +46,8 @@ class LiveLaunch:
             return
         memories = Memories(arguments)
         given = tuple(
-            described_argument(value, f"argument {number}", memories) for number, value in enumerate(arguments, 1)
+            described_argument(value, f"argument {number}", memories)
+            for number, value in enumerate(arguments, 1)
         )
         self._folder = tempfile.TemporaryDirectory(prefix="tilescope-launch-")
         folder = Path(self._folder.name)

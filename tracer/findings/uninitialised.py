@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..analysis.grid_barriers import grid_epochs
-from ..analysis.kernel_structure import called_name
+from ..analysis.kernel_structure import called_name, is_statement
 from ..analysis.overlap import UnitAccesses, block_ranges, dense_keys, overlapping_buffers, unit_accesses
 from ..analysis.requests import Requests
 from ..dataflow.load_uses import goes_nowhere
@@ -54,7 +54,8 @@ def uninitialised_findings(trace: Trace, requests: Requests) -> list[Finding]:
 def _goes_nowhere(trace: Trace, rows: Ints) -> Mask:
     """Return which reads are loads whose value nothing depends on."""
     given = (trace.site[rows], trace.block[rows], trace.thread[rows], trace.steps_of(rows))
-    return (trace.op[rows] == Op.LOAD) & goes_nowhere(trace, *given)
+    nowhere: Mask = (trace.op[rows] == Op.LOAD) & goes_nowhere(trace, *given)
+    return nowhere
 
 
 def _uninitialised(trace: Trace, touches: UnitAccesses, empty: Mask) -> tuple[Ints, Mask]:
@@ -77,10 +78,10 @@ def _uninitialised(trace: Trace, touches: UnitAccesses, empty: Mask) -> tuple[In
 
 def _stores(trace: Trace, rows: Ints) -> Mask:
     """Return which accesses write without reading: stores, and atomic exchanges whose old value is not used."""
-    exchange = np.array([called_name(trace, site) == "exch" for site in trace.sites], bool)
+    exchange = np.array([called_name(trace, s) == "exch" and is_statement(trace, s) for s in trace.sites], bool)
     store: Mask = trace.op[rows] == Op.STORE
     if exchange.any():
-        store |= (trace.op[rows] == Op.REDUCTION) & exchange[trace.site[rows]]
+        store |= (trace.op[rows] == Op.ATOMIC) & exchange[trace.site[rows]]
     return store
 
 

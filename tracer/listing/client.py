@@ -78,5 +78,10 @@ class Listings:
 
 def _digest(job: ListingJob) -> str:
     """Return a name that follows from the kernel, and from all that compiles it."""
-    programs = nvidia_files.libdevice(), nvidia_files.ptxas(), nvidia_files.nvdisasm(), nvidia_files.ptxas_version()
+    programs = (
+        nvidia_files.libdevice(),
+        nvidia_files.ptxas(),
+        nvidia_files.nvdisasm(),
+        nvidia_files.ptxas_version(),
+    )
     return hashlib.sha256(f"{FORMAT} {versions()} {programs} {job.key()}".encode()).hexdigest()

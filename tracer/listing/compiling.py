@@ -34,7 +34,9 @@ def listing(job: ListingJob) -> Listing:
         return _compiled(kernel_ir(SourceQuestion(job.launch)))
     except Exception as error:  # noqa: BLE001  # what Numba, LLVM or a kernel's text make of each other
         lines = str(error).strip().splitlines()
-        return Listing(reason=f"It can't be compiled ({type(error).__name__}: {lines[0][:120] if lines else ''}).")
+        return Listing(
+            reason=f"It can't be compiled ({type(error).__name__}: {lines[0][:120] if lines else ''})."
+        )
 
 
 def _compiled(ir: KernelIR) -> Listing:

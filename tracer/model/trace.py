@@ -28,7 +28,7 @@ FENCE_BLOCK, FENCE = 1 << 32, 1 << 33  # threadfence_block; threadfence and thre
 
 
 class Op(IntEnum):
-    """What an access does. A reduction is an atomic whose old value is not used."""
+    """What an access does. A reduction is an atomic whose old value is not used (but for `NEVER_REDUCED`)."""
 
     LOAD = 0
     STORE = 1
@@ -36,6 +36,8 @@ class Op(IntEnum):
     REDUCTION = 3
 
 
+# Functions of `cuda.atomic` for which a GPU has no reduction: it returns the old value also where nobody uses it.
+NEVER_REDUCED = ("exch", "cas", "compare_and_swap")
 STOPPED = "Stopped after"  # with how many accesses; so a notice begins of a launch that made too many
 STEPPED = ("random", "measured")  # schedules whose moments follow the steps, not the rounds of lockstep
 FEW_BLOCKS = 1 << 20  # entries that a table by the numbers of blocks may always have

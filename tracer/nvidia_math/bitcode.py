@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -45,21 +45,15 @@ def digest() -> str:
     return hashlib.sha256(b"".join(file.read_bytes() for file in (path, *here))).hexdigest()[:24]
 
 
-def module_of(names: Iterable[str]) -> Any:
-    """Return a module that defines functions of libdevice, and what they call.
+def module_of(name: str) -> Any:
+    """Return a module that defines a function of libdevice, and what it calls."""
+    return binding.parse_bitcode(_kept(f"{name}.bc", lambda: _extracted(name)))
 
-    Raises KeyError for names that it lacks.
-    """
-    wanted = set(names)
-    module = binding.parse_bitcode(_bitcode())
-    for function in module.functions:
-        if not function.is_declaration and function.name not in wanted:
-            function.linkage = "internal"
-    defined = {function.name for function in module.functions if not function.is_declaration}
-    if wanted - defined:
-        raise KeyError(*sorted(wanted - defined))
-    _run(module, lambda passes: passes.add_global_dead_code_eliminate_pass())
-    return module
+
+@cache
+def is_exact(name: str) -> bool:
+    """Return whether a function of libdevice is a GPU's bit for bit: it uses no approximation of single precision."""
+    return not any(".approx" in function.name for function in module_of(name).functions)
 
 
 def link_libdevice(module: Any) -> None:
@@ -69,40 +63,56 @@ def link_libdevice(module: Any) -> None:
         for function in module.functions
         if function.is_declaration and function.name.startswith(PREFIX)
     }
-    if names:
-        library = module_of(names)
+    for name in names & available():
+        library = module_of(name)
         library.triple, library.data_layout = module.triple, module.data_layout
         module.link_in(library)
-        for name in names:
-            module.get_function(name).linkage = "internal"
+        module.get_function(name).linkage = "internal"
 
 
 @cache
 def available() -> frozenset[str]:
     """Return the names of the functions that can be had; none where libdevice is not installed."""
-    if not digest():
-        return frozenset()
-    module = binding.parse_bitcode(_bitcode())
-    return frozenset(
-        function.name
-        for function in module.functions
-        if function.name.startswith(PREFIX) and not function.is_declaration
-    )
+    return frozenset(_kept("names", _names).decode().split()) if digest() else frozenset()
 
 
-@cache
-def _bitcode() -> bytes:
-    """Return libdevice for this computer, kept on disk."""
-    kept = cache_folder() / "libdevice" / f"{digest()}-{binding.llvm_version_info[0]}.bc"
+def _kept(name: str, make: Callable[[], bytes]) -> bytes:
+    """Return what is made of libdevice, kept on disk."""
+    path = cache_folder() / "libdevice" / f"{digest()}-{binding.llvm_version_info[0]}" / name
     with suppress(OSError):
-        return kept.read_bytes()
+        return path.read_bytes()
+    made = make()
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, made, durable=False)
+    return made
+
+
+def _names() -> bytes:
+    functions = _whole().functions
+    names = (function.name for function in functions if not function.is_declaration)
+    return "\n".join(name for name in names if name.startswith(PREFIX)).encode()
+
+
+def _extracted(name: str) -> bytes:
+    """Return the bitcode of one function, and of what it calls."""
+    module = _whole()
+    for function in module.functions:
+        if not function.is_declaration and function.name != name:
+            function.linkage = "internal"
+    _run(module, lambda passes: passes.add_global_dead_code_eliminate_pass())
+    return bytes(module.as_bitcode())
+
+
+def _whole() -> Any:
+    """Return libdevice for this computer."""
     path = libdevice()
     assert path is not None
-    made = _translated(str(binding.parse_bitcode(path.read_bytes()))).as_bitcode()
-    with suppress(OSError):
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(kept, made, durable=False)
-    return bytes(made)
+    return binding.parse_bitcode(
+        _kept(
+            "all.bc", lambda: bytes(_translated(str(binding.parse_bitcode(path.read_bytes()))).as_bitcode())
+        )
+    )
 
 
 def _translated(text: str) -> Any:
@@ -119,7 +129,11 @@ def _translated(text: str) -> Any:
             function.linkage = "internal"
     module.verify()
     _run(module, _optimise)
-    lacking = {function.name for function in module.functions if function.name.startswith("tilescope.")}
+    lacking = {
+        function.name
+        for function in module.functions
+        if function.is_declaration and function.name.startswith("tilescope.")
+    }
     module = binding.parse_assembly(_without(str(module), lacking))
     module.verify()
     return module

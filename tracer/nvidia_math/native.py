@@ -64,7 +64,7 @@ def _address(name: str) -> int:
     """Return the address of the machine code of a function."""
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
-    module = module_of([name])
+    module = module_of(name)
     changed = as_nvidia_computes(str(module))
     if changed is not None:
         module = binding.parse_assembly(changed)

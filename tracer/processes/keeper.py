@@ -3,7 +3,8 @@
 `python -m tilescope.tracer.processes.keeper FOLDER COMMAND...` runs a command with its children as a group of their
 own, and ends with the command's status. Ended are they all when the command ends; when STOP comes on standard input;
 and when that closes without it, since then whoever started the keeper has died: FOLDER is removed too. What the command
-prints on standard error is written at its end, long texts without their middle; its standard output is dropped.
+prints on standard error is written at its end, long texts without their middle; its standard output is passed on as it
+comes, of long texts the first lines and at the end the last ones.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from .parent_death import die_with_parent, tie_to_this_process
 
 STOP = b"stop\n"
 FIRST, LAST, LONGEST = 100, 100, 2000  # lines of a text that are kept, and bytes of a line
+LINES = 1000  # lines of standard output that are passed on as they come
 
 
 class ShortenedText:
@@ -41,6 +43,21 @@ class ShortenedText:
             self._lines += 1
             (self._first if self._lines <= FIRST else self._last).append(line.rstrip(b"\n"))
 
+    def pass_on(self, source: IO[bytes], target: IO[bytes]) -> None:
+        """Write the first lines of what comes as they come, and the last ones at the end."""
+        with suppress(OSError):
+            while line := source.readline(LONGEST):
+                self._lines += 1
+                if self._lines <= LINES:
+                    target.write(line)
+                    target.flush()
+                else:
+                    self._last.append(line)
+            if left_out := self._lines - LINES - len(self._last):
+                target.write(f"... {left_out:,} lines left out ...\n".encode() if left_out > 0 else b"")
+            target.writelines(self._last)
+            target.flush()
+
     def text(self) -> bytes:
         """Return what is kept, and how much is not."""
         left_out = self._lines - len(self._first) - len(self._last)
@@ -55,7 +72,7 @@ def main() -> int:
     process = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
         # No other thread runs here as yet that could hold a lock.
@@ -65,12 +82,17 @@ def main() -> int:
     threading.Thread(target=_listen, args=(process, folder), daemon=True).start()
     printed = ShortenedText()
     assert process.stderr is not None
+    assert process.stdout is not None
     reader = threading.Thread(target=printed.take, args=(process.stderr,), daemon=True)
+    passed = ShortenedText(), process.stdout, sys.stdout.buffer
+    passer = threading.Thread(target=ShortenedText.pass_on, args=passed, daemon=True)
     reader.start()
+    passer.start()
     _wait(process)
     _end_all(process)
     status = process.wait()
     reader.join(1)
+    passer.join(1)
     sys.stderr.buffer.write(printed.text())
     sys.stderr.flush()
     if status < 0:

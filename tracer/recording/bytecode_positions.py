@@ -44,6 +44,28 @@ def result_unused(code: CodeType, instruction: int) -> bool:
     return bool(later) and later[0].opname == "POP_TOP"
 
 
+@lru_cache(maxsize=4096)
+def called_name(code: CodeType, instruction: int) -> str:
+    """Return the name of what an instruction calls in its source, without its module; "" where nothing is called."""
+    line, _, column, _ = next(islice(code.co_positions(), instruction // 2, None), (None,) * 4)
+    return "" if line is None or column is None else _calls(code.co_filename).get((line, column), "")
+
+
+@lru_cache(maxsize=64)
+def _calls(file: str) -> dict[tuple[int, int], str]:
+    """Return the names of what a file calls, by (line, byte column); of several at one place that of the outermost."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except SyntaxError:
+        return {}
+    found: dict[tuple[int, int], str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            found.setdefault((node.lineno, node.col_offset), name)
+    return found
+
+
 @lru_cache(maxsize=64)
 def _targets(text: str) -> dict[tuple[int, int | None], str]:
     """Return the variable that each expression of a text is assigned to, by (line, column in bytes)."""

@@ -28,7 +28,7 @@ def element_name(buffer: Buffer, parts: Sequence[int], index: int) -> str:
 
 def _coordinates(shape: Sequence[int], index: int) -> list[int]:
     """Return the coordinates of an index in C order, the first of them without a limit."""
-    coordinates = []
+    coordinates: list[int] = []
     for length in reversed(shape[1:]):
         index, inner = divmod(index, max(1, length))
         coordinates.insert(0, inner)
@@ -38,6 +38,8 @@ def _coordinates(shape: Sequence[int], index: int) -> list[int]:
 def check_address(buffers: Sequence[Buffer], number: int, index: int, name: str) -> None:
     """Raise IllegalAddressError where an index of a buffer lies more than a page from any memory that is known."""
     buffer = buffers[number]
+    if -PAGE <= index * buffer.unit <= buffer.size * buffer.unit + PAGE:
+        return
     near = buffers if buffer.space == "global" else [buffer]
     address = buffer.address + index * buffer.unit
     if all(other.space != buffer.space or _distance(other, address) > PAGE for other in near):

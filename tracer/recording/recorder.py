@@ -13,6 +13,7 @@ from ..model.array_types import Columns, narrow
 from ..model.trace import (
     BARRIER,
     BLOCK_SCOPE,
+    NEVER_REDUCED,
     Barriers,
     Buffer,
     Op,
@@ -22,7 +23,7 @@ from ..model.trace import (
     nothing_outside,
 )
 from ..model.user_code import Code, LibraryCode, running_code
-from .bytecode_positions import position, result_unused
+from .bytecode_positions import called_name, position, result_unused
 from .warp_operations import ConvergingLanes, MaskFaults, Participants, lanes
 
 CHUNK = 1 << 14
@@ -300,6 +301,7 @@ class Recorder:
             self._site_numbers[key] = len(self.sites)
             self.sites.append(_site(code, line, column))
             unused = kind == Op.ATOMIC and result_unused(own, instruction)
+            unused = unused and called_name(own, instruction) not in NEVER_REDUCED
             self._site_ops.append(Op.REDUCTION if unused else Op.ATOMIC)
         return self._site_numbers[key]
 

@@ -30,11 +30,8 @@ from .lecture_work import lent_sessions, progress_text, show_if_read
 if TYPE_CHECKING:
     from ...window.replay.document import ReplayDocument
 
-ALL = 10_000  # moments of launches that are asked for by their names, up to which all are there
 # Logical pixels: what can be read on a phone, and is drawn larger where there is more room.
 PICTURE = 420, 350
-MOST_MOMENTS, SECONDS = 40_000, 0.006  # of all pictures; what one takes to be drawn in two themes
-LARGEST = 50_000_000  # bytes of a page: more than a course puts on its site
 
 
 def write_replay_file(chosen: Namespace) -> None:
@@ -57,22 +54,21 @@ def write_replay_file(chosen: Namespace) -> None:
         raise UsageError(str(error)) from None
     finally:
         show_if_read("")
-    if len(page) > LARGEST:
-        raise PictureError(
-            f"{chosen.output} would have {len(page) / 1e6:.0f} MB, which is too much for a page; "
-            "take smaller launches, or fewer steps."
-        )
+    from ...window.replay.limits import check_bytes
+
+    check_bytes(page, chosen.output)
     _write(Path(chosen.output), page)
 
 
 def _page(chosen: Namespace) -> bytes:
     """Return the page; while it is painted Ctrl+C ends it between two moments."""
+    from ...window.replay.limits import check_moments
     from ...window.replay.page import page_of
 
     lecture = is_lecture(chosen.what)
     with lent_sessions(PATIENCE if lecture else None) as sessions:
         document = (_of_lecture if lecture else _of_launches)(chosen, sessions)
-    _refuse_long(document, chosen.output)
+    check_moments(document, chosen.output)
     with interrupts_noted() as check:
 
         def progress(done: int, of: int) -> None:
@@ -93,6 +89,7 @@ def _of_launches(chosen: Namespace, sessions: Sessions) -> ReplayDocument:
     """Return the document of scenarios or a trace file, before it is drawn."""
     from ...window.replay.document import ReplayDocument
     from ...window.replay.frames import Form
+    from ...window.replay.limits import ALL
     from ...window.replay.showing import cut, first_showing
 
     mark = msgspec.structs.replace(first_bookmark(chosen.what, None), speed=vars(chosen).get("speed"))
@@ -160,15 +157,6 @@ def _check_output(path: Path) -> None:
         raise UsageError(f"{path} cannot be written: there is no folder {path.parent}.")
     if not os.access(path.parent, os.W_OK):
         raise UsageError(f"{path} cannot be written: the folder {path.parent.absolute()} is read-only.")
-
-
-def _refuse_long(document: ReplayDocument, output: str) -> None:
-    """Raise PictureError for a page that would take minutes to draw, and longer to read."""
-    if document.moments > MOST_MOMENTS:
-        raise PictureError(
-            f"{output} would have {document.moments:,} moments, about {document.moments * SECONDS / 60:.0f} minutes of "
-            f"work; a page has at most {MOST_MOMENTS:,}: take smaller launches, or shorter pieces of playing."
-        )
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -5,13 +5,19 @@ The layout is that of IPython's `lib.pretty`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 WIDTH = 79
 MOST_ITEMS = 1000  # that are printed of a collection
 SINGLE_LINE = WIDTH // 3  # items, beyond which a collection surely takes more than a line
-BRACKETS = {list: "[]", tuple: "()", set: "{}", frozenset: ("frozenset({", "})"), dict: "{}"}
+BRACKETS: dict[type, Sequence[str]] = {
+    list: "[]",
+    tuple: "()",
+    set: "{}",
+    frozenset: ("frozenset({", "})"),
+    dict: "{}",
+}
 
 
 def cell_value(value: object) -> str:

@@ -33,6 +33,8 @@ from .findings_output import (
     with_cells,
 )
 from .program_to_run import ProgramToRun
+from .run_as_main import full_path
+from .where import write_where
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,6 +56,7 @@ OPTIONS_WITH_VALUE = (
     "--format",
     "--text",
     "--patience",
+    "--where",
 )
 PATIENCE = {"check": 6.0, "run": 20.0}  # seconds
 
@@ -158,6 +161,7 @@ def add_run_arguments(parser: Parser) -> None:
     parser.add_argument("--json", metavar="FILE", help="write one line of JSON for each launch")
     parser.add_argument("--quiet", action="store_true", help="save no traces")
     parser.add_argument("--text", metavar="FILE", help="a text that runs in place of the script's own")
+    parser.add_argument("--where", metavar="FILE", help="write now and then which line of the script runs")
     parser.add_argument("--open", action="store_true", help="open the window on the first trace afterwards")
 
 
@@ -171,6 +175,8 @@ def execute_run(chosen: Namespace) -> int:
         options_of_run = options_of_run._replace(begins=saver.note_launch, launched=saver.begin_launch)
     forked = _record(options_of_run, saver.save_launch)
     own = os.getpid()
+    if chosen.where:
+        write_where(Path(chosen.where).absolute(), full_path(program.name))
     try:
         with saver.behind.finished_before_leaving():
             status = program.run()

@@ -7,6 +7,7 @@ import numpy as np
 from ....tracer.analysis.requests import REQUEST_KINDS
 from ....tracer.model.trace import WARP, Buffer, Op
 from ...model.session import Selection, Session
+from .outside import outside_of
 from .wording import buffer_text, count_text, element_text, plural
 
 VERBS = {"load": ("reads", "from"), "store": ("writes", "to"), "atomic": ("updates", "in")}
@@ -26,10 +27,21 @@ def warp_captions(session: Session, moment: int, selection: Selection) -> tuple[
     exchange = requests.exchanges.of(selection.block, selection.thread // WARP, moment)
     if exchange >= 0:
         texts.append((exchange_text(session, exchange),) * 2)
+    if outside := outside_lanes_text(session, moment, selection):
+        texts.append((outside,) * 2)
     if not texts:
         return (_idle_text(session, moment, selection.block),) * 2
     full, brief = ("; ".join(some) for some in zip(*texts, strict=True))
     return full, brief
+
+
+def outside_lanes_text(session: Session, moment: int, selection: Selection) -> str:
+    """Return how many lanes of the selected warp access what is outside an array now, "" for none."""
+    if not len(session.trace.outside.block):
+        return ""
+    lanes = outside_of(session).lanes(moment, selection)
+    first = f": {lanes[0][1].text}" if lanes else ""
+    return f"{plural(len(lanes), 'lane')} out of bounds{first}" if lanes else ""
 
 
 def exchange_text(session: Session, exchange: int) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap, QPolygonF
+from PySide6.QtGui import QColor, QFontMetrics, QIcon, QPainter, QPen, QPixmap, QPolygonF
 
 from ...widgets.theme import Theme
 
@@ -31,6 +32,27 @@ def sign_icon(severity: str, theme: Theme, size: int) -> QIcon:
     draw_sign(painter, QRectF(0, 0, size, size), severity, theme)
     painter.end()
     return QIcon(picture)
+
+
+def counts_picture(counts: Mapping[str, int], theme: Theme, size: float, ratio: float) -> QPixmap:
+    """Return a sign with its number for each severity that there is, side by side."""
+    shown = [(severity, f"{number:,}") for severity, number in counts.items() if number]
+    font = theme.font(size)
+    sign, gap = theme.px(size), theme.px(3)
+    widths = [sign + gap + QFontMetrics(font).horizontalAdvance(text) + 2 * gap for _, text in shown]
+    picture = QPixmap(max(1, round(sum(widths) * ratio)), max(1, round(theme.px(size + 4) * ratio)))
+    picture.setDevicePixelRatio(ratio)
+    picture.fill(Qt.GlobalColor.transparent)
+    painter, x, high = QPainter(picture), 0.0, theme.px(size + 4)
+    painter.setFont(font)
+    for (severity, text), width in zip(shown, widths, strict=True):
+        draw_sign(painter, QRectF(x, (high - sign) / 2, sign, sign), severity, theme)
+        painter.setPen(theme.colour("text"))
+        box = QRectF(x + sign + gap, 0, width, high)
+        painter.drawText(box, int(Qt.AlignmentFlag.AlignVCenter), text)
+        x += width
+    painter.end()
+    return picture
 
 
 def _pen(colour: QColor) -> QPen:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt
-from PySide6.QtGui import QFont, QFontMetricsF, QHelpEvent, QPainter, QPaintEvent
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFont, QFontMetricsF, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from ...model.counter_labels import COMPILED as LABEL
 from ...compiled.depths import Depths, depth_text, depths_of, short_compiler
+from ...model.counter_labels import COMPILED as LABEL
 from ...model.session import Session
 from ...model.spotlight import Lit
 from ...widgets.plain_text import plain_tip
@@ -19,12 +19,18 @@ from ..common.wording import COMPILED, MARKS, MEASURED, count_text, plural
 
 HEIGHT, SIDE, GAP, TEXT = 22, 10, 18, 11  # pixels at the normal text size
 LARGE_HEIGHT, LARGE_TEXT = 32, 16  # of a lecture
+OFFER = "as compiled: the kernel came with this file; click to run it"
 SAME = "compiled: the same requests"
 SAME_MEASURED = "compiled and measured: the same requests"
 
 
 class DepthsView(View):
-    """One line, which keeps its height from the first picture on: it fills once the compiler has answered."""
+    """One line, which keeps its height from the first picture on: it fills once the compiler has answered.
+
+    agreed: the user clicked on the offer to count a kernel that came with a file.
+    """
+
+    agreed = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
@@ -34,6 +40,7 @@ class DepthsView(View):
         self.depths: Depths | None = None
         self.is_large = False
         self.is_quiet = False
+        self.is_offered = False
 
     def load(self, session: Session | None) -> None:
         """Take a session."""
@@ -59,9 +66,31 @@ class DepthsView(View):
             self.is_quiet = quiet
             self.show_compiled()
 
+    def offer(self, offered: bool) -> None:
+        """Offer to count the kernel, which came with a file, once the user agrees to run it."""
+        if offered != self.is_offered:
+            self.is_offered = offered
+            self.setCursor(Qt.CursorShape.PointingHandCursor if offered else Qt.CursorShape.ArrowCursor)
+            self.setFocusPolicy(Qt.FocusPolicy.TabFocus if offered else Qt.FocusPolicy.NoFocus)
+            self.show_compiled()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Agree to what is offered."""
+        if self.is_offered and self.depths is None:
+            self.agreed.emit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Agree to what is offered by Return."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.is_offered and self.depths is None:
+            self.agreed.emit()
+        else:
+            super().keyPressEvent(event)
+
     def items(self) -> list[tuple[str, str]]:
         """Return what the line says: labels, and what stands behind each."""
         depths = self.depths
+        if self.is_offered and depths is None and not self.is_quiet:
+            return [("", OFFER)]
         if depths is None or self.is_quiet:
             return []
         if depths.compiled.reason:

@@ -24,6 +24,7 @@ from ..common.activity import (
     warp_activity,
     warp_status,
 )
+from ..common.outside import outside_of
 from ..common.view import View
 from ..common.wording import access_kind, access_text, element_text, outside_text, phase_text
 from .picker import Picker
@@ -242,6 +243,9 @@ def unbroken(text: str) -> str:
     return text.replace(", ", ",\u00a0").replace(" = ", " =\u00a0")
 
 
+DEEDS = {Op.LOAD: "reads", Op.STORE: "writes"}  # what an access does
+
+
 def thread_activity(session: Session, selection: Selection) -> ThreadActivity:
     """Return what the inspector shows of a thread at any moment."""
     warp = warp_activity(session.requests, selection.block, selection.thread // WARP)
@@ -264,8 +268,18 @@ def rows_of(session: Session, activity: ThreadActivity, moment: float) -> dict[s
         else label
         if label.startswith("phase")
         else f"{now.phase}: {label}",
-        "Now": access_text(session, int(activity.rows[place])) if mine else STATES[now.state],
+        "Now": outside_access_text(session, chosen, int(moment))
+        or (access_text(session, int(activity.rows[place])) if mine else STATES[now.state]),
     }
+
+
+def outside_access_text(session: Session, selection: Selection, moment: int) -> str:
+    """Return what a thread accesses outside an array now, "" for nothing."""
+    if not len(session.trace.outside.block):
+        return ""
+    lanes = dict(outside_of(session).lanes(moment, selection))
+    access = lanes.get(selection.thread % WARP)
+    return f"{DEEDS.get(access.op, 'updates')} {access.text}: out of bounds" if access else ""
 
 
 def access_look(session: Session, activity: ThreadActivity, moment: float) -> str:

@@ -20,7 +20,6 @@ from ..common.activity import BlockActivity, WarpActivity, block_activity, warp_
 from ..common.view import View
 
 COMPILING = "The kernel is being compiled…"
-NOT_ASKED = "The kernel came with a file; its code is shown once you agree to run it."
 PYTHON = "A plain Python program is not compiled for a GPU."
 ACCESS = re.compile(r"\b(ld|st|atom|red)\.|\b(LD|ST|ATOM|RED)[GS]?\b")  # an instruction that accesses memory
 CONTEXT = 4  # rows above the one that is brought in sight
@@ -66,11 +65,13 @@ class Lines(QPlainTextEdit):
         marks = []
         for number in numbers:
             mark = QTextEdit.ExtraSelection()
-            mark.cursor, mark.format = QTextCursor(self.document().findBlockByNumber(number)), look  # type: ignore[attr-defined]
+            mark.cursor, mark.format = QTextCursor(self.document().findBlockByNumber(number)), look
             marks.append(mark)
         self.setExtraSelections(marks)
         if numbers and not self.hasFocus():
-            telling = next((number for number in numbers if ACCESS.search(self.rows[number].text)), numbers[0])
+            telling = next(
+                (number for number in numbers if ACCESS.search(self.rows[number].text)), numbers[0]
+            )
             bar = self.verticalScrollBar()
             if telling not in range(bar.value(), bar.value() + bar.pageStep()):
                 bar.setValue(max(0, telling - CONTEXT))
@@ -134,14 +135,14 @@ class ListingView(View):
         if session is not None and session.listing is None and not session.is_python_program:
             self.listing_asked.emit(session)
 
-    def show_listing(self, refused: bool = False) -> None:
-        """Show what is known of the session's code. refused: whether its kernel may not be compiled."""
+    def show_listing(self) -> None:
+        """Show what is known of the session's code."""
         session, listing = self.session, self.session.listing if self.session else None
         sentence = ""
         if session is not None and session.is_python_program:
             sentence = PYTHON
         elif session is None or listing is None:
-            sentence = NOT_ASKED if refused else COMPILING
+            sentence = COMPILING
         elif listing.reason:
             sentence = listing.reason
         elif self.language == "SASS":

@@ -34,6 +34,9 @@ LARGEST_ZOOMED_CELL = 120.0
 T = TypeVar("T")
 
 
+ROOMY = 40  # pixels of a cell at the normal text size, in which any value can be read
+
+
 class Zoom(NamedTuple):
     """How far the picture is magnified, and which point of it (as shares of the view) stands in the middle."""
 
@@ -104,9 +107,18 @@ class MemoryArrangement:
         return self._once("layout", lambda: self._new_layout(state), key)
 
     def lecture_legend(self, state: ViewState) -> int:
-        """Return the rows of the legend where cells take what there is: none where all of them show their values."""
-        bare = state._replace(legend=0)
-        return self._once("lecture legend", lambda: int(self._hides_values(bare)), (bare[:4], state.only))
+        """Return the rows of the legend where cells take what there is: none where it alone would hide their values."""
+        bare, told = state._replace(legend=0), state._replace(legend=1)
+        return self._once(
+            "lecture legend",
+            lambda: int(self._hides_values(bare) or self._is_roomy(told)),
+            (bare[:4], state.only),
+        )
+
+    def _is_roomy(self, state: ViewState) -> bool:
+        """Return whether every cell has room for any value."""
+        places = self._new_layout(state).places.values()
+        return all(min(place.cell, place.row) >= self.theme.px(ROOMY) for place in places)
 
     def _hides_values(self, state: ViewState) -> bool:
         """Return whether some cells have no room for their values, whatever block is looked at."""

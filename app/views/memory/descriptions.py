@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ....tracer.model.trace import WARP, is_poison
 from ...model.session import Selection, Session
 from ..common.descriptions import index_of
+from ..common.differences import expected_at
 from ..common.heat import HEATS, element_heat
 from ..common.wording import block_text, coordinates_text, count_text, element_text, plural, value_text
 from .layout.sheet import is_image
@@ -46,6 +47,8 @@ def hover_text(
                 value_text(v) for v in values[element : element + trace.buffers[buffer].shape[2]]
             )
             lines.append(f"pixel ({colour})")
+    if row is not None and (right := expected_at(session, buffer, element)) is not None:
+        lines.append(f"NumPy has {value_text(right)} in the end")
     lines.append(f"read {plural(int(memory.reads(buffer, moment, *copy).ravel()[element]), 'time')} so far")
     if colour_by in HEATS:
         heat = int(element_heat(session, colour_by, buffer, moment, selection).ravel()[element])

@@ -16,10 +16,12 @@ from ...widgets.theme import Theme
 from ..common import cell_colours
 from ..common.canvas import Canvas
 from ..common.descriptions import warp_captions
+from ..common.differences import differences_of, differing_now
 from ..common.dimming import VEIL, dimmed, faintly
 from ..common.drawing import Words, box_of, clipped, draw_words, is_vector, rect, width_of
 from ..common.exchange_paint import LANES, draw_exchange
 from ..common.geometry import Box
+from ..common.outside import outside_of
 from ..common.pieces import Piece, Pieces, Same, area, draw_pieces
 from ..common.wording import block_text, coordinates_text
 from . import descriptions
@@ -29,6 +31,7 @@ from . import text as words
 from .arrangement import MemoryArrangement, ViewState
 from .footprints import Footprint, Footprints, phase_at
 from .layout.buffer_place import BufferPlace, MemoryLayout
+from .layout.ghosts import Ghost, ghosts_of
 from .layout.sheet import Sheet
 from .lit_cells import parted, parted_loads, standing_out
 from .loads import DrawnLoads, MovingLoads, Ways
@@ -84,6 +87,7 @@ class MemoryPicture(MemoryArrangement):
         above = [
             *self._footprints(state, layout),
             *self._race_pieces(state, layout, "frame"),
+            *self._difference_pieces(state, layout),
             *self._mark_pieces(state, layout),
             *self._race_pieces(state, layout, "signs"),
             *self._load_pieces(state, layout),  # below all that is written
@@ -94,6 +98,7 @@ class MemoryPicture(MemoryArrangement):
             ),
             *self._names(state, layout),
             *self._captions(state, layout),
+            *self._ghost_pieces(state, layout),
         ]
         return Pieces(look, cells, above)
 
@@ -142,6 +147,36 @@ class MemoryPicture(MemoryArrangement):
         for race in raced:
             box = box.united(paint.cells_rect(layout.places[race.buffer], race.rows, race.cols, around))
         return [Piece(("races", what), Same(raced), area(box), draw)] if raced else []
+
+    def _difference_pieces(self, state: ViewState, layout: MemoryLayout) -> list[Piece]:
+        """Return marks on the elements that differ from NumPy."""
+        session, moment, found = self.data.session, math.floor(state.moment), []
+        for number in differences_of(session).keys() & layout.places.keys():
+            place = layout.places[number]
+            elements = self._once(
+                f"differences {number}", partial(differing_now, session, number, moment), moment
+            )
+            if len(elements):
+                draw = partial(paint.draw_differing, place=place, elements=elements, theme=self.theme)
+                found.append(Piece(("differing", number), Same(elements), area(rect(place.box)), draw))
+        return found
+
+    def _ghost_pieces(self, state: ViewState, layout: MemoryLayout) -> list[Piece]:
+        """Return the cells outside arrays that are accessed now, beside the arrays."""
+        session = self.data.session
+        if not len(session.trace.outside.block):
+            return []
+        key = (state.now, Same(layout), self.clip(state))
+
+        def found() -> list[Ghost]:
+            accesses = outside_of(session).shown(math.floor(state.moment), state.selection.block)
+            return ghosts_of(accesses, session.trace.buffers, layout.places, self.clip(state))
+
+        shown = self._once("ghosts", found, key)
+        if not shown:
+            return []
+        draw = partial(paint.draw_ghosts, ghosts=shown, theme=self.theme)
+        return [Piece("ghosts", tuple(shown), area(paint.ghosts_area(shown)), draw)]
 
     def _mark_pieces(self, state: ViewState, layout: MemoryLayout) -> list[Piece]:
         """Return the cells that are accessed now, as marks."""

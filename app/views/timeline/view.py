@@ -28,9 +28,11 @@ from ...widgets.theme import Theme
 from ..common.activity import BlockActivity, block_activity
 from ..common.dimming import dimmed
 from ..common.drawing import ON_PAPER, is_vector
+from ..common.outside import outside_of
 from ..common.view import View
 from .hit_test import TimelinePart, block_at, phase_start, text_at, warp_at
 from .image import Codes, codes, lanes
+from .outside import draw_outside
 from .paint import (
     ROW,
     TimelineViewData,
@@ -308,9 +310,16 @@ class TimelineView(View):
             self._draw_still(painter, self._data, self.places, self.theme, ON_PAPER)
         else:
             painter.drawPixmap(0, 0, self._still(self._data))
+        self._draw_outside(painter, self._data)
         end = self.session.end if self.session else 0
         ink = self.theme if self.lit is None or self.lit.of_threads else dimmed(self.theme, self.keep)
         draw_playhead(painter, self.places, self.moment, end, ink)
+
+    def _draw_outside(self, painter: QPainter, data: TimelineViewData) -> None:
+        """Draw a red cross at each moment at which a warp accesses what is outside an array."""
+        if self.session is not None and len(self.session.trace.outside.block):
+            accesses = outside_of(self.session).of_warps(self.selection.block)
+            draw_outside(painter, accesses, len(data.codes), self.places, self.theme)
 
     def _draw_still(
         self, painter: QPainter, data: TimelineViewData, at: TimelineLayout, theme: Theme, ratio: float

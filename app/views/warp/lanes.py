@@ -13,7 +13,8 @@ from ....tracer.analysis.request_cost import BANKS, SECTOR, WORD
 from ....tracer.analysis.requests import REQUEST_KINDS
 from ....tracer.model.array_types import Ints
 from ....tracer.model.trace import WARP, Buffer, Op
-from ...model.session import Session
+from ...model.session import Selection, Session
+from ..common.outside import outside_of
 
 LINE = 128  # bytes: four sectors that the cache keeps together
 
@@ -42,6 +43,15 @@ class Lanes(Struct, frozen=True, eq=False, dict=True):
     def active(self) -> list[int]:
         """The lanes that take part."""
         return np.flatnonzero(self.row >= 0).tolist()
+
+    @cached_property
+    def outside(self) -> dict[int, str]:
+        """What lanes access outside an array at the moment of the request, by lane."""
+        if self.request < 0 or not len(self.session.trace.outside.block):
+            return {}
+        moment = int(self.session.requests.moment[self.request])
+        first = Selection(self.block, self.warp * WARP)
+        return {lane: access.text for lane, access in outside_of(self.session).lanes(moment, first)}
 
     @property
     def kind(self) -> str:

@@ -47,6 +47,9 @@ def figures(lanes: Lanes) -> list[Figure]:
     if lanes.request < 0:
         return []
     active = [_counted(len(lanes.active), "lane")]
+    if lanes.outside:
+        number = len(lanes.outside)
+        active.append((count_text(number), "lane out of bounds" if number == 1 else "lanes out of bounds"))
     if lanes.buffer.space == "shared":
         return [*active, _wavefronts(lanes), *_turns(lanes)]
     if lanes.buffer.space != "global":
@@ -107,6 +110,8 @@ def lane_text(lanes: Lanes, lane: int) -> str:
     if not lanes.present[lane]:
         return f"Lane {lane} has no thread: a block has {plural(trace.threads, 'thread')}."
     who = f"Lane {lane}, thread {coordinates_text(lanes.warp * WARP + lane, trace.block_dim)}"
+    if lane in lanes.outside:
+        return f"{who}, accesses {lanes.outside[lane]}, which is out of bounds."
     if lanes.row[lane] < 0:
         return f"{who}, is idle: it makes no access here."
     place = "" if lanes.buffer.space == "local" else f", at {address_text(int(lanes.address[lane]))}"

@@ -60,6 +60,10 @@ def _draw_box(painter: QPainter, scene: WarpScene, lane: int, box: Box) -> None:
     painter.setBrush(scene.ink if active else Qt.BrushStyle.NoBrush)
     inside = rect(box, max(0.5, min(1.0, box.height * 0.06)) + 0.5 * chosen)
     painter.drawRoundedRect(inside, theme.px(2), theme.px(2))
+    if lane in scene.lanes.outside:
+        painter.setPen(QPen(theme.colour("bad"), 2.0))
+        painter.drawLine(inside.topLeft(), inside.bottomRight())
+        painter.drawLine(inside.bottomLeft(), inside.topRight())
 
 
 def _write_words(painter: QPainter, scene: WarpScene, lane: int) -> None:
@@ -67,9 +71,11 @@ def _write_words(painter: QPainter, scene: WarpScene, lane: int) -> None:
     layout, theme, gap = scene.layout, scene.words(lane), scene.theme.px(6)
     box, chosen = spread(layout.chips[lane], scene.label_step), lane == scene.chosen
     if scene.lanes.row[lane] < 0:
+        outside = scene.lanes.outside.get(lane, "")
         text = "idle" if scene.lanes.present[lane] else theme.say("no thread")
+        text = outside[outside.find("[") :] if outside else text
         room = QRectF(layout.element[0] + gap, box.y(), max(layout.element[1], theme.px(60)), box.height())
-        write(painter, scene, room, text, theme.colour("muted"), LEFT)
+        write(painter, scene, room, text, theme.colour("bad" if outside else "muted"), LEFT)
         return
     for (x, width), text, ink in (
         (layout.element, index_text(scene.lanes, lane), "text"),

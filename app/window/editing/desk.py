@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QBoxLayout, QFileDialog, QMessageBox, QWidget
 
 from .... import ROOT
 from ....kernels.scenarios.catalogue import find
-from ....tracer.model.finding import source_location
+from ....tracer.model.finding import Finding, source_location
 from ....tracer.model.plan import left_of
 from ....tracer.model.taken_out import lines_that_go, why_it_stays
 from ....tracer.storage.atomic_write import write_atomically
@@ -21,6 +21,7 @@ from ...control.stage import Stage
 from ...model.bookmark import Setup
 from ...model.kernel_source import kernel_file
 from ...model.session import Session
+from ...views.inspect.race_card import shown_access
 from ...views.source.view import SourceView
 from ...widgets.command import LINE, Command
 from ...widgets.notice import Notice
@@ -69,6 +70,7 @@ class EditingDesk(QObject):
         self._saved: dict[str, str] = {}  # by kernel, the text that was saved last
         self.bar.undo_asked.connect(self.editing.undo_all)
         self.bar.save_asked.connect(self.save)
+        self.bar.race_asked.connect(self._show_race)
         self.bar.findings_asked.connect(lambda: places.show_tab("findings"))
         source.file_of = self.editing.file_of
         source.editor.may_strike = lambda line: why_it_stays(source.text(), line)
@@ -108,8 +110,19 @@ class EditingDesk(QObject):
         self.bar.set_theme(self.source.theme)  # which a lecture has larger
         pair = None if self.editing.is_aside() else self._versions()
         found = version_differences(*pair) if pair else None
-        self.bar.show_differences(found, self.editing.seconds if pair else None)
+        self.bar.show_differences(found)
         self._mark_problems()
+
+    def _show_race(self, race: Finding) -> None:
+        """Look at a thread of a race in the version on the right, at its moment."""
+        pane = len(self.stage.sessions) - 1
+        session = self.stage.sessions[pane]
+        access = shown_access(session, race) if session is not None else None
+        if access is not None:
+            moment, selection = access
+            self.stage.set_focus(pane)
+            self.stage.select(pane, selection)
+            self.stage.seek(pane, float(moment))
 
     def _show_own_text(self) -> None:
         """Show the text of the pane in focus where the other pane's comes to the same, and so has its session."""

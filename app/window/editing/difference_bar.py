@@ -5,13 +5,14 @@ from __future__ import annotations
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QPushButton, QSizePolicy, QWidget
 
+from ....tracer.model.finding import Finding
 from ...views.common.severity import sign_icon
 from ...views.common.wording import EXACT, PART, count_text, plural, times_text
 from ...widgets.controls import button
 from ...widgets.flow_layout import FlowLayout
 from ...widgets.plain_text import PlainLabel, plain_tip
 from ...widgets.theme import Theme
-from .version_differences import FindingChange, NumberChange, VersionDifferences
+from .version_differences import RIGHT_NOW, FindingChange, NumberChange, VersionDifferences
 
 MOST_NUMBERS = 4  # that are said; the others stand under the panes
 COUNTED = ("race", "bank conflict", "hot atomic")  # kinds of findings that are nouns by themselves
@@ -21,10 +22,11 @@ SAME = "Counters, findings and result are the same."
 class DifferenceBar(QFrame):
     """Says what the version on the right does otherwise than the one on the left.
 
-    findings_asked: the list of findings shall be seen. undo_asked: all edits shall go. save_asked: a copy of the
-    edited file shall be kept.
+    race_asked: a Finding shall be seen in the pictures. findings_asked: the list of findings shall be seen.
+    undo_asked: all edits shall go. save_asked: a copy of the edited file shall be kept.
     """
 
+    race_asked = Signal(object)
     findings_asked = Signal()
     undo_asked = Signal()
     save_asked = Signal()
@@ -35,7 +37,6 @@ class DifferenceBar(QFrame):
         self.setAccessibleName("What differs between the versions")
         self.theme = theme
         self.differences: VersionDifferences | None = None
-        self.seconds: float | None = None
         self.title = PlainLabel("New version, right:")
         self.undo = button(
             "Undo all edits", "Show the kernel as it was before it was edited", run=self.undo_asked.emit
@@ -53,9 +54,9 @@ class DifferenceBar(QFrame):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         self.hide()
 
-    def show_differences(self, found: VersionDifferences | None, seconds: float | None) -> None:
-        """Say what differs, nothing for None; seconds: from the edit to the picture, None where nobody knows."""
-        self.differences, self.seconds = found, seconds
+    def show_differences(self, found: VersionDifferences | None) -> None:
+        """Say what differs, nothing for None."""
+        self.differences = found
         self._fill()
         self.setVisible(found is not None)
 
@@ -88,15 +89,16 @@ class DifferenceBar(QFrame):
         """Return what is said, worst first: errors, the result, then numbers."""
         known = found.findings or ()
         made: list[QWidget] = [self._finding(change) for change in known]
+        race = next((change.first for change in known if change.kind == "race" and change.first), None)
+        if race is not None:
+            made.append(self._show_button(race))
         if found.result:
-            made.append(self._label(found.result, "bad" if "right" not in found.result else "good"))
+            made.append(self._label(found.result, "good" if found.result == RIGHT_NOW else "bad"))
         made += [self._number(change, found.is_part) for change in found.numbers[:MOST_NUMBERS]]
         if found.findings is None:
             made.append(self._label("looking for findings …", "muted"))
         elif not made:
             made.append(self._label(SAME, "muted"))
-        if self.seconds is not None:
-            made.append(self._label(f"picture after {self.seconds:.2f} s · measured", "muted"))
         return made
 
     def _finding(self, change: FindingChange) -> QPushButton:
@@ -115,6 +117,17 @@ class DifferenceBar(QFrame):
             made.setIcon(sign_icon(change.severity, self.theme, size))
             made.setIconSize(QSize(size, size))
         made.setCursor(Qt.CursorShape.PointingHandCursor)
+        return made
+
+    def _show_button(self, race: Finding) -> QPushButton:
+        """Return a button that shows the threads of a race where they first meet."""
+        made: QPushButton = button(
+            "Show the race",
+            "Go to the moment of the race",
+            text="Show it",
+            run=lambda: self.race_asked.emit(race),
+        )
+        made.setFont(self.theme.font(13))
         return made
 
     def _number(self, change: NumberChange, is_part: bool) -> PlainLabel:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -43,7 +42,6 @@ class _Attempt(Struct, frozen=True):
 
     new: Setup  # the version; of a program of the user's the one before, as long as nobody knows the trace
     beside: tuple[Setup, ...]  # what the panes show at its left then
-    asked: float  # when, as `time.perf_counter` says
     note: str = ""  # what is to be told of it, a sentence
 
 
@@ -67,7 +65,7 @@ class LiveEditing(QObject):
 
     change_setups: shows other setups, as Back can undo. source: the panel. programs: for kernels of the user's own
     program, of which all is run again. An attempt that fails changes nothing in
-    the panes: the version is made first, then shown. seconds: from the last edit to its picture, None before one.
+    the panes: the version is made first, then shown.
     is_aside: says whether the panel has a text that is not its business, that of an exercise. put_back: the panel has
     again what is shown.
     """
@@ -90,7 +88,6 @@ class LiveEditing(QObject):
         )  # texts that were run from the panel: of lectures and files are others
         self._tried: dict[str, FileText] = {}  # by the path of its trace, what ran of the user's program
         self._tried_of: dict[str, Setup] = {}  # by that path, the setup of the program's own launch
-        self.seconds: float | None = None
         self.is_aside: Callable[[], bool] = lambda: False
         self._attempt: _Attempt | None = None
         self._line = 0  # of the file, at which the last version failed
@@ -239,7 +236,7 @@ class LiveEditing(QObject):
             self._before = self.stage.setups
         self._written.add(self.source.text())
         note = self._told_of_constants(new, beside[-1], launch)
-        attempt = self._attempt = _Attempt(new, beside, time.perf_counter(), note)
+        attempt = self._attempt = _Attempt(new, beside, note)
         self.source.set_state_text("running …")
         if launch is None:
             ran = FileText(self.source.text(), self.source.struck())
@@ -306,7 +303,6 @@ class LiveEditing(QObject):
         self.stage.set_focus(len(setups) - 1)
         if attempt and attempt.note:
             self.notice.inform(attempt.note)
-        self.seconds = time.perf_counter() - attempt.asked if attempt else None
 
     def _note_line(self, pane: int, error: WorkerError) -> None:
         """Keep the line at which a version failed: the sentence comes next."""

@@ -12,6 +12,7 @@ from ....tracer.model.finding import Finding, counted
 from ....tracer.model.trace import Op
 from ....tracer.run.worker_events import EARLY
 from ...model.session import Session, buffer_text
+from ...views.common.wording import is_lucky
 
 # Counters that are compared: what it is called, and the space and measure that are summed up, as under a pane.
 COUNTERS = (
@@ -20,6 +21,9 @@ COUNTERS = (
     ("shared wavefronts", "shared", "wavefronts"),
     ("shared requests", "shared", "instructions"),
 )
+
+
+RIGHT_NOW = "the result is right now"
 
 
 class NumberChange(Struct, frozen=True):
@@ -98,9 +102,9 @@ def _result(before: Session, after: Session) -> str:
     one, other = before.trace.check, after.trace.check
     if one is not None and other is not None:
         if one.equal and other.equal:
-            return ""
+            return "the result is right by luck" if is_lucky(after) and not is_lucky(before) else ""
         if other.equal:
-            return "the result is right now"
+            return RIGHT_NOW
         if (one.equal, one.differing) != (other.equal, other.differing):
             return f"the result is wrong in {other.differing:,} of {other.elements:,} elements"
     differing = sum(_differing(before, after, number) for number in _written(after))

@@ -187,12 +187,13 @@ class ResultRow(QFrame):
 def _numbers(row: Row, theme: Theme) -> PlainLabel:
     """Return the numbers of a goal: each counter as it is and as the stub has it, and what must hold if it does not."""
     lines = [f"{name}: {mine}, the stub {stub} · exact" for name, mine, stub in row.table]
-    instead = f": {row.instead}" if row.instead else ""
-    lines += [f"needs {row.needs}{instead}"] if row.sign != "right" else []
+    if row.sign != "right":
+        lines = [row.instead, *lines] if row.instead else [*lines, f"needs {row.needs}"]
     made = PlainLabel("\n".join(lines))
     made.setObjectName("muted")
     made.setWordWrap(True)
     made.setFont(theme.font(12))
+    made.setToolTip(plain_tip(f"needs {row.needs}"))
     return made
 
 

@@ -26,9 +26,9 @@ NOTHING = "Your text can't be run as it is."
 MOST_FINDINGS = 12  # that are told: more of them have one cause
 INSIDE = ",\u00a0"  # an index stays on one line
 ENDLESS = "did not come to its end, see below"
-INSTEAD: dict[type[ast.cmpop], str] = {  # what holds where a comparison does not
-    ast.LtE: "is more than", ast.GtE: "is less than", ast.Eq: "is not",
-    ast.Lt: "is not less than", ast.Gt: "is not more than", ast.NotEq: "is",
+ALLOWED: dict[type[ast.cmpop], str] = {  # what a goal allows of a number
+    ast.LtE: "at most", ast.GtE: "at least", ast.Eq: "exactly", ast.Lt: "less than", ast.Gt: "more than",
+    ast.NotEq: "anything but",
 }  # fmt: skip
 SIGNS: dict[str, str] = {"<=": "≤", ">=": "≥", "==": "=", "!=": "≠", "*": "×"}
 
@@ -41,7 +41,9 @@ class Row(Struct, frozen=True):
     line: int = 0  # of the student's file, 0 where it is about none
     table: tuple[tuple[str, str, str], ...] = ()  # of a goal: number, the student's, the stub's
     needs: str = ""  # of a goal: what must hold
-    instead: str = ""  # of a goal that is missed, and compares two numbers: what holds of these
+    instead: str = (
+        ""  # of a goal that is missed, and compares two numbers: the student's, and what is allowed
+    )
     tip: str = ""  # all of it, where the text is short
 
 
@@ -166,16 +168,33 @@ def _goal_row(goal: Goal, met: GoalVerdict, verdict: Verdict) -> Row:
 
 
 def _instead(goal: Goal, names: Environment) -> str:
-    """Return what holds of the two numbers that a goal compares: "40,000 is more than 10,000", "" where it can't."""
+    """Return the number that a goal is about and what it allows: "you: 10,000, allowed: at most 2,500".
+
+    A factor of that number is taken to the other side. "" where the goal compares no two numbers.
+    """
     tree = goal.expression.tree
-    if not (isinstance(tree, ast.Compare) and len(tree.ops) == 1 and type(tree.ops[0]) in INSTEAD):
+    if not (isinstance(tree, ast.Compare) and len(tree.ops) == 1 and type(tree.ops[0]) in ALLOWED):
         return ""
+    own, factor = _without_factor(tree.left)
     try:
-        sides = [parse(ast.unparse(side)).evaluate(names) for side in (tree.left, tree.comparators[0])]
+        mine, allowed = (
+            parse(ast.unparse(side)).evaluate(names).value for side in (own, tree.comparators[0])
+        )
     except ExpressionError:
         return ""
-    left, right = (quantity_text(Quantity(side.value)) for side in sides)
-    return f"{left} {INSTEAD[type(tree.ops[0])]} {right}"
+    if isinstance(allowed, int | float) and factor > 0:
+        allowed = allowed // factor if allowed % factor == 0 else allowed / factor
+    told, limit = (quantity_text(Quantity(value)) for value in (mine, allowed))
+    return f"you: {told}, allowed: {ALLOWED[type(tree.ops[0])]} {limit}"
+
+
+def _without_factor(side: ast.expr) -> tuple[ast.expr, int]:
+    """Return a side of a comparison without the whole number that it is multiplied by, and that number."""
+    if isinstance(side, ast.BinOp) and isinstance(side.op, ast.Mult):
+        for number, other in ((side.left, side.right), (side.right, side.left)):
+            if isinstance(number, ast.Constant) and type(number.value) is int:
+                return other, number.value
+    return side, 1
 
 
 def _numbers(name: str, names: Environment) -> tuple[str, str, str] | None:

@@ -252,7 +252,7 @@ class StepPictures:
         self._window.draw()
 
     def wait(self) -> None:
-        """Wait for what is drawn as it becomes known: measured times, counters as compiled, racing counters' spreads."""
+        """Wait for what is drawn as it becomes known: measured times, what the compiler did, spreads."""
         if self._window.central.measured.sources is None:
             self._window.central.measured.read_now()
         self._window.central.wait_for_compiler()

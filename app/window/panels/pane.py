@@ -25,7 +25,8 @@ from .progress_overlay import ProgressOverlay
 
 COUNTERS = 0.8  # of the text size of the pictures in a lecture, that of the counters below
 TIMED = 360  # pixels at the normal text size, from which on a pane has room for a measured time
-DEPTHS = 400  # pixels at the normal text size, from which on a pane has room for counters as compiled
+# Pixels at the normal text size, from which on a pane has room for counters as compiled, in a lecture and else.
+LECTURE_DEPTHS, DEPTHS = 260, 400
 WIDE = 900  # pixels at the normal text size, from which on a lesson is one line
 
 
@@ -191,7 +192,7 @@ class Pane(QFrame):
         self.counters.stand("none" if self.is_alone else detail.counters)
         is_program = self.session is not None and self.session.is_python_program
         self.depths.enlarge(detail is LECTURE)
-        has_room = detail is LECTURE or height >= DEPTHS
+        has_room = height >= (LECTURE_DEPTHS if detail is LECTURE else DEPTHS)
         self.depths.setVisible(has_room and self.compiled != "hidden" and not (self.is_alone or is_program))
 
     def resizeEvent(self, event: QResizeEvent) -> None:

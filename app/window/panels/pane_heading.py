@@ -11,7 +11,15 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWi
 from ....tracer.model.trace import Trace
 from ....tracer.storage.recorded_traces import device_of
 from ...model.session import Session
-from ...views.common.wording import MEASURED, check_text, compared_text, made_text, pitfall_text
+from ...views.common.wording import (
+    LUCKY,
+    MEASURED,
+    check_text,
+    compared_text,
+    is_lucky,
+    made_text,
+    pitfall_text,
+)
 from ...widgets.controls import mark
 from ...widgets.icons import icon
 from ...widgets.plain_text import PlainLabel, plain_tip
@@ -114,6 +122,10 @@ class PaneHeading(QWidget):
             self._shows_nearest = shows
             self._show_texts()
 
+    def show_verdict(self) -> None:
+        """Show how the launch ended, now that its findings are known."""
+        self._show_texts()
+
     def keep_verdict(self, keep: bool) -> None:
         """Say nothing of how the launch ended, nor of what is wrong with it, or say it again."""
         if keep != self._keeps_verdict:
@@ -204,7 +216,9 @@ class PaneHeading(QWidget):
     def _show_verdict(self) -> None:
         trace = self.session.trace if self.session else None
         good = trace is None or (trace.error is None and (trace.check is None or trace.check.equal))
-        told = self._say(check_text(trace)[0]) if trace else ""
+        lucky = is_lucky(self.session)
+        good &= not lucky
+        told = self._say(LUCKY if lucky else check_text(trace)[0]) if trace else ""
         for label in (self.verdict, self.sign):
             label.setToolTip(plain_tip(f"{told}. {made_text(trace)}".strip() if told and trace else told))
         self.verdict.setObjectName("good" if good else "bad")
@@ -217,7 +231,7 @@ class PaneHeading(QWidget):
     def _fit(self) -> None:
         """Say verdict and part in as many words as leave the title whole; cut it only beside the fewest."""
         trace, name = self.session.trace if self.session else None, _title(self.session)
-        verdicts = ("", "", "") if self._keeps_verdict else _verdicts(trace)
+        verdicts = ("", "", "") if self._keeps_verdict else _verdicts(self.session)
         self.sign.setVisible(bool(verdicts[0]))
         metrics = QFontMetrics(self.theme.font(18, bold=True))
         words = list(zip(verdicts, _parts(trace), strict=True))
@@ -281,8 +295,9 @@ def _title(session: Session | None) -> str:
     return session.title or (session.scenario.title if session.scenario else session.trace.kernel)
 
 
-def _verdicts(trace: Trace | None) -> tuple[str, str, str]:
+def _verdicts(session: Session | None) -> tuple[str, str, str]:
     """Return how the run ended, in a few words, in fewer, and as no more than its sign."""
+    trace = session.trace if session else None
     if trace is None or (trace.error is None and trace.check is None):
         return "", "", ""
     if trace.error is not None:
@@ -290,6 +305,8 @@ def _verdicts(trace: Trace | None) -> tuple[str, str, str]:
         where = f"{error.type} in block {error.block}, thread {error.thread}, line {error.line}"
         return where, error.type, ""
     assert trace.check is not None
+    if is_lucky(session):
+        return LUCKY, LUCKY.partition(":")[0], ""
     short = "equals NumPy" if trace.check.equal else "differs from NumPy"
     short = "by chance" if trace.check.is_by_chance else short
     return compared_text(trace.check, brief=True), short, ""

@@ -26,8 +26,13 @@ class PositionLabel(QWidget):
         self.hint = "Space plays"  # shown until the time is moved from `_hint_at`
         self._hint_at: float | None = None
 
-    def show_position(self, session: Session, moment: float, block: int, *, settled: bool) -> None:
-        """Say where a session is; or give the hint once all is there, until the time is moved."""
+    def show_position(
+        self, session: Session, moment: float, block: int, *, settled: bool, pane: str = ""
+    ) -> None:
+        """Say where a session is; or give the hint once all is there, until the time is moved.
+
+        pane: the name of its pane, "" where there is only one.
+        """
         phase = phase_steps.phase_at(session, block, moment)
         where = f"block {coordinates_text(block, session.trace.grid)} · phase {phase}"
         if self.hint and settled:
@@ -35,7 +40,7 @@ class PositionLabel(QWidget):
             self.hint = self.hint if moment == self._hint_at else ""
             where = self.hint or where
         where = self.theme.speaking(session.scenario).say(where)
-        self.show_texts(f"moment {int(moment):,} of {session.end:,}", where)
+        self.show_texts(position_text(int(moment), session.end, pane), where)
 
     def keep_room_for(self, strong: str, quiet: str) -> None:
         """Keep the room that these texts need."""
@@ -94,3 +99,9 @@ class PositionLabel(QWidget):
 
     def _width(self, text: str, *, bold: bool) -> int:
         return pixels_of(text, self.theme.font(15 if bold else 13, bold=bold)) + 2
+
+
+def position_text(moment: int, end: int, pane: str) -> str:
+    """Return a moment in words, with its pane where there are several."""
+    text = f"moment {moment:,} of {end:,}"
+    return f"{pane}: {text}" if pane else text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Protocol, runtime_checkable
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
@@ -11,13 +12,15 @@ from PySide6.QtWidgets import QFrame, QStackedWidget, QTabBar, QVBoxLayout, QWid
 from ...model.session import Selection, Session, count_of
 from ...model.spotlight import Lit
 from ...views.common.heat import HEATS
+from ...views.common.severity import counts_picture
 from ...views.common.view import View
 from ...views.common.wording import plural
 from ...views.source.view import REQUESTS, SourceView
-from ...widgets.plain_text import plain_tip
+from ...widgets.plain_text import PlainLabel, plain_tip
 from ...widgets.theme import Theme
 
 # Of the tabs' text, and the gap at either side of it; the smallest are for large text, of which so much is left.
+SIGNS = 0.85  # of the size of a tab's text, that of the signs of severities on it
 TAB_SIZES = ((15, 10), (15, 7), (14, 5), (13, 5), (12, 3), (11, 2), (10, 1), (9, 1), (8, 0), (7, 0), (6, 0))
 
 
@@ -45,6 +48,19 @@ def _explain(theme: Theme) -> View:
     return ExplainView(theme)
 
 
+def _output(theme: Theme) -> View:
+    from ...views.inspect.output import OutputView
+
+    return OutputView(theme)
+
+
+@runtime_checkable
+class ShowsOutput(Protocol):
+    """A view of what a program has printed."""
+
+    output_of: Callable[[], str]
+
+
 def _code(theme: Theme) -> View:
     from ...views.listing.view import ListingView
 
@@ -54,7 +70,7 @@ def _code(theme: Theme) -> View:
 # What makes the view of a tab: the window starts with the one on top alone.
 MAKERS: dict[str, Callable[[Theme], View]] = {
     "source": SourceView, "thread": _thread, "warp": _warp, "findings": _findings, "explain": _explain,
-    "code": _code,
+    "code": _code, "output": _output,
 }  # fmt: skip
 TABS = tuple(MAKERS)
 
@@ -89,6 +105,11 @@ class SidePanel(QFrame):
         self.bar.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         for name in TABS:
             self.bar.addTab(name.capitalize())
+        self.signs, self._counts = PlainLabel(), dict[str, int]()
+        self.signs.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.signs.hide()
+        self.output = ""  # of the program that is shown
+        self.bar.setTabVisible(TABS.index("output"), False)
         self.bar.currentChanged.connect(self._turn)
         self.column = QVBoxLayout(self)
         self.column.setContentsMargins(1, 4, 1, 1)
@@ -103,6 +124,8 @@ class SidePanel(QFrame):
         return self._views[name]
 
     def _take_in(self, name: str, view: View) -> None:
+        if isinstance(view, ShowsOutput):
+            view.output_of = lambda: self.output
         self._views[name] = view
         view.listing_asked.connect(self.listing_asked)
         self.stack.addWidget(view)
@@ -120,6 +143,13 @@ class SidePanel(QFrame):
         """Bring a tab to the top."""
         if name in TABS:
             self.bar.setCurrentIndex(TABS.index(name))
+
+    def show_output(self, text: str) -> None:
+        """Show what a program has printed in a tab, which is there once it has printed something."""
+        self.output = text
+        self.bar.setTabVisible(TABS.index("output"), bool(text))
+        if "output" in self._views:
+            self.view("output").render_moment(self.moment, self.selection)
 
     def show_moment(self, session: Session, moment: float, selection: Selection) -> None:
         """Draw a moment of a session in the tab on top."""
@@ -155,18 +185,19 @@ class SidePanel(QFrame):
     def set_theme(self, theme: Theme) -> None:
         """Take colours and text size."""
         self.setMinimumSize(theme.px(200), theme.px(120))  # the views scroll
+        self.theme = theme
         self._name_tabs(theme)
         self._fit_tabs(theme)
         for view in self._views.values():
             view.set_theme(theme)
 
-    def show_listing(self, session: Session, refused: bool = False) -> None:
-        """Show what a session's kernel is compiled to, now that it is known, or that it may not be compiled."""
+    def show_listing(self, session: Session) -> None:
+        """Show what a session's kernel is compiled to, now that it is known."""
         from ...views.listing.view import ListingView
 
         view = self._views.get("code")
         if isinstance(view, ListingView) and view.session is session:
-            view.show_listing(refused)
+            view.show_listing()
 
     def colour_by(self, choice: str) -> None:
         """Count by line in the source what colours the cells, where that is a figure of lines too."""
@@ -176,12 +207,22 @@ class SidePanel(QFrame):
         """Write on the tab of the findings how many there are, once that is known."""
         self._name_tabs(self.theme, session)
         count = count_of(session)
-        tab, total = TABS.index("findings"), sum(count.values())
-        self.bar.setTabText(tab, f"Findings {total}" if total else "Findings")
+        tab = TABS.index("findings")
+        self._counts = count
         counted = [plural(number, severity) for severity, number in count.items() if number]
         nothing = "nothing to tell" if session.is_examined else "looking for what is worth telling"
         self.bar.setTabToolTip(tab, plain_tip(", ".join(counted) or nothing))
+        self.signs.setAccessibleName(", ".join(counted) or nothing)
         self._fit_tabs(self.theme)
+
+    def _show_signs(self, size: float) -> None:
+        """Show on the tab of the findings how many there are of each severity, beside text of this size."""
+        picture = counts_picture(self._counts, self.theme, SIGNS * size, self.devicePixelRatioF())
+        self.signs.setPixmap(picture)
+        self.signs.setFixedSize(picture.deviceIndependentSize().toSize())
+        tab, has_some = TABS.index("findings"), any(self._counts.values())
+        self.bar.setTabButton(tab, QTabBar.ButtonPosition.RightSide, self.signs if has_some else None)
+        self.signs.setVisible(has_some)
 
     def _name_tabs(self, theme: Theme, session: Session | None = None) -> None:
         """Name the tabs in the words of the session."""
@@ -199,6 +240,7 @@ class SidePanel(QFrame):
         room = self.contentsRect().width() - margins.left() - margins.right()
         for size, gap in TAB_SIZES:
             look = f"padding: {theme.px(6)}px {theme.px(gap)}px; font-size: {theme.px(size)}px"
+            self._show_signs(size)
             self.bar.setStyleSheet(f"QTabBar::tab {{ {look}; }}")
             if self.bar.sizeHint().width() <= room:
                 return

@@ -22,7 +22,7 @@ from ...widgets.patterns import EXCHANGE, WAITING
 from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
 from .legend import LabelLength, Legend
-from .position_label import PositionLabel
+from .position_label import PositionLabel, position_text
 
 # name, icon, tip, and the command that the window carries out
 STEPS = (
@@ -137,8 +137,11 @@ class Transport(QFrame):
             self.speed.addItem(f"{speed:,.0f} / s" if speed >= 1000 else f"{speed:g} / s", speed)
         self.speed.choose(speed)
 
-    def serve(self, sessions: Sequence[Session]) -> None:
-        """Say what the colours of these sessions mean, and keep room for the largest numbers of the position."""
+    def serve(self, sessions: Sequence[Session], panes: Sequence[str] = ()) -> None:
+        """Say what the colours of these sessions mean, and keep room for the largest numbers of the position.
+
+        panes: their names.
+        """
         made = {
             kind for s in sessions for kind in np.flatnonzero(np.bincount(s.requests.kind)).tolist()
         }  # of millions of requests a set would take long
@@ -154,7 +157,8 @@ class Transport(QFrame):
         last = max(lasts, key=len, default="")
         phases = max((session.requests.span_start.shape[-1] for session in sessions), default=1)
         where = f"work-group {last} · phase {phases}"  # the longer of two words
-        self.position.keep_room_for(f"moment {end:,} of {end:,}", where)
+        longest = max(panes, key=len, default="") if len(sessions) > 1 else ""
+        self.position.keep_room_for(position_text(end, end, longest), where)
 
     def set_slim(self, slim: bool) -> None:
         """Keep the row low for a lecture, without what its keys change: speed and link; or show all as usual."""

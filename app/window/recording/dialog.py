@@ -23,7 +23,7 @@ from ...widgets.plain_text import PlainLabel
 from ...widgets.theme import Theme
 from .client import RecordingProcess
 from .fields import NAMES, Offer, RecordingFields
-from .kinds import KINDS
+from .kinds import KINDS, PAGE
 from .messages import Ask, Expected, Failed, Preview, Progress, Show, Write, Written
 from .recording import length_text
 
@@ -117,6 +117,7 @@ class RecordDialog(QDialog):
             self.outlook.setText(WRONG if wanted is None else self.outlook.text())
             return
         self._number += 1
+        self.record.setEnabled(True)
         width = round(self.picture.width() * self.devicePixelRatioF())
         question = Ask(self._number, wanted, self._name(), self.place.value() / PARTS, width)
         self._process_at(wanted.scale).ask(question)
@@ -141,6 +142,7 @@ class RecordDialog(QDialog):
             case Preview() if answer.number == self._number:
                 self._show_frame(answer)
             case Expected() if answer.number == self._number:
+                self.record.setEnabled(True)
                 self._is_long = answer.is_long
                 self.outlook.setText(f"{answer.text}.{' That is much.' if answer.is_long else ''}")
             case Progress():
@@ -170,7 +172,10 @@ class RecordDialog(QDialog):
                 failed.sentence or "The recording was stopped; there is no file.", well=not failed.sentence
             )
         else:
+            if self.picture.text():
+                self.picture.setText("")  # no frame is being drawn
             self.outlook.setText(failed.sentence)
+            self.record.setEnabled(False)
 
     def ask_file(self) -> None:
         """Ask for a name and record; what is long or large is to be asked for twice."""
@@ -191,7 +196,7 @@ class RecordDialog(QDialog):
         if wanted is None or self.is_recording:
             return
         self._soon.stop()
-        if path.suffix.lower() not in {known.suffix for known in KINDS if known.suffix}:
+        if path.suffix.lower() not in {known.suffix for known in (*KINDS, PAGE) if known.suffix}:
             path = path.with_name(path.name + kind.suffix)
         self._folder = str(path.parent)
         self.is_recording = True

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QComboBox, QFormLayout, QFrame, QLineEdit, QWidget
 
 from ...widgets.controls import Combo, mark
 from ...widgets.plain_text import PlainLabel, plain_tip
-from .kinds import FASTEST, KINDS, Kind
+from .kinds import FASTEST, KINDS, PAGE, Kind, why_not
 from .wanted import HOLD, Part, Theme, Wanted
 
 NAMES = {
@@ -18,6 +18,7 @@ NAMES = {
     ".webm": "WebM video",
     ".gif": "GIF",
     ".webp": "WebP animation",
+    ".html": "Web page",
     "": "Folder of PNG files",
 }
 SIZES = ((1280, 720), (1280, 800), (1600, 900), (1920, 1080))
@@ -62,7 +63,7 @@ class RecordingFields(QFrame):
 
     def _offer(self) -> None:
         offer = self.offer
-        self.kind.offer([(NAMES[kind.suffix], kind.suffix) for kind in KINDS], ".mp4")
+        self._offer_kinds()
         self.theme.offer([("light", "light"), ("dark", "dark")], offer.theme)
         self.part.offer([("the whole window", "window"), ("the memory pictures", "memory")], "window")
         self.caption.offer([("shown", True), ("left out", False)], offer.captioned)
@@ -79,6 +80,21 @@ class RecordingFields(QFrame):
         self.speed.setText(f"{offer.speed:g}")
         self.rate.setPlaceholderText(str(self.chosen_kind().usual_rate))
         self.hold.setText(f"{HOLD:g}")
+
+    def _offer_kinds(self) -> None:
+        """Offer the kinds of files; those that can't be written here say why, and can't be chosen."""
+        kinds = [*KINDS[:-1], PAGE, KINDS[-1]]
+        reasons = {kind.suffix: why_not(kind) for kind in kinds}
+        texts = [
+            (f"{NAMES[k.suffix]}, needs PyAV" if reasons[k.suffix] else NAMES[k.suffix], k.suffix)
+            for k in kinds
+        ]
+        usual = ".gif" if reasons[".mp4"] else ".mp4"
+        tips: dict[object, str] = {suffix: why for suffix, why in reasons.items()}  # noqa: C416
+        self.kind.offer(texts, usual, tips)
+        for i, kind in enumerate(kinds):
+            if reasons[kind.suffix]:
+                self.kind.disable(i)
 
     def _places(self) -> list[tuple[str, object]]:
         phases = [f"phase {i}" for i in range(min(self.offer.phases, PHASES))]
@@ -99,17 +115,25 @@ class RecordingFields(QFrame):
             label.setBuddy(field)
             field.setAccessibleName(text)
             form.addRow(label, field)
-        if not self.offer.captioned:
-            form.setRowVisible(self.caption, False)
+        self.form = form
+        self._show_rows()
+
+    def _show_rows(self) -> None:
+        """Show the fields that mean something for the kind of file that is chosen."""
+        is_page = self.chosen_kind() is PAGE
+        for field in (self.part, self.hold, self.rate, self.points, self.scale, self.theme):
+            self.form.setRowVisible(field, not is_page)
+        self.form.setRowVisible(self.caption, self.offer.captioned and not is_page)
 
     def _tell(self) -> None:
+        self._show_rows()
         self.rate.setPlaceholderText(str(self.chosen_kind().usual_rate))
         self.changed.emit()
 
     def chosen_kind(self) -> Kind:
         """Return the kind of file."""
         suffix = self.kind.currentData()
-        return next(kind for kind in KINDS if kind.suffix == suffix)
+        return next(kind for kind in (*KINDS, PAGE) if kind.suffix == suffix)
 
     def wanted(self) -> Wanted | None:
         """Return what is chosen, None where a number can't be read, which its field then shows."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from fractions import Fraction
+from importlib.util import find_spec
 from pathlib import Path
 
 from msgspec import Struct
@@ -30,6 +31,7 @@ KINDS = (
     Kind(".webp", "WebP", 20, 16383),
     Kind("", "PNG", 30, 32767),
 )
+PAGE = Kind(".html", "web page", 30, 8192)  # no film: every moment is drawn again in the browser
 VIDEOS = (".mp4", ".webm")
 SUFFIXES = ", ".join(kind.suffix for kind in KINDS if kind.suffix)
 
@@ -42,7 +44,14 @@ def kind_of(output: str) -> Kind:
     for kind in KINDS:
         if kind.suffix == suffix:
             return kind
-    raise PictureError(f"{output} must end with {SUFFIXES}, or name a folder for PNG files.")
+    raise PictureError(f"{output} must end with {SUFFIXES} or {PAGE.suffix}, or name a folder for PNG files.")
+
+
+def why_not(kind: Kind) -> str:
+    """Return why a kind of file can't be written here, "" where it can."""
+    if kind.suffix in VIDEOS and find_spec("av") is None:
+        return "PyAV is not installed: pip install av"
+    return ""
 
 
 def rate_for(kind: Kind, wanted: int | None) -> Fraction:

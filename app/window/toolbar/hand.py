@@ -10,7 +10,7 @@ from PySide6.QtGui import QEnterEvent, QKeyEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
 from ....kernels.scenarios.catalogue import Parameter
-from ...widgets.controls import Chip, mark
+from ...widgets.controls import Chip, mark, open_field
 from ...widgets.plain_text import PlainLabel, plain_tip
 from .steps import Track, grows_downwards, is_coarse
 
@@ -34,7 +34,7 @@ def hint_of(parameter: Parameter) -> str:
 
 
 class Handle(PlainLabel):
-    """The name of a field, which is dragged to the right and to the left; a click goes to the field.
+    """The name of a field, which is dragged to the right and to the left; a click opens the field.
 
     neared: the pointer comes. grabbed: a drag begins. pulled: (pixels from where it began, whether in fine steps).
     let_go: it is over.
@@ -77,7 +77,7 @@ class Handle(PlainLabel):
             self.pulled.emit(moved, bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Let go; without a drag, go to the field."""
+        """Let go; without a drag, open the field."""
         if event.button() != Qt.MouseButton.LeftButton or self._pressed_at is None:
             return
         self._pressed_at = None
@@ -85,7 +85,7 @@ class Handle(PlainLabel):
         if self._dragged:
             self.let_go.emit()
         else:
-            self.buddy().setFocus(Qt.FocusReason.MouseFocusReason)
+            open_field(self.buddy())
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Give the wheel to the field."""

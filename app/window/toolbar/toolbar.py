@@ -48,6 +48,7 @@ CALM = 1500  # milliseconds for which nothing else is shown, before that is done
 TYPING_DELAY = 150  # milliseconds without a key after which what was typed counts
 Groups = Mapping[str, tuple[Scenario, ...]]  # scenarios under their headings
 PANE_NAMES = ("Left", "Right")
+ONE_PANE = "none: one pane"
 
 
 class Toolbar(QFrame):
@@ -199,9 +200,8 @@ class Toolbar(QFrame):
 
     def has_focus_in_field(self) -> bool:
         """Return whether the user types into a field here, or chooses in one."""
-        return isinstance(QApplication.focusWidget(), NumberField | Combo) and self.isAncestorOf(
-            QApplication.focusWidget()
-        )
+        widget = QApplication.focusWidget()
+        return isinstance(widget, NumberField | Combo) and self.isAncestorOf(widget)
 
     def restore(self) -> None:
         """Show the setups again in place of what the user typed."""
@@ -216,14 +216,12 @@ class Toolbar(QFrame):
 
     def _show_scenario(self, i: int, combo: Combo) -> None:
         setup = self.setups[i] if i < len(self.setups) else None
-        items: list[tuple[str, object]] = []
+        items: list[tuple[str, object]] = [(ONE_PANE, None)] if i == 1 else []
         for heading, group in self.groups.items():
             items += [(heading, HEADING), *((s.title, s.name) for s in group)]
         if setup is not None and setup.file:
             name = self.names[i] if i < len(self.names) else ""
-            items.insert(0, (name or Path(setup.file).name, ""))
-        if i == 1:
-            items.append(("none: one pane", None))
+            items.insert(i, (name or Path(setup.file).name, ""))
         lessons: dict[object, str] = {name: scenario.lesson for name, scenario in self.scenarios.items()}
         combo.offer(items, None if setup is None else "" if setup.file else setup.scenario, lessons)
 

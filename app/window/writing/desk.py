@@ -52,9 +52,7 @@ class WritingDesk(QObject):
             lectures.places.notice,
         )
         self.writer = LectureWriter(lectures.player, stage, screen, self.choose_path, launch_of, self)
-        self.writer.problem.connect(partial(self.notice.error, cause="writing"))
-        self.writer.changed.connect(partial(self.notice.clear, cause="writing"))
-        lectures.player.shown.connect(partial(self.notice.clear, cause="writing"))
+        self.writer.problem.connect(self._tell_problem)
         self.writer.told.connect(self.notice.inform)
         self.writer.saved.connect(lambda path: lectures.settings.note_lecture(str(path)))
         self.writer.left_unsaved.connect(lambda: QTimer.singleShot(0, self, self._offer_to_save))
@@ -94,6 +92,13 @@ class WritingDesk(QObject):
 
         self.writer.changed.connect(update)
         update()
+
+    def _tell_problem(self, sentence: str) -> None:
+        """Say why an edit can't be made, or take that back for ""."""
+        if sentence:
+            self.notice.error(sentence, "writing")
+        else:
+            self.notice.clear(cause="writing")
 
     # Commands.
 

@@ -46,7 +46,8 @@ def _shows_the_same(one: Setup, other: Setup) -> bool:
 class LectureWriter(QObject):
     """Edits the lecture that the player presents, or begins one.
 
-    changed: the text, or whether it is in a file. problem: one sentence. told: one sentence that is no problem.
+    changed: the text, or whether it is in a file. problem: one sentence, "" once an edit
+    could be made. told: one sentence that is no problem.
     left_unsaved: a lecture that is in no file is not presented any more; it is kept in `left`.
     saved: the lecture is in a file now, its path.
 
@@ -328,6 +329,7 @@ class LectureWriter(QObject):
         except (EditError, LectureError) as error:
             self.problem.emit(str(error))
             return False
+        self.problem.emit("")
         for sentence in made.told:
             self.told.emit(sentence)
         if self.history.take(made.text):

@@ -14,6 +14,7 @@ from tilescope.app.cli.common.arguments import UsageError
 from tilescope.app.cli.pictures import replay_file
 from tilescope.app.cli.pictures.replay_file import is_lecture, write_replay_file
 from tilescope.app.widgets.widget_picture import PictureError
+from tilescope.app.window.replay import limits
 from tilescope.app.window.replay.document import ReplayDocument
 from tilescope.app.window.replay.page import unpacked
 from tilescope.kernels.scenarios.catalogue import CatalogueError
@@ -112,10 +113,10 @@ def test_a_piece_is_taken_from_a_place_to_another(tmp_path):
 def test_an_old_file_stays_where_a_new_one_is_too_large(tmp_path, monkeypatch):
     path = tmp_path / "a.html"
     path.write_text("old")
-    monkeypatch.setattr(replay_file, "LARGEST", 1000)
+    monkeypatch.setattr(limits, "LARGEST", 1000)
     with pytest.raises(PictureError, match="which is too much for a page"):
         write_replay_file(chosen(path, SMALL))
-    monkeypatch.setattr(replay_file, "MOST_MOMENTS", 10)
+    monkeypatch.setattr(limits, "MOST_MOMENTS", 10)
     with pytest.raises(PictureError, match=r"would have 85 moments, .* a page has at most 10"):
         write_replay_file(chosen(path, SMALL))
     assert path.read_text() == "old"

@@ -7,10 +7,12 @@ import pytest
 from lectures import NAIVE, TILED, lecture_of, session_of, with_block
 from tilescope.app.lecture.captions import fill
 from tilescope.app.lecture.check import environment_of
-from tilescope.app.lecture.expressions import parse
+from tilescope.app.lecture.expressions import ExpressionError, parse
 from tilescope.app.lecture.quantities import Quantity, quantity_text
 from tilescope.app.lecture.questions import answer_of
 from tilescope.app.lecture.scenes import moment_of, scenes_of
+from tilescope.app.model.session import build_session
+from tilescope.tracer.as_compiled.job import CompiledCounters
 
 PAIR = f"{NAIVE} {TILED}"
 
@@ -128,3 +130,30 @@ def test_answers_are_computed_and_the_right_choice_found():
     assert answer_of(step.change.question, names).text == "columns"
     step, names = shown("ask: How many?", "answer: left.threads_in_all")
     assert (answer_of(step.change.question, names).text, step.change.question.choices) == ("64", ())
+
+
+def test_nsights_counts_are_named_with_their_device_where_they_were_recorded():
+    read = value("left.nsight.global_load_requests", show="jacobi-step")
+    assert (read.value, read.mark, read.origin) == (600, "measured", "on an NVIDIA H100, November 2026")
+    assert value("left.nsight.device", show="jacobi-step").value == "NVIDIA H100"
+    for expression, show, told in (
+        ("left.nsight.global_load_requests", "jacobi-step:rows=40", "Nsight Compute did not count"),
+        ("left.nsight.global_load_bytes", "jacobi-step", "nobody has counted it"),
+    ):
+        with pytest.raises(ExpressionError, match=told):
+            value(expression, show=show)
+
+
+def test_a_number_that_is_still_being_compiled_is_asked_for_and_filled_in_later():
+    lecture = lecture_of(with_block(show="jacobi-step", caption="{left.compiled.global_load_requests} loads"))
+    scenes = scenes_of(lecture)
+    session = session_of(lecture.steps[0].change.show[0])
+    session = build_session(session.launch, session.trace, session.scenario)
+    asked = []
+    names = environment_of(scenes[0], [session], moment_of(lecture, scenes, 0, [session]), asked.append)
+    caption = fill(lecture.steps[0].caption, names)
+    assert (caption.text, caption.problems, asked) == ("… loads", (), [session])
+    session.add_compiled(CompiledCounters("LLVM 22.1 of llvmlite", {"global_load_requests": 600}))
+    caption = fill(lecture.steps[0].caption, names)
+    assert caption.text == "600 loads"
+    assert "by LLVM 22.1" in caption.foot

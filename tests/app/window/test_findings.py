@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -10,8 +12,9 @@ from launching import Array, trace
 from tilescope.app.control.type_inference_job import TypeInferenceJob
 from tilescope.app.model.bookmark import Bookmark, Setup
 from tilescope.app.model.session import Selection
+from tilescope.app.views.common.wording import plural
 from tilescope.app.views.inspect.findings import LOOKING
-from tilescope.tracer.model.finding import source_location
+from tilescope.tracer.model.finding import SEVERITIES, source_location
 from tilescope.tracer.storage.trace_file import save
 from windows import opened, settle, until
 
@@ -83,6 +86,12 @@ def test_the_line_of_the_chosen_finding_is_in_sight(window, kind):
     assert editor.pointed == line  # it stays while the time goes on
 
 
+def told_of(session):
+    """Return how many findings of each severity a session has, in words."""
+    count = Counter(finding.severity for finding in session.findings)
+    return ", ".join(plural(count[name], name) for name in SEVERITIES if count[name])
+
+
 def test_the_picture_comes_before_the_findings(window):
     known = []
     window.stage.jobs.calm.setInterval(60_000)
@@ -97,7 +106,7 @@ def test_the_picture_comes_before_the_findings(window):
     assert window.side.view("findings").empty.text() == LOOKING
     window.stage.jobs.calm.start(0)
     settle(window)
-    assert window.side.bar.tabText(place) == f"Findings {len(window.focused_session().findings)}"
+    assert window.side.bar.tabToolTip(place) == told_of(window.focused_session())
     assert window.side.view("findings").list.count() == len(window.focused_session().findings) > 0
 
 
@@ -120,7 +129,7 @@ def test_float64_arithmetic_is_added_when_it_is_known(window):
     assert window.side.view("findings").list.count() == before + 1
     assert window.side.view("findings").chosen() is chosen
     place = window.side.bar.currentIndex()
-    assert window.side.bar.tabText(place) == f"Findings {before + 1}"
+    assert window.side.bar.tabToolTip(place) == told_of(session)
     click(window, "float64")
     file, line = source_location(found, session.trace)
     assert session.trace.sources[file].splitlines()[line - 1] == "    return x * 0.5"

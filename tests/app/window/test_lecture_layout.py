@@ -202,3 +202,24 @@ def test_a_card_stands_below_the_text_until_it_is_taken_away(bar):
     assert not bar.isHidden()
     bar.set_card(None)
     assert bar.isHidden()
+
+
+def test_a_lecture_says_what_its_colours_mean_where_cells_show_their_values():
+    with opened(("matmul-tiled:m=4,k=4,n=4,tile=2",)) as small:
+        small.resize(1280, 720)
+        press(small, "F5")
+        seek(small, small.playhead.end)
+        memory = small.central.panes[0].memory
+        assert all(text and text != "…" for texts in memory.cell_texts().values() for text in texts.values())
+        before = memory.grab().toImage()
+        press(small, "C", "C")  # by reads
+        foot = list(range(before.height() - 30, before.height()))
+        after = memory.grab().toImage()
+        ground = before.pixelColor(1, before.height() - 2)
+        for image in (before, after):  # something is written below the cells
+            assert any(image.pixelColor(x, y) != ground for y in foot for x in range(0, image.width(), 3))
+        legend = [
+            [image.pixelColor(x, y).name() for y in foot for x in range(0, 400, 2)]
+            for image in (before, after)
+        ]
+        assert legend[0] != legend[1]  # and it changes with what colours them

@@ -6,6 +6,7 @@ import re
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
@@ -217,3 +218,23 @@ def test_its_room_is_there_before_it_is_known():
         assert lines(window)[0] == "not measured"
         assert lines(window)[1].startswith("NVIDIA H200, 1,024 threads: 1.9")
         assert [pane.heading.height() for pane in window.central.panes] == heights
+
+
+def test_the_timings_begin_with_what_the_panes_show():
+    with opened(("histogram-global", "histogram-private")) as window:
+        QTest.mouseClick(window.toolbar.timings, LEFT)
+        timings = timings_of(window)
+        drawn = {bar.datum.subject for bar in timings.figure.panels[0].bars}
+        assert drawn == {"histogram-global", "histogram-private"}
+        timings.show_choice(replace(timings.choice, subjects=timings.choice.subjects[:1]))
+        chosen = timings.choice
+        timings.close()
+        window.commands["Timings"].trigger()
+        assert timings.isVisible() and timings.choice == chosen  # as the user left it
+        timings.close()
+        window.toolbar.pick(0, "transpose-naive")
+        settle(window)
+        window.stage.set_focus(0)
+        window.commands["Timings"].trigger()
+        assert "transpose-naive" in {subject.scenario for subject in timings_of(window).choice.subjects}
+        timings_of(window).close()

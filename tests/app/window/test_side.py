@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolButton
 
+from sessions import matmul
+from tilescope.app.model.session import Selection
+from tilescope.app.views.common.wording import plural
 from tilescope.app.widgets.theme import Theme
 from tilescope.app.window.panels.side import TABS, SidePanel
+from tilescope.tracer.model.finding import SEVERITIES
 from windows import SMALL, opened
 
 FAULTY = (f"matmul-naive-row-on-x:{SMALL}", "matmul-tiled-early-return:m=20,k=16,n=12,tile=8")
@@ -27,8 +33,28 @@ def test_keys_bring_up_the_tabs_and_the_findings_are_counted(window):
     for pane in (0, 1):
         window.stage.set_focus(pane)
         window.draw()
-        count = len(window.stage.sessions[pane].findings)
-        assert window.side.bar.tabText(TABS.index("findings")) == f"Findings {count}" and count
+        count = Counter(finding.severity for finding in window.stage.sessions[pane].findings)
+        told = ", ".join(plural(count[name], name) for name in SEVERITIES if count[name])
+        assert told and window.side.bar.tabToolTip(TABS.index("findings")) == told
+        signs = window.side.signs
+        assert signs.isVisible() and signs.accessibleName() == told
+        assert window.side.bar.tabRect(TABS.index("findings")).contains(signs.geometry().center())
+
+
+def test_the_signs_on_the_tab_tell_errors_from_notes():
+    with opened(("count-racing", "matmul-tiled")) as window:
+        pictures = []
+        for pane in (0, 1):
+            window.stage.set_focus(pane)
+            window.draw()
+            picture = window.side.signs.pixmap().toImage()
+            colours = {
+                picture.pixelColor(x, y).name()
+                for x in range(picture.width())
+                for y in range(picture.height())
+            }
+            pictures.append(window.theme.colour("bad").name() in colours)
+        assert pictures == [True, False]
 
 
 def test_a_click_on_a_finding_goes_to_its_access_in_every_view(window):
@@ -97,10 +123,11 @@ def test_the_tabs_stand_beside_each_other(window, size):
 
 @pytest.mark.parametrize("scale", [1.0, 1.4, 2.0])
 def test_every_tab_is_whole_at_any_width(window, scale):
+    racing = matmul("count-racing").examined()
     side = SidePanel(Theme.named("light", scale))
     side.set_theme(side.theme)
     side.show_tab("findings")
-    side.bar.setTabText(TABS.index("findings"), "Findings 12")
+    side.show_moment(racing, 3.0, Selection())
     side.show()
     for width in range(max(260, side.minimumWidth()), 460):
         side.resize(width, 300)

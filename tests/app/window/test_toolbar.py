@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -191,3 +191,37 @@ def test_what_is_seldom_chosen_stands_aside_and_is_told_where_it_is_chosen():
         settle(window)
         assert window.toolbar.more.text() == "lockstep · type of B float64"
         assert [b.dtype for b in window.stage.sessions[0].trace.buffers[:3]] == ["<i8", "<f8", "<f8"]
+
+
+def test_one_pane_is_the_first_choice_of_the_right_list():
+    with opened() as window:
+        right = window.toolbar.scenario_combos[1]
+        assert right.itemText(0) == "none: one pane"
+        assert window.toolbar.scenario_combos[0].itemText(0) != "none: one pane"
+        right.setFocus()
+        press(window, "Return")
+        until(lambda: right.view().isVisible())
+        QTest.keyClick(right.view(), Qt.Key.Key_Home)
+        QTest.keyClick(right.view(), Qt.Key.Key_Return)
+        until(lambda: len(window.stage.setups) == 1)
+        settle(window)
+
+
+def test_a_click_anywhere_in_the_frame_of_a_field_opens_it(window):
+    tile = window.toolbar.fields["tile"]
+    chip = tile.parentWidget()
+    places = [
+        QPoint(x, chip.height() // 2) for x in (2, chip.caption.geometry().right() + 3, chip.width() - 2)
+    ]
+    for place in places:
+        assert chip.childAt(place) is None  # it is no field and no word
+        QTest.mouseClick(chip, Qt.MouseButton.LeftButton, pos=place)
+        until(lambda: tile.view().isVisible())
+        tile.hidePopup()
+    QTest.mouseClick(window.toolbar.handles["tile"], Qt.MouseButton.LeftButton)
+    until(lambda: tile.view().isVisible())
+    tile.hidePopup()
+    number = window.toolbar.fields["n"]
+    QTest.mouseClick(window.toolbar.handles["n"], Qt.MouseButton.LeftButton)
+    assert number.hasFocus() and number.selectedText() == number.text()
+    press(window, "Escape")

@@ -87,6 +87,28 @@ def test_keys_go_through_phases_and_blocks(window):
     assert window.stage.selections[1].block == 1
 
 
+def test_phases_are_those_of_the_pane_that_has_barriers(window):
+    session = window.stage.sessions[1]
+    begin = session.requests.span_start[0, 1] + 1
+    press(window, "F6")
+    assert window.stage.focus == 0
+    window.stage.seek(1, 1)
+    press(window, "Shift+Right")
+    assert window.stage.moments()[1] == begin
+    assert window.stage.focus == 0
+    label = window.central.transport.position
+    until(
+        lambda: label.strong == f"Left: moment {int(window.stage.moments()[0])} of {window.stage.ends()[0]}"
+    )
+    press(window, "F6")
+    until(lambda: label.strong == f"Right: moment {begin} of {session.end}")
+
+
+def test_one_pane_is_not_named_beside_the_moment():
+    with opened(PAIR[1:]) as fresh:
+        assert fresh.central.transport.position.strong.startswith("moment ")
+
+
 def test_both_panes_go_to_a_block_together(window):
     for block in range(4):
         window.stage.select(1, Selection(block, 5))
@@ -151,7 +173,7 @@ def test_the_place_is_said_in_words(window):
     window.draw()
     position = window.central.transport.position
     moment, end = int(window.stage.moments()[1]), window.stage.ends()[1]
-    assert position.strong == f"moment {moment} of {end}"
+    assert position.strong == f"Right: moment {moment} of {end}"
     assert position.quiet == "block (1, 0) · phase 0"
 
 
@@ -244,6 +266,23 @@ def test_full_screen_and_escape(window):
     assert window.isFullScreen()
     press(window, "Escape")
     assert not window.isFullScreen()
+
+
+def test_a_click_that_moves_the_time_says_so_and_back_returns(window):
+    window.stage.seek(1, 3)
+    window.draw()
+    view = window.central.panes[1].memory
+    number = next(i for i, b in enumerate(view.session.trace.buffers) if b.name == "c")
+    spot = view.position_of(number, view.session.trace.buffers[number].size - 1)
+    QTest.mouseClick(view, Qt.MouseButton.LeftButton, pos=spot.toPoint())
+    until(lambda: window.stage.moments()[1] != 3)
+    moment = int(window.stage.moments()[1])
+    assert window.notice.news.isVisible()
+    assert f"moment {moment}" in window.notice.news.sentence.text()
+    assert window.notice.news.sentence.text().startswith("Block (1, 1)")
+    press(window, "Alt+Left")
+    until(lambda: window.stage.moments()[1] == 3)
+    QTest.mouseClick(view, Qt.MouseButton.LeftButton, pos=view.position_of(0, 0).toPoint())
 
 
 def test_a_click_in_a_pane_turns_to_it(window):

@@ -72,8 +72,41 @@ def shown(buffer: Buffer, known: dict[Any, Any], otherwise: Any, dtype: Any) -> 
     return np.array(entries).astype(dtype).reshape(elements.shape)
 
 
+def see(
+    trace: Trace, requests: Requests, held: dict[int, complex], writer: dict[int, int], moment: int, number: int,
+    block: int, thread: int,
+) -> None:  # fmt: skip
+    """Give each element that is accessed at the moment what that access saw or left."""
+    buffer = BUFFERS[number]
+    copy = copy_of(buffer, trace, block, thread)
+    made = requests.moment[requests.request]
+
+    def is_ours(row: int) -> bool:
+        own = copy_of(buffer, trace, int(trace.block[row]), int(trace.thread[row]))
+        return (int(trace.buffer[row]), own) == (number, copy)
+
+    def is_looked_at(row: int) -> bool:
+        return (trace.block[row], trace.thread[row]) == (block, thread) and trace.op[row] <= Op.STORE
+
+    now = [row for row in np.flatnonzero(made == moment).tolist() if is_ours(row)]
+    writes = [row for row in np.flatnonzero(trace.op != Op.LOAD).tolist() if is_ours(row)]
+    for row in sorted(now, key=lambda r: (is_looked_at(r), r)) if moment < requests.end else []:
+        index = int(trace.index[row])
+        seen = [w for w in writes if w < row + (trace.op[row] != Op.LOAD) and trace.index[w] == index]
+        held.pop(index, None), writer.pop(index, None)
+        if seen:
+            held[index], writer[index] = complex(trace.value[seen[-1]]), seen[-1]
+
+
 def compare(
-    trace: Trace, contents: BufferContents, done: Replay, moment: int, number: int, block: int, thread: int
+    trace: Trace,
+    requests: Requests,
+    contents: BufferContents,
+    done: Replay,
+    moment: int,
+    number: int,
+    block: int,
+    thread: int,
 ):
     buffer, dtype = BUFFERS[number], np.dtype(BUFFERS[number].dtype)
     copy = copy_of(buffer, trace, block, thread)
@@ -81,6 +114,7 @@ def compare(
         {i: v for (b, c, i), v in kept.items() if (b, c) == (number, copy)}
         for kept in (done.value, done.reads, done.writer)
     )
+    see(trace, requests, value, writer, moment, number, block, thread)
     held = {i: v if dtype.kind == "c" else v.real for i, v in value.items()}
     first = trace.initial[number] if number in trace.initial else np.full(buffer.size, poison(dtype))
     values = contents.values(number, moment, block, thread)
@@ -134,7 +168,7 @@ def test_memory_at_any_moment_is_what_a_replay_leaves(
             done = replay(trace, requests, moment)
             block, thread = data.draw(st.sampled_from(sorted(programs)))
             for number in range(len(BUFFERS)):
-                compare(trace, contents, done, moment, number, block, thread)
+                compare(trace, requests, contents, done, moment, number, block, thread)
 
 
 @examples

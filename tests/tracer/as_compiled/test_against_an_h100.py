@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from compiled_counts import counted, counters_of, recorded, recorded_launches
 
+from compiled_counts import counted, counters_of, recorded, recorded_launches
 from tilescope.tracer.recording import nvidia_files
 
 KERNELS = [
@@ -47,7 +47,8 @@ def differing(names: list[str], folder: Path, *options: str) -> dict[str, dict[s
     """Return the counters that differ, by case, as (counted, measured)."""
     measured, answers = recorded(), counted([*recorded_launches(names, folder)], *options)
     found = {
-        name: compared(counters_of(answer), measured[name]) for name, answer in zip(names, answers, strict=True)
+        name: compared(counters_of(answer), measured[name])
+        for name, answer in zip(names, answers, strict=True)
     }
     return {name: pairs for name, pairs in found.items() if pairs}
 
@@ -56,7 +57,9 @@ def test_llvm_leaves_the_accesses_that_an_h100_counted(tmp_path):
     assert differing(KERNELS + ATOMICS, tmp_path, "--without-nvidia") == {}
 
 
-@pytest.mark.skipif(nvidia_files.ptxas() is None or nvidia_files.libnvvm() is None, reason="needs tilescope[nvidia]")
+@pytest.mark.skipif(
+    nvidia_files.ptxas() is None or nvidia_files.libnvvm() is None, reason="needs tilescope[nvidia]"
+)
 def test_ptxas_joins_the_accesses_that_it_joined_for_an_h100(tmp_path):
     assert differing(JOINED + KERNELS[::6], tmp_path) == {}
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from compiled_counts import counted, counters_of, launch_of_text
 
 HEAD = "@cuda.jit\ndef kernel(a, out):\n    i = cuda.grid(1)\n"
@@ -17,7 +18,10 @@ def numbers(count):
 
 
 def test_lanes_that_diverged_meet_again_behind_the_branch(tmp_path):
-    text = "    v = float32(0)\n    if i % 2:\n        v = a[i + 32] * 3\n    else:\n        v = math.sqrt(a[i])\n    out[i] = v\n"
+    text = (
+        "    v = float32(0)\n    if i % 2:\n        v = a[i + 32] * 3\n    else:\n        v = math.sqrt(a[i])\n"
+        "    out[i] = v\n"
+    )
     found = counters(text, tmp_path, numbers(64), numbers(32))
     assert found["global_load_requests"] == 2
     assert found["global_store_requests"] == 1
@@ -65,7 +69,8 @@ def test_shuffles_and_votes_give_what_a_gpu_gives(tmp_path):
     text = (
         "    m = 0xffffffff\n    up = cuda.shfl_up_sync(m, i, 1)\n    down = cuda.shfl_down_sync(m, i, 1)\n"
         "    other = cuda.shfl_xor_sync(m, i, 1)\n    first = cuda.shfl_sync(m, i, 7)\n"
-        "    odd = cuda.ballot_sync(m, i % 2 == 1)\n    some = cuda.any_sync(m, i == 3)\n    all = cuda.all_sync(m, i < 32)\n"
+        "    odd = cuda.ballot_sync(m, i % 2 == 1)\n    some = cuda.any_sync(m, i == 3)\n"
+        "    all = cuda.all_sync(m, i < 32)\n"
         "    same = cuda.match_any_sync(m, i // 4)\n"
         "    right = up == max(i - 1, 0) and down == min(i + 1, 31) and other == i ^ 1 and first == 7\n"
         "    right = right and odd & m == 0xaaaaaaaa and some and all and same & m == 15 << (i // 4 * 4)\n"
@@ -85,7 +90,9 @@ def test_what_can_not_be_counted_ends_in_a_sentence(text, reason, tmp_path):
 
     counting = CompiledCounting(None)
     try:
-        found = counting.count(launch_of_text(HEAD + text, numbers(32), np.zeros(64, np.int64), folder=tmp_path))
+        found = counting.count(
+            launch_of_text(HEAD + text, numbers(32), np.zeros(64, np.int64), folder=tmp_path)
+        )
         assert reason in found.reason and found.reason.endswith("." if reason else "")
         again = launch_of_text(HEAD + "    out[i] = a[i]\n", numbers(32), numbers(32), folder=tmp_path)
         assert counting.count(again).counters["global_load_requests"] == 1

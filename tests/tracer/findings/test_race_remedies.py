@@ -221,9 +221,10 @@ def test_no_barrier_is_advised_in_a_branch_that_a_function_is_called_in(tmp_path
         cuda.syncthreads()
         {}
     """
+    after = "\n        out[t] = look(tile, t)"
     remedies = {
-        "tile[t] = a[t]\n        out[t] = look(tile, t)": "put cuda.syncthreads() between line 15 and line 7 of look",
-        "if t % 4 != 1: tile[t] = a[t]\n        out[t] = look(tile, t)": "put cuda.syncthreads() between line 15 and line 7 of look",
+        f"tile[t] = a[t]{after}": "put cuda.syncthreads() between line 15 and line 7 of look",
+        f"if t % 4 != 1: tile[t] = a[t]{after}": "put cuda.syncthreads() between line 15 and line 7 of look",
         BRANCH: "let another array be written",
     }
     for line, remedy in remedies.items():

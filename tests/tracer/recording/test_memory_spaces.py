@@ -258,7 +258,8 @@ def test_atomics(tmp_path, name):
     assert contents(traced, "a")[1] == after
     assert contents(traced, "old")[0] == before
     used, unused = traced.op[traced.op >= Op.ATOMIC]
-    assert (used, unused) == (Op.ATOMIC, Op.REDUCTION)
+    # A GPU has no reduction for an exchange (tests/data/h100_more.json).
+    assert (used, unused) == (Op.ATOMIC, Op.ATOMIC if name == "exch" else Op.REDUCTION)
 
 
 def test_more_atomics(tmp_path):

@@ -87,7 +87,9 @@ def of_sass(ptx: str) -> SassCode | None:
         source.write_text(ptx)
         try:
             # The whole program: with -c, ptxas does not know where shared memory lies, and joins nothing there.
-            said = _run([str(ptxas), f"-arch={ARCHITECTURE}", "-lineinfo", "-v", str(source), "-o", str(code)])
+            said = _run(
+                [str(ptxas), f"-arch={ARCHITECTURE}", "-lineinfo", "-v", str(source), "-o", str(code)]
+            )
             listed = _run([str(nvdisasm), "-g", "-c", str(code)])
         except (OSError, subprocess.SubprocessError):
             return None

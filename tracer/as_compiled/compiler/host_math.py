@@ -71,6 +71,13 @@ def _libdevice(name: str, result: str, parameters: list[str]) -> list[str] | Non
         return [f"  %r = f{binary[1] or binary[2]} {result} %a0, %a1", f"  ret {result} %r"]
     if re.fullmatch(r"f(ma|maf)_r[nzud]", name):
         return _intrinsic("fma", result, 3)
+    return _stand_in(result, parameters)
+
+
+def _stand_in(result: str, parameters: list[str]) -> list[str] | None:
+    """Return a body that only has the type of a function of floats: what it computes is not known without libdevice."""
+    if set(parameters) == {result}:
+        return [f"  ret {result} %a0"]
     return None
 
 
@@ -118,8 +125,8 @@ def _integers(name: str, result: str, parameters: list[str]) -> list[str] | None
     if plain == "ffs" and wide:
         lines = [f"  %z = call {one} @llvm.cttz.{one}({one} %a0, i1 false)", f"  %p = add {one} %z, 1",
                  f"  %c = icmp eq {one} %a0, 0", f"  %r = select i1 %c, {one} 0, {one} %p"]  # fmt: skip
-        cast = [f"  %n = trunc {one} %r to {result}"] if result != one else []
-        return [*lines, *cast, f"  ret {result} %{'n' if cast else 'r'}"]
+        narrowed = [f"  %n = trunc {one} %r to {result}"] if result != one else []
+        return [*lines, *narrowed, f"  ret {result} %{'n' if narrowed else 'r'}"]
     if re.fullmatch(r"u?(mulhi|mul64hi)", name) and wide:
         extend = "zext" if name.startswith("u") else "sext"
         return [f"  %x = {extend} {one} %a0 to {wide}", f"  %y = {extend} {one} %a1 to {wide}",
@@ -199,8 +206,10 @@ def _with_pointers(name: str, parameters: list[str]) -> list[str] | None:
     suffix = FLOATS[kind]
     plain = name.removesuffix("f") if kind == "float" else name
     if plain in ("sincos", "fast_sincos"):
-        return [f"  %s = call {kind} @llvm.sin.{suffix}({kind} %a0)", f"  store {kind} %s, ptr %a1",
-                f"  %c = call {kind} @llvm.cos.{suffix}({kind} %a0)", f"  store {kind} %c, ptr %a2", "  ret void"]  # fmt: skip
+        return [
+            f"  %s = call {kind} @llvm.sin.{suffix}({kind} %a0)", f"  store {kind} %s, ptr %a1",
+            f"  %c = call {kind} @llvm.cos.{suffix}({kind} %a0)", f"  store {kind} %c, ptr %a2", "  ret void",
+        ]  # fmt: skip
     if plain == "modf":
         return [f"  %t = call {kind} @llvm.trunc.{suffix}({kind} %a0)", f"  store {kind} %t, ptr %a1",
                 f"  %r = fsub {kind} %a0, %t", f"  ret {kind} %r"]  # fmt: skip
@@ -295,7 +304,12 @@ _HALF_INTRINSICS = {
     "__hmax": "maxnum", "__hmin": "minnum", "__hmax_nan": "maximum", "__hmin_nan": "minimum", "__hfma": "fma",
 }  # fmt: skip
 # What a GPU has instructions for, and the rest by these: the intrinsic, and factors of argument and result.
-_LOG2_E, _LOG2_10, _LN_2, _LOG10_2 = "0x3FF7154760000000", "0x400A934F00000000", "0x3FE62E4300000000", "0x3FD3441360000000"
+_LOG2_E, _LOG2_10, _LN_2, _LOG10_2 = (
+    "0x3FF7154760000000",
+    "0x400A934F00000000",
+    "0x3FE62E4300000000",
+    "0x3FD3441360000000",
+)
 _HALF_APPROXIMATE = {
     "hsin": ("sin", "", ""), "hcos": ("cos", "", ""), "hexp2": ("ex2", "", ""), "hexp": ("ex2", _LOG2_E, ""),
     "hexp10": ("ex2", _LOG2_10, ""), "hlog2": ("lg2", "", ""), "hlog": ("lg2", "", _LN_2),

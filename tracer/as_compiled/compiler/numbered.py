@@ -56,4 +56,6 @@ def is_access(line: str) -> bool:
     if not line.startswith("  "):
         return False
     text = re.sub(r'^\s*%(?:"[^"]*"|[\w.$-]+) = ', "", line).strip()
-    return text.split(" ", 1)[0] in MEMORY or (" asm " in text and re.search(r'"(ld|st)\.global\.', text) is not None)
+    return text.split(" ", 1)[0] in MEMORY or (
+        " asm " in text and re.search(r'"(ld|st)\.global\.', text) is not None
+    )

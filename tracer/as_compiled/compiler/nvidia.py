@@ -7,17 +7,25 @@ place in the source: that says which accesses to shared memory ptxas joins.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import OrderedDict
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from .... import __version__
 from ...recording import nvidia_files
+from ...storage.atomic_write import write_atomically
+from ...storage.folders import cache_folder
 from .generated import NamedAccess, accesses_of_ptx, of_sass
 from .numba_ir import KernelIR
 
 ARCHITECTURE = "compute_90"
 KEPT = 64  # kernels whose code is remembered
+ENDING, MOST = ".sass", 500  # of files with what was found out, and how many are kept
 JOINED = (("shared", "load"), ("shared", "store"))
 Place = tuple[str, str, int]  # space, "load" or "store", and the index of a `CodeSite`
 
@@ -34,6 +42,23 @@ class JoinedAccesses(msgspec.Struct, frozen=True):
         return {size: count / self.accesses for size, count in self.sizes.items()}
 
 
+class _KeptPlace(msgspec.Struct, frozen=True):
+    space: str
+    kind: str
+    site: int
+    joined: JoinedAccesses
+
+
+class _KeptCode(msgspec.Struct, frozen=True):
+    places: list[_KeptPlace]
+    registers: int | None
+    spills: int | None
+    compiler: str
+
+
+_CODE = msgspec.json.Decoder(_KeptCode)
+
+
 class NvidiaCode(msgspec.Struct, frozen=True):
     """A kernel as NVIDIA's compilers leave it."""
 
@@ -44,20 +69,60 @@ class NvidiaCode(msgspec.Struct, frozen=True):
 
 
 _known: OrderedDict[str, NvidiaCode | None] = OrderedDict()
+_VERSION = re.compile(r"B\d+v\d+B")  # in names, how many functions Numba had compiled before
+
+
+def has_compilers() -> bool:
+    """Return whether NVIDIA's compilers are installed."""
+    programs = nvidia_files.ptxas() is not None and nvidia_files.nvdisasm() is not None
+    return programs and nvidia_files.libnvvm() is not None and nvidia_files.libdevice() is not None
 
 
 def nvidia_code(kernel: KernelIR) -> NvidiaCode | None:
     """Compile a kernel with NVIDIA's compilers; None where they are missing or refuse it."""
-    missing = nvidia_files.ptxas() is None or nvidia_files.nvdisasm() is None
-    if missing or nvidia_files.libnvvm() is None or nvidia_files.libdevice() is None or kernel.linked:
+    if not has_compilers() or kernel.linked:
         return None
-    key = hashlib.sha256("".join(kernel.texts).encode()).hexdigest()
+    key = _key(kernel)
     if key not in _known:
-        _known[key] = _compiled(kernel)
+        _known[key] = _kept(key) or _compiled(kernel)
+        _keep(key, _known[key])
         while len(_known) > KEPT:
             _known.popitem(last=False)
     _known.move_to_end(key)
     return _known[key]
+
+
+def _key(kernel: KernelIR) -> str:
+    text = _VERSION.sub("B", "".join(kernel.texts))
+    facts = f"{__version__} {nvidia_files.ptxas_version()} {nvidia_files.libnvvm()} {kernel.fastmath} {text}"
+    return hashlib.sha256(facts.encode()).hexdigest()
+
+
+def _path(key: str) -> Path:
+    return cache_folder() / "as-compiled" / f"{key}{ENDING}"
+
+
+def _kept(key: str) -> NvidiaCode | None:
+    """Return the code that another process has found out."""
+    with suppress(OSError, msgspec.MsgspecError, ValueError):
+        found = _CODE.decode(_path(key).read_bytes())
+        joined = {(one.space, one.kind, one.site): one.joined for one in found.places}
+        return NvidiaCode(joined, found.registers, found.spills, found.compiler)
+    return None
+
+
+def _keep(key: str, code: NvidiaCode | None) -> None:
+    if code is None:
+        return
+    places = [_KeptPlace(*place, joined) for place, joined in code.joined.items()]
+    with suppress(OSError):
+        path = _path(key)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, msgspec.json.encode(_KeptCode(places, code.registers, code.spills, code.compiler)))
+        files = list(path.parent.glob(f"*{ENDING}"))
+        if len(files) > MOST:
+            for old in sorted(files, key=lambda file: file.stat().st_mtime_ns)[: len(files) - MOST // 2]:
+                old.unlink(missing_ok=True)
 
 
 def _compiled(kernel: KernelIR) -> NvidiaCode | None:
@@ -77,13 +142,15 @@ def _compiled(kernel: KernelIR) -> NvidiaCode | None:
         joined[place] = JoinedAccesses(len(accesses), sizes)
     balanced = all(
         sum(one.size for one in asked.get(place, ())) <= sum(one.size for one in made.get(place, ()))
-        or any(other[:2] == place[:2] and _gains(asked.get(other, ()), made.get(other, ())) for other in asked)
+        or any(
+            other[:2] == place[:2] and _gains(asked.get(other, ()), made.get(other, ())) for other in asked
+        )
         for place in asked
     )
     return NvidiaCode(joined if balanced else {}, code.registers, code.spills, code.compiler)
 
 
-def _gains(asked: Any, made: Any) -> bool:
+def _gains(asked: Iterable[NamedAccess], made: Iterable[NamedAccess]) -> bool:
     """Return whether a place accesses more bytes than it was asked to: those of a neighbour, too."""
     return sum(one.size for one in made) > sum(one.size for one in asked)
 
@@ -102,7 +169,9 @@ def libnvvm_ptx(kernel: KernelIR) -> str:
 
     libdevice = nvidia_files.libdevice()
     assert libdevice is not None
-    nvvm.LibDevice._cache_ = libdevice.read_bytes()  # which Numba would look for with libraries that are not needed
+    nvvm.LibDevice._cache_ = (
+        libdevice.read_bytes()
+    )  # which Numba would look for with libraries that are not needed
     options: dict[str, Any] = {"arch": ARCHITECTURE, "opt": 3, "fastmath": kernel.fastmath}
     made: bytes = nvvm.compile_ir(list(kernel.texts), **options)
     return made.decode().strip("\x00").strip()

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 
 from ..compiler.host_math import math_definition
-from ..not_countable import NotCountableError
 from ..compiler.text import closing_bracket, split_list, type_of_operand
+from ..not_countable import NotCountableError
 
 _CALL = re.compile(
     r'call ([^@"\n]*?) ?asm (?:sideeffect |alignstack |inteldialect |unwind )*"([^"]*)", "[^"]*"\('

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,21 +18,22 @@ from ...recording.kernel_loader import LoadError, filled
 from ...type_inference.client import source_question
 from ...type_inference.question import Question, SourceQuestion, Value
 from ...type_inference.rebuilt_kernel import Maker, NotRebuilt, dtype_from
+from ..compiler.generated import of_ptx
+from ..compiler.numba_ir import KernelIR, kernel_ir
+from ..compiler.numbered import numbered
+from ..compiler.nvidia import NvidiaCode, has_compilers, nvidia_code
+from ..compiler.optimised import compiler_name, optimised, target_machine
+from ..job import CompiledCounters, Job, LiveJob
+from ..not_countable import NotCountableError
 from .arguments import Pointer, packed
 from .device_memory import DeviceMemory
 from .execute import LaunchSize, Machine, run
-from ..compiler.generated import of_ptx
 from .instrument import HostCode, host_code
-from ..job import CompiledCounters, Job, LiveJob
-from ..not_countable import NotCountableError
-from ..compiler.numba_ir import KernelIR, kernel_ir
-from ..compiler.numbered import numbered
-from ..compiler.nvidia import nvidia_code
-from ..compiler.optimised import compiler_name, optimised, target_machine
 from .stand_ins import Table
 from .totals import counters_of, sites_of
 
 KEPT = 32  # kernels whose code is kept
+NO_TARGET = "Numba's CUDA target is not installed (numba-cuda, which there is for Linux and Windows)."
 CONTENDED = (
     "Its atomics are loops of a load and a compare-and-swap, which a GPU repeats where other warps come between: "
     "how often that is, only a GPU knows."
@@ -46,22 +48,26 @@ def count(job: Job) -> CompiledCounters:
     """Return the counters of a launch as compiled, or the reason why there are none."""
     try:
         return _counted(job)
+    except ImportError:
+        return CompiledCounters(reason=NO_TARGET)
     except (NotCountableError, NotRebuilt, LoadError) as error:
         return CompiledCounters(reason=f"{str(error).removesuffix('.')}.")
     except Exception as error:  # noqa: BLE001  # what Numba, LLVM or a kernel's text make of each other
         text = str(error).strip().splitlines()
-        return CompiledCounters(reason=f"It can't be compiled ({type(error).__name__}: {text[0][:120] if text else ''}).")
+        return CompiledCounters(
+            reason=f"It can't be compiled ({type(error).__name__}: {text[0][:120] if text else ''})."
+        )
 
 
 def _counted(job: Job) -> CompiledCounters:
     if isinstance(job, LiveJob):
         size = LaunchSize(job.grid, job.block, job.shared_bytes, job.blocks)
-        kernel = _kernel(job.question, size.dynamic)
+        kernel = _kernel(job.question, size.dynamic, job.generates)
         memory, table = _live_arguments(job, kernel.ir)
     else:
         launch = job.launch
         size = LaunchSize(launch.grid, launch.block, launch.shared_bytes, launch.blocks)
-        kernel = _kernel(job.question or source_question(launch), size.dynamic)
+        kernel = _kernel(job.question or source_question(launch), size.dynamic, job.generates)
         memory, table = _launch_arguments(launch, kernel.ir)
     return count_launch(kernel, memory, table, size, job.seconds)
 
@@ -69,27 +75,38 @@ def _counted(job: Job) -> CompiledCounters:
 class CompiledKernel:
     """A kernel whose code is ready; dynamic: bytes of dynamic shared memory. Raises NotCountableError."""
 
-    def __init__(self, ir: KernelIR, dynamic: int) -> None:
+    def __init__(self, ir: KernelIR, dynamic: int, generates: bool = True) -> None:
         self.ir = ir
         libdevice = nvidia_files.libdevice()
         text = str(optimised(ir, libdevice))
         located = numbered(text)
-        ptx = target_machine().emit_assembly(binding.parse_assembly(located.text))
-        self.native = nvidia_code(ir)
+        module = binding.parse_assembly(located.text)
+        emitted = of_ptx(target_machine().emit_assembly(module)) if generates else {}
+        # NVIDIA's programs run while the kernel does.
+        self._native = _beside.submit(nvidia_code, ir) if generates and has_compilers() else None
         self.machine = Machine()
-        self.code = host_code(located, ir.kernel, Table(self.machine.state.ctypes.data), dynamic, of_ptx(ptx))
+        self.code = host_code(located, ir.kernel, Table(self.machine.state.ctypes.data), dynamic, emitted)
         self.notes = tuple(_notes(self.code, without_tables=libdevice is None and "@__nv_" in text))
-        self.compiler = f"{compiler_name()} and {self.native.compiler}" if self.native else compiler_name()
+
+    @property
+    def may_be_joined(self) -> bool:
+        """Whether NVIDIA's compilers are asked which accesses are joined."""
+        return self._native is not None
+
+    def native(self) -> NvidiaCode | None:
+        """Return what NVIDIA's compilers made of it; waits for them."""
+        return self._native.result() if self._native else None
 
 
+_beside = ThreadPoolExecutor(1, "NVIDIA's compilers")
 _kernels: OrderedDict[str, CompiledKernel] = OrderedDict()
 
 
-def _kernel(question: Question | SourceQuestion, dynamic: int) -> CompiledKernel:
+def _kernel(question: Question | SourceQuestion, dynamic: int, generates: bool) -> CompiledKernel:
     """Compile the kernel of a question, or return what is known of it."""
-    key = f"{question.key()} {dynamic}"
+    key = f"{question.key()} {dynamic} {generates}"
     if key not in _kernels:
-        _kernels[key] = CompiledKernel(kernel_ir(question), dynamic)
+        _kernels[key] = CompiledKernel(kernel_ir(question), dynamic, generates)
         while len(_kernels) > KEPT:
             _kernels.popitem(last=False)
     _kernels.move_to_end(key)
@@ -100,12 +117,12 @@ def count_launch(
     kernel: CompiledKernel, memory: DeviceMemory, table: NDArray[np.uint8], size: LaunchSize, seconds: float
 ) -> CompiledCounters:
     """Count a launch of a kernel; table: see `arguments.packed`. Raises NotCountableError."""
-    native = kernel.native
-    wide = native is not None and bool(native.joined)
-    sums = run(kernel.code, kernel.machine, table, memory.bounds, size, seconds, wide=wide)
+    sums = run(kernel.code, kernel.machine, table, memory.bounds, size, seconds, wide=kernel.may_be_joined)
+    native = kernel.native()
+    compiler = f"{compiler_name()} and {native.compiler}" if native else compiler_name()
     sites = sites_of(kernel.code.accesses, kernel.ir.sites, sums, native)
     return CompiledCounters(
-        kernel.compiler, counters_of(sites), sites, kernel.notes, "",
+        compiler, counters_of(sites), sites, kernel.notes, "",
         native.registers if native else None, native.spills if native else None,
     )  # fmt: skip
 

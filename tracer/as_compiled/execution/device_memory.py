@@ -1,4 +1,4 @@
-"""The memory that a kernel's arguments lie in, at addresses of this process like a GPU's: in one piece, 256 bytes apart.
+"""The memory of a kernel's arguments, at addresses of this process like a GPU's: in one piece, 256 bytes apart.
 
 Room that nothing is in lies before and behind: as on a GPU, most accesses outside an array then reach memory, and
 neither end the process nor are left out of the counters.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import time
 from typing import Any
 
@@ -17,11 +18,12 @@ from ...compiled.state import PLACE_WORDS, Word
 from ...model.array_types import Ints
 from ...model.launch import Dim3
 from ...model.trace import WARP
-from .instrument import LOOP_END, HostCode, host_machine
-from .lockstep import GLOBAL, OVER, SHARED, STUCK, SUMS, TRAPPED, run_blocks
 from ..not_countable import NotCountableError
+from .instrument import LOOP_END, HostCode, host_machine
+from .lockstep import GLOBAL, OVER, PAUSED, SHARED, STUCK, SUMS, TRAPPED, release_grid, run_blocks, run_one
 
 STACK_BYTES = 33 << 12
+MOST_THREADS = 1 << 16  # of blocks that run at once
 SPINS = 64  # quanta that a warp may make while others wait
 BATCH = 64  # blocks between two looks at the clock
 
@@ -50,7 +52,9 @@ class Machine:
             module = binding.parse_assembly(code.text)
             module.verify()
             machine = host_machine()
-            builder = binding.create_pass_builder(machine, binding.create_pipeline_tuning_options(speed_level=1))
+            builder = binding.create_pass_builder(
+                machine, binding.create_pipeline_tuning_options(speed_level=1)
+            )
             passes = binding.create_new_module_pass_manager()
             passes.add_always_inliner_pass()
             passes.run(module, builder)
@@ -71,46 +75,104 @@ def run(
 ) -> Ints:  # fmt: skip
     """Run a launch and return the sums of each access, shape (accesses, 3, SUMS); see `lockstep`.
 
-    memory: the bounds of global memory. wide: whether costs of wider accesses are wanted too. Raises NotCountableError where it does not come to its end.
+    memory: the bounds of global memory. wide: whether costs of wider accesses are wanted too. Raises NotCountableError
+    where it does not come to its end.
     """
     engine = machine.engine(code)
     state = machine.state
     threads = size.block[0] * size.block[1] * size.block[2]
     switch, start = stacks.code()
-    ends = machine.stacks(threads)
-    places = np.zeros((threads, PLACE_WORDS), np.int64)
+    count = size.grid[0] * size.grid[1] * size.grid[2]
+    chosen = np.arange(count) if size.blocks is None else np.array(size.blocks, np.int64)
+    at_once = len(chosen) if code.waits_for_grid else 1
+    if at_once * threads > MOST_THREADS:
+        raise NotCountableError(
+            f"Its {at_once:,} blocks wait for each other, and are too many to be run at once"
+        )
+    ends = machine.stacks(at_once * threads)
+    places = np.zeros((at_once * threads, PLACE_WORDS), np.int64)
     words = {
         Word.SWITCH: switch, Word.START: start, Word.MAIN: engine.get_function_address("ts.main"),
-        Word.STACK_BYTES: STACK_BYTES, Word.STACKS: ends.ctypes.data, Word.STACK_COUNT: threads,
+        Word.STACK_BYTES: STACK_BYTES, Word.STACKS: ends.ctypes.data, Word.STACK_COUNT: len(ends),
         Word.ARGUMENTS: arguments.ctypes.data, Word.DYNAMIC: size.dynamic,
         Word.DX: size.block[0], Word.DY: size.block[1], Word.DZ: size.block[2],
         Word.GX: size.grid[0], Word.GY: size.grid[1], Word.GZ: size.grid[2],
     }  # fmt: skip
     for word, value in words.items():
         state[word] = value
+    shared = [(engine.get_global_value_address(name), nbytes) for name, nbytes in code.shared]
+    tables = [(engine.get_global_value_address(name), nbytes) for name, nbytes in code.tables]
     ranges = [(*memory, GLOBAL)]
-    for names, space in ((code.shared, SHARED), (code.tables, GLOBAL)):
-        for name, nbytes in names:
-            address = engine.get_global_value_address(name)
-            if address:
-                ranges.append((address, address + nbytes, space))
-    accesses = np.array([[a.op, a.size, a.parts, wide] for a in code.accesses] or [[LOOP_END, 0, 1, 0]], np.int64)
+    for known, space in ((shared, SHARED), (tables, GLOBAL)):
+        ranges += [(address, address + nbytes, space) for address, nbytes in known if address]
+    accesses = np.array(
+        [[a.op, a.size, a.parts, wide] for a in code.accesses] or [[LOOP_END, 0, 1, 0]], np.int64
+    )
     sums: Ints = np.zeros((len(accesses), 3, SUMS), np.int64)
     work: Ints = np.zeros((5, 2 * WARP), np.int64)
     work[4, 0] = SPINS
-    count = size.grid[0] * size.grid[1] * size.grid[2]
-    chosen = np.arange(count) if size.blocks is None else np.array(size.blocks, np.int64)
-    begin = time.perf_counter()
+    grid = np.array(size.grid, np.int64)
+    counting = (accesses, np.array(ranges, np.int64), work, new_scratch(), sums)
+    clock = _Clock(seconds)
+    if code.waits_for_grid:
+        _run_together(state, chosen, places, grid, threads, counting, shared, clock)
+        return sums
     for low in range(0, len(chosen), BATCH):
-        ended, _ = run_blocks(
-            state.ctypes.data, chosen[low : low + BATCH], places.ctypes.data, np.array(size.grid, np.int64), threads,
-            accesses, np.array(ranges, np.int64), work, new_scratch(), sums,
-        )  # fmt: skip
-        if ended != OVER:
-            raise NotCountableError(_WHY.get(int(ended), "Its blocks wait for each other"))
-        if time.perf_counter() - begin > seconds and low + BATCH < len(chosen):
-            raise NotCountableError(f"It makes more requests than can be counted in {seconds:.0f} seconds")
+        some = chosen[low : low + BATCH]
+        ended, _ = run_blocks(state.ctypes.data, some, places.ctypes.data, grid, threads, *counting)
+        _check(int(ended))
+        if low + BATCH < len(chosen):
+            clock.check()
     return sums
+
+
+class _Clock:
+    """The time that a launch may take."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds, self._end = seconds, time.perf_counter() + seconds
+
+    def check(self) -> None:
+        """Raise NotCountableError once it is over."""
+        if time.perf_counter() > self._end:
+            raise NotCountableError(
+                f"It makes more requests than can be counted in {self._seconds:.0f} seconds"
+            )
+
+
+def _check(ended: int) -> None:
+    if ended != OVER:
+        raise NotCountableError(_WHY.get(ended, "Its blocks wait for each other"))
+
+
+def _run_together(
+    state: Ints, chosen: Ints, places: Ints, grid: Ints, threads: int, counting: tuple[Any, ...],
+    shared: list[tuple[int, int]], clock: _Clock,
+) -> None:  # fmt: skip
+    """Run blocks that wait for each other, each up to the barrier of the grid in turn.
+
+    shared: address and bytes of each array in shared memory, of which every block has its own content.
+    """
+    first = [places[number * threads :].ctypes.data for number in range(len(chosen))]
+    content: list[list[bytes]] = [[] for _ in chosen]
+    left, begins = list(range(len(chosen))), True
+    while left:
+        waiting = []
+        for number in left:
+            for (address, _), held in zip(shared, content[number], strict=False):
+                ctypes.memmove(address, held, len(held))
+            ended = run_one(
+                state.ctypes.data, chosen[number], first[number], grid, threads, begins, *counting
+            )
+            content[number] = [ctypes.string_at(address, nbytes) for address, nbytes in shared]
+            if ended == PAUSED:
+                waiting.append(number)
+            else:
+                _check(int(ended))
+        for number in waiting:
+            release_grid(first[number], threads)
+        left, begins = waiting, False
+        clock.check()
 
 
 _WHY = {TRAPPED: "It ended itself with an error", STUCK: "Its threads wait for each other and never go on"}

@@ -15,15 +15,15 @@ import msgspec
 from llvmlite import binding
 
 from ...model.trace import Op
+from ..compiler.generated import Emitted
+from ..compiler.numbered import Numbered
+from ..compiler.text import split_list, type_of_operand
+from ..not_countable import NotCountableError
 from .assembly import without_assembly
 from .block_order import Loop, dominators, ordered
-from ..compiler.generated import Emitted
-from ..not_countable import NotCountableError
-from ..compiler.numbered import Numbered
 from .shared_loops import PREFIX as LOOP_PREFIX
 from .shared_loops import with_shared_loops
 from .stand_ins import PREFIX, Table, core, definition, entry
-from ..compiler.text import split_list, type_of_operand
 
 MEMORY = {"load": Op.LOAD, "store": Op.STORE, "atomicrmw": Op.ATOMIC, "cmpxchg": Op.ATOMIC}
 LOOP_END, MARK = 4, 5  # stand where an `Op` stands: at the end of a loop, and before a branch
@@ -33,6 +33,9 @@ _LABEL = re.compile(r'^("[^"]*"|[\w.$-]+):')
 _TARGET = re.compile(r'label %("[^"]*"|[\w.$-]+)')
 _ATTRIBUTES = re.compile(
     r"\b(noundef|nonnull|align \d+|captures\([^)]*\)|readonly|writeonly|noalias|dereferenceable\(\d+\)) ?"
+)
+_LINKAGE = re.compile(
+    r" = (internal|private|linkonce_odr|weak_odr)( dso_local)?( unnamed_addr| local_unnamed_addr)?"
 )
 _WAITS = ("barrier", "bar.warp", "shfl", "vote", "match", "activemask", "cudaCGSynchronize", "redux")
 
@@ -44,7 +47,9 @@ class Access(msgspec.Struct, frozen=True):
     size: int  # bytes
     site: int  # index of the kernel's `CodeSite`s
     parts: int = 1  # accesses of the source that are joined in it
-    mark: int = -1  # code of the MARK that counts the warps which execute it, where more do than have lanes for it
+    mark: int = (
+        -1
+    )  # code of the MARK that counts the warps which execute it, where more do than have lanes for it
 
 
 class HostCode(msgspec.Struct, frozen=True):
@@ -67,7 +72,9 @@ def host_code(
     """
     locations = {
         match[1]: int(match[2])
-        for match in re.finditer(r"^(!\d+) = (?:distinct )?!DILocation\(line: (\d+)", numbered.text, re.MULTILINE)
+        for match in re.finditer(
+            r"^(!\d+) = (?:distinct )?!DILocation\(line: (\d+)", numbered.text, re.MULTILINE
+        )
     }
     text = with_shared_loops(without_assembly(numbered.text), locations, generated)
     text = text.replace("@llvm.nvvm.", f"@{PREFIX}nvvm.").replace("@llvm.trap", f"@{PREFIX}trap")
@@ -84,7 +91,9 @@ def host_code(
     kept = [line for line in lines if not _is_replaced(line, {f.name for f in declared})]
     whole = "\n".join([*kept, core(table), *definitions, entry(kernel, list(parameters), table)])
     waits = any(f.name == "cudaCGSynchronize" for f in declared)
-    header = f'target datalayout = "{machine.target_data}"\ntarget triple = "{binding.get_process_triple()}"\n'
+    header = (
+        f'target datalayout = "{machine.target_data}"\ntarget triple = "{binding.get_process_triple()}"\n'
+    )
     return HostCode(header + whole, accesses, parameters, tuple(shared), tuple(tables), waits)
 
 
@@ -95,7 +104,9 @@ def host_machine() -> Any:
     binding.initialize_native_asmparser()
     features = binding.get_host_cpu_features().flatten()
     target = binding.Target.from_default_triple()
-    return target.create_target_machine(cpu=binding.get_host_cpu_name(), features=features, opt=1, jit=True, codemodel="large")
+    return target.create_target_machine(
+        cpu=binding.get_host_cpu_name(), features=features, opt=1, jit=True, codemodel="large"
+    )
 
 
 def _definitions(declared: list[Any], table: Table) -> list[str]:
@@ -117,7 +128,9 @@ def _definitions(declared: list[Any], table: Table) -> list[str]:
         for kind, name, given in re.findall(r"call (\w+) @([a-z]\w*)\(([^)]*)\)", text):
             if name in called and name not in defined:
                 called.discard(name)
-                made.append(f"declare {kind} @{name}({', '.join(part.split()[0] for part in given.split(','))})")
+                made.append(
+                    f"declare {kind} @{name}({', '.join(part.split()[0] for part in given.split(','))})"
+                )
     return made
 
 
@@ -148,7 +161,9 @@ def _tables_of(module: binding.ModuleRef) -> list[tuple[str, int]]:
     return [
         (one.name, int(data.get_abi_size(one.global_value_type)))
         for one in module.global_variables
-        if str(one.type) in ("ptr addrspace(1)", "ptr") and not one.is_declaration and " constant " in str(one)
+        if str(one.type) in ("ptr addrspace(1)", "ptr")
+        and not one.is_declaration
+        and " constant " in str(one)
     ]
 
 
@@ -164,8 +179,7 @@ def _global_line(line: str, shared: dict[str, int], tables: set[str]) -> str:
             kind = f"[{shared[name]} x i8]"
         return f'@"{name}" = addrspace(3) global {kind} zeroinitializer, align 128'
     if name in tables:
-        return re.sub(r" = (?:internal|private|linkonce_odr|weak_odr)( dso_local)?( local)?( unnamed_addr| local_unnamed_addr)?",
-                      " =", line).split(", align")[0] + ", align 256"  # fmt: skip
+        return _LINKAGE.sub(" =", line).split(", align")[0] + ", align 256"
     return line.replace(" = common ", " = ")
 
 
@@ -269,15 +283,13 @@ class _Writer:
     def _plan(self, body: list[str], instructions: list[Any], function: list[str]) -> list[_Planned | None]:
         """Return what becomes of each access of a block; None for one that is part of another."""
         memory = iter(instructions)
-        planned = [
-            self._planned(line, next(memory), function) for line in body if _opcode(line) in MEMORY
-        ]
+        planned = [self._planned(line, next(memory), function) for line in body if _opcode(line) in MEMORY]
         joined: list[_Planned | None] = list(planned)
         for op in (Op.LOAD, Op.STORE):
             mine = [n for n, one in enumerate(planned) if one.access.op == op]
-            present = [n for n in mine if planned[n].emitted is not None]
+            present = [emitted for n in mine if (emitted := planned[n].emitted) is not None]
             asked = sum(planned[n].access.size for n in mine)
-            made = sum(planned[n].emitted.size for n in present)  # type: ignore[union-attr]  # those that are
+            made = sum(emitted.size for emitted in present)
             if len(present) == len(mine) or made < asked:
                 continue
             for n in mine:
@@ -286,7 +298,11 @@ class _Writer:
                     joined[n] = None
                 elif emitted.size > one.access.size:
                     parts = emitted.size // one.access.size
-                    joined[n] = _Planned(msgspec.structs.replace(one.access, size=emitted.size, parts=parts), emitted, one.pointer)
+                    joined[n] = _Planned(
+                        msgspec.structs.replace(one.access, size=emitted.size, parts=parts),
+                        emitted,
+                        one.pointer,
+                    )
         return joined
 
     def _planned(self, line: str, instruction: Any, function: list[str]) -> _Planned:
@@ -430,9 +446,7 @@ def _pointer_in(text: str, opcode: str) -> str:
         pointer = re.sub(r"^(weak |volatile )*", "", parts[0])
     else:
         pointer = re.sub(r"^(volatile )?\w+ ", "", parts[0])
-    return re.sub(
-        r' (syncscope\("[^"]*"\)|unordered|monotonic|acquire|release|acq_rel|seq_cst)', "", pointer
-    )
+    return re.sub(r' (syncscope\("[^"]*"\)|unordered|monotonic|acquire|release|acq_rel|seq_cst)', "", pointer)
 
 
 def _never_reduces(text: str) -> bool:

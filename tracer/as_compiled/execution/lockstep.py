@@ -13,10 +13,10 @@ import numpy as np
 
 from ...analysis import request_cost
 from ...compiled.cached import cached, part
+from ...compiled.rows import request_cost as _jitable  # noqa: F401  # registers the rules with Numba
 from ...compiled.scheduler.blocks import take_stack
 from ...compiled.scheduler.switching import go_on
 from ...compiled.state import PLACE_WORDS, PlaceWord, StopReason, Word
-from ...compiled.rows import request_cost as _jitable  # noqa: F401  # registers the rules with Numba
 from ...compiled.words import peek, poke
 from ...model.trace import WARP, Op
 from . import instrument, stand_ins
@@ -53,7 +53,15 @@ space_of = part(_space_of)
 
 
 def _count(
-    code: Any, addresses: Any, lanes: Any, count: Any, accesses: Any, ranges: Any, low: Any, scratch: Any, sums: Any
+    code: Any,
+    addresses: Any,
+    lanes: Any,
+    count: Any,
+    accesses: Any,
+    ranges: Any,
+    low: Any,
+    scratch: Any,
+    sums: Any,
 ) -> None:
     """Count one request, for each space that its addresses lie in; lanes: of each address, its number in the warp.
 
@@ -90,7 +98,7 @@ def _count(
 
 def _wide_cost_of(low: Any, own: Any, count: Any, size: Any, scratch: Any) -> Any:
     """Return the wavefronts of a request in which each lane takes so many bytes, at a multiple of these."""
-    wide = np.empty(WARP, np.int64)
+    wide: Any = np.empty(WARP, np.int64)
     for number in range(count):
         wide[number] = low[number] & ~(size - 1)
     return request_cost.wavefronts_by_lane(wide, own, count, size, scratch)
@@ -281,7 +289,7 @@ begin_block = part(_begin_block)
 
 
 def _release(first: Any, threads: Any, grid: Any) -> Any:
-    """Let the threads of a block go on that all wait at a barrier; return how many run, -1 where some wait elsewhere."""
+    """Let the threads of a block go on that all wait at a barrier; return how many, -1 where some wait elsewhere."""
     alive, waiting, total, voted = 0, 0, 0, 0
     for thread in range(threads):
         place = first + thread * PLACE_BYTES
@@ -356,7 +364,7 @@ def _run_block(
         alive = release(first, threads, False)
         if alive == 0:
             return np.int64(OVER)
-        if alive < 0 and made == 0:
+        if alive < 0 and made == 0:  # of some that have ended, the others may wait for the grid
             return np.int64(PAUSED) if waits_for_grid(first, threads) else np.int64(STUCK)
         if idle > work[4, 0]:
             return np.int64(STUCK)
@@ -381,4 +389,22 @@ def _run_blocks(
     return np.int64(OVER), len(blocks)
 
 
-run_blocks = cached(_run_blocks, __file__, request_cost.__file__, instrument.__file__, stand_ins.__file__)
+def _run_one(
+    state: Any, block: Any, first: Any, grid: Any, threads: Any, begins: Any, accesses: Any, ranges: Any, work: Any,
+    scratch: Any, sums: Any,
+) -> Any:  # fmt: skip
+    """Run a block of those that wait for each other, from its beginning or on from a barrier; return how it ended."""
+    enter(state, block, grid)
+    if begins:
+        begin_block(state, first, threads)
+    return run_block(state, first, threads, accesses, ranges, work, scratch, sums)
+
+
+def _release_grid(first: Any, threads: Any) -> None:
+    """Let the threads of a block go on that all wait for the grid."""
+    release(first, threads, True)
+
+
+_OTHERS = (__file__, request_cost.__file__, instrument.__file__, stand_ins.__file__)
+run_one, release_grid = cached(_run_one, *_OTHERS), cached(_release_grid, *_OTHERS)
+run_blocks = cached(_run_blocks, *_OTHERS)

@@ -26,7 +26,9 @@ def with_shared_loops(text: str, numbers: dict[str, int], generated: dict[int, E
     return "\n".join([*lines, *definitions])
 
 
-def _replaced(line: str, numbers: dict[str, int], generated: dict[int, Emitted], definitions: list[str]) -> str:
+def _replaced(
+    line: str, numbers: dict[str, int], generated: dict[int, Emitted], definitions: list[str]
+) -> str:
     match, location = _ATOMIC.match(line), _LINE.search(line)
     number = numbers.get(location[1], 0) if location else 0
     emitted = generated.get(number)
@@ -62,8 +64,12 @@ def _loop(name: str, operation: str, kind: str, pointer: str) -> str:
     if operation in _PLAIN:
         lines.append(f"  %new = {_PLAIN[operation]} {kind} {value}, %b")
     else:
-        lines += [f"  %c = icmp {_COMPARED[operation]} {kind} %b, {value}",
-                  f"  %new = select i1 %c, {kind} %b, {kind} {value}", "  br i1 %c, label %swap, label %end", "swap:"]  # fmt: skip
+        lines += [
+            f"  %c = icmp {_COMPARED[operation]} {kind} %b, {value}",
+            f"  %new = select i1 %c, {kind} %b, {kind} {value}",
+            "  br i1 %c, label %swap, label %end",
+            "swap:",
+        ]
     if bits != kind:
         lines.append(f"  %newbits = bitcast {kind} %new to {bits}")
         back = "%newbits"

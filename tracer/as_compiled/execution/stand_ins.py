@@ -261,7 +261,7 @@ def _shuffle(name: str, result: str, parameters: list[str], table: Table) -> lis
     else:
         lines.append(f"  %high = or i64 {mode << MODE_SHIFT}, 0")
     lines.append("  %both = or i64 %high, %wide.clamp")
-    words = {MASK: mask, VALUE: "%wide.value", EXTRA: "%wide.lane", CLAMP: "%both"}
+    words: dict[int, str] = {MASK: mask, VALUE: "%wide.value", EXTRA: "%wide.lane", CLAMP: "%both"}
     return [*lines, *_result_and_predicate(words, Reason.SHUFFLE, result, table, kind)]
 
 

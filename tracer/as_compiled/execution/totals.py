@@ -9,11 +9,11 @@ import numpy as np
 from ...model.array_types import Ints
 from ...model.counter_names import GROUPS, MEASURES, NAMES
 from ...model.trace import Op
-from .instrument import LOOP_END, Access
-from ..job import CompiledSite
-from .lockstep import COST, COST_8, COST_16, GLOBAL, LANES, REQUESTS, SHARED
 from ..compiler.numba_ir import CodeSite
 from ..compiler.nvidia import JoinedAccesses, NvidiaCode, Place
+from ..job import CompiledSite
+from .instrument import LOOP_END, Access
+from .lockstep import COST, COST_8, COST_16, GLOBAL, LANES, REQUESTS, SHARED
 
 _KINDS = {int(Op.LOAD): "load", int(Op.STORE): "store"}
 SPACES = ((GLOBAL, "global"), (SHARED, "shared"))
@@ -66,7 +66,9 @@ def _joined(
         yield _site(sites, site, Op.LOAD if kind == "load" else Op.STORE, space, size, *amounts)
 
 
-def _site(sites: tuple[CodeSite, ...], number: int, op: int, space: str, size: int, *amounts: int) -> CompiledSite:
+def _site(
+    sites: tuple[CodeSite, ...], number: int, op: int, space: str, size: int, *amounts: int
+) -> CompiledSite:
     site = sites[number] if number < len(sites) else sites[0]
     return CompiledSite(site.file, site.line, site.column, int(op), space, size, *amounts)  # type: ignore[arg-type]  # global or shared
 

@@ -25,6 +25,7 @@ from ..quick_compiler import EntryCompiler, PartCompiler, entry_address
 from ..rewrite.program import RecordingProgram, digest
 from ..rewrite.writer import NUMBER
 from ..runtime import cell_type, threads
+from ..runtime.gpu_functions import libdevice_call
 from ..runtime.symbols import SUPPORT
 from .arguments import Arguments
 
@@ -35,6 +36,7 @@ def _ts_entry(_ts_state):
 """
 SIGNATURE = (types.int64,)
 KEPT = 300  # compiled kernels
+OF_LIBDEVICE = ("_ts_math_", "_ts_np_", "_ts_power", "_ts_cuda_", "_ts_libdevice_", "_ts_absolute")
 _known: dict[str, Any] = {}
 
 
@@ -63,7 +65,9 @@ def is_kept(program: RecordingProgram, arguments: Arguments) -> bool:
 
 def _text_and_name(program: RecordingProgram, arguments: Arguments, entry: str) -> tuple[str, str]:
     """Return all that compiled code depends on, and the name under which it is kept."""
-    text = "\n".join([_own_source(), program.text(), *arguments.facts, entry])
+    written = program.text()
+    library = f"# libdevice {libdevice_digest()}" if any(name in written for name in OF_LIBDEVICE) else ""
+    text = "\n".join([_own_source(), library, written, *arguments.facts, entry])
     return text, digest(text + repr(list(_raising(program))))
 
 
@@ -85,7 +89,7 @@ def _entry(program: RecordingProgram, arguments: Arguments) -> str:
 def _own_source() -> str:
     """Return what says which version of the engine and of numba compiled code is of."""
     text = "".join(file.read_text(encoding="utf-8") for file in engine_files())
-    return f"# numba {numba.__version__}, engine {digest(text)}, libdevice {libdevice_digest()}"
+    return f"# numba {numba.__version__}, engine {digest(text)}"
 
 
 def _compile(program: RecordingProgram, arguments: Arguments, entry: str, path: Path) -> Any:
@@ -98,6 +102,7 @@ def _compile(program: RecordingProgram, arguments: Arguments, entry: str, path: 
         return NotCompilable(refusal.read_text(encoding="utf-8"))
     module = ModuleType(f"_tilescope_compiled_{path.stem}")
     module.__dict__.update(SUPPORT | _told(program, arguments.end) | arguments.readers | program.values)
+    module.__dict__.update(_libdevice_functions(program))
     sys.modules[module.__name__] = module  # numba looks for the module of what it reads from its cache
     options = {"error_model": "python" if program.debug else "numpy"}
     for function in program.functions:
@@ -120,6 +125,14 @@ def _compile(program: RecordingProgram, arguments: Arguments, entry: str, path: 
                 write_atomically(refusal, said.encode(), durable=False)
             return NotCompilable(said)
     return made
+
+
+def _libdevice_functions(program: RecordingProgram) -> dict[str, Any]:
+    """Return what compiled code calls for the functions of `cuda.libdevice` that a program names."""
+    prefix = "_ts_libdevice_"
+    return {
+        name: libdevice_call(name.removeprefix(prefix)) for name in program.values if name.startswith(prefix)
+    }
 
 
 def _told(program: RecordingProgram, at: int) -> dict[str, Any]:

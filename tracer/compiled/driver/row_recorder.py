@@ -46,6 +46,7 @@ from .signals import is_compiling
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 _SITE_MASK, _CODE_MASK = (1 << SITE_BITS) - 1, (1 << CODE_BITS) - 1
 COUNTED = 1 << 14  # rows that are counted at once without being kept: few enough for a processor's cache
+MOST_OP = int(Op.ATOMIC)  # that accesses which are not made have
 END = 1 << 62  # beyond every context
 MAX_ENDED = 1 << 15  # blocks that end before the driver has its turn, besides those of a sweep
 
@@ -452,19 +453,19 @@ class RowRecorder(Recorder):
             self._buffer_numbers[region_and_code] = self.number_of(region, code)
 
     def _record_out_of_bounds(self) -> None:
-        number = int(self.state[Word.ROW] - self.state[Word.BEGIN]) // ROW.itemsize
-        row = self.rows[number]
-        key, context = int(row["key"]), int(row["context"])
-        self._learn(key)
+        number = self._count()
+        index, key, context, _ = self.rows[number].item()
+        if self._buffer_numbers[key >> SITE_BITS] < 0:
+            self._learn(key)
         buffer = int(self._buffer_numbers[key >> SITE_BITS])
         indices = self._parts[: self.state[Word.INDEX_COUNT]].tolist()
         sweep, thread = divmod(context, self.threads)
         thread_and_phase = (int(self._blocks[sweep]), thread, int(self._phases[sweep]))
-        index, site = int(row["index"]), self.site(key & _SITE_MASK)
+        site = self.site(key & _SITE_MASK)
         text = element_name(self.buffers[buffer], indices, index)
-        op = min(self._ops[key & _SITE_MASK], Op.ATOMIC)
+        op = min(int(self._ops[key & _SITE_MASK]), MOST_OP)
         step = self.accesses + number
-        self.out_of_bounds.append((*thread_and_phase, int(op), buffer, site, step, index, text))
+        self.out_of_bounds.append((*thread_and_phase, op, buffer, site, step, index, text))
         try:
             check_address(self.buffers, buffer, index, text)
         except IllegalAddressError as error:

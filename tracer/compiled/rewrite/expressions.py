@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from functools import reduce
+from importlib import import_module
 from itertools import zip_longest
 from types import FunctionType, ModuleType
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 from ...model.registered_functions import is_registered
 from ...model.trace import Op
 from ...model.vector_types import VECTOR_TYPES
+from ...nvidia_math.functions import signature_of
 from .array_declarations import declaration
 from .ast_positions import located, move, parsed, parsed_call, parsed_statement
 from .cuda_names import CALLS, EXPRESSIONS, FUNCTIONS, UPDATES
@@ -28,6 +30,7 @@ _KINDS: dict[type, str] = {
     ast.Import: "an import", ast.ImportFrom: "an import", ast.Delete: "del", ast.Global: "global",
     ast.Nonlocal: "nonlocal", ast.NamedExpr: ":=",
 }  # fmt: skip
+LIBDEVICE = "libdevice."
 _DIVISIONS = (ast.Div, ast.FloorDiv, ast.Mod)
 _OF_ARRAYS = ("shape", "strides", "ndim", "itemsize", "nbytes", "dtype")
 _VIEWS = ("transpose", "ravel", "reshape", "view")
@@ -243,6 +246,8 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
             return self.update(path, node, Op.ATOMIC)
         if path in FUNCTIONS:
             return self._helper(path, node)
+        if path.startswith(LIBDEVICE) and not node.keywords:
+            return self._libdevice_call(path, node)
         if path in VECTOR_TYPES and not node.keywords:
             parts = ast.Tuple([self.visit(a) for a in node.args], ast.Load())
             return parsed_call(f"_ts_vector_{VECTOR_TYPES[path].name}", [parts], node)
@@ -257,6 +262,16 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
     def _helper(self, path: str, node: ast.Call) -> ast.expr:
         """Return the call of a function of `cuda` that computes."""
         return parsed_call(f"_ts_cuda_{path.replace('.', '_')}", [self.visit(a) for a in node.args], node)
+
+    def _libdevice_call(self, path: str, node: ast.Call) -> ast.expr:
+        """Return the call of a function of `cuda.libdevice`, where it is installed."""
+        name = path.removeprefix(LIBDEVICE)
+        signature = signature_of(name)
+        if signature is None or len(signature.arguments) != len(node.args):
+            self.refuse(node, f"cuda.{path}")
+        made = f"{OWN}libdevice_{name}"
+        self.program.values[made] = getattr(import_module("numba.cuda.libdevice"), name)
+        return parsed_call(made, [self.visit(a) for a in node.args], node)
 
     def _grid(self, path: str, node: ast.Call) -> ast.expr:
         try:

@@ -16,7 +16,7 @@ OPERATORS: dict[type, str] = {
     ast.Pow: "_ts_power",
 }  # fmt: skip
 _FUNCTIONS: list[tuple[Any, str]] = [
-    (min, "_ts_smallest"), (max, "_ts_largest"), (int, "_ts_to_int"), (math.floor, "_ts_floor"),
+    (min, "_ts_smallest"), (max, "_ts_largest"), (int, "_ts_to_int"), (abs, "_ts_absolute"), (math.floor, "_ts_floor"),
     (math.ceil, "_ts_ceil"), (math.trunc, "_ts_trunc"), (math.modf, "_ts_math_modf"), (round, "_ts_round_to"),
     *((getattr(math, name), f"_ts_math_{name}") for name in (*OF_ONE, *OF_TWO)),
     *((getattr(np, name), f"_ts_np_{name}") for name in OF_ONE.values() if name),

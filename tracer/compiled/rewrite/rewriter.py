@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...model.trace import Op
+from ...model.trace import NEVER_REDUCED, Op
 from ...model.user_code import user_code_for
 from .ast_positions import located, loop_position, move, parsed, parsed_statement
 from .cuda_names import NOTHING, UPDATES
@@ -128,7 +128,8 @@ class Rewriter(ExpressionRewriter):
             if isinstance(path, CudaPath) and path in NOTHING:
                 return []
             if isinstance(path, CudaPath) and path in UPDATES:
-                return located(ast.Expr(self.update(path, node.value, Op.REDUCTION)), node)
+                kind = Op.ATOMIC if path.removeprefix("atomic.") in NEVER_REDUCED else Op.REDUCTION
+                return located(ast.Expr(self.update(path, node.value, kind)), node)
         return self.generic_visit(node)
 
     def visit_Assign(self, node: ast.Assign) -> Any:

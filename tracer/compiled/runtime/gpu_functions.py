@@ -170,6 +170,23 @@ def _modf(typing: Any, value: Any) -> Any:
     return types.UniTuple(kind, 2)(value), generate
 
 
+def _absolute(typing: Any, value: Any) -> Any:
+    """Return the absolute value of a number; of a complex one by libdevice."""
+    inner = typing.resolve_function_type(abs, (value,), {})
+    if inner is None:
+        return None
+    kind = str(inner.return_type)
+    found = libdevice_function(math.hypot, kind, kind) if isinstance(value, types.Complex) else None
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        if found is None:
+            return _called(context, builder, abs, inner, args, (value,))
+        number = context.make_complex(builder, value, args[0])
+        return call_libdevice(context, builder, found, (number.real, number.imag))
+
+    return inner.return_type(value), generate
+
+
 def _fma(typing: Any, a: Any, b: Any, c: Any) -> Any:
     """Multiply and add with one rounding."""
     given = (a, b, c)
@@ -205,6 +222,7 @@ def _rounding(typing: Any, value: Any, digits: Any) -> Any:
 MATHS: dict[str, Any] = {
     "_ts_round_to": intrinsic(_rounding),
     "_ts_math_modf": intrinsic(_modf),
+    "_ts_absolute": intrinsic(_absolute),
     "_ts_cuda_fma": intrinsic(_fma),
     "_ts_power": _function(2, operator.pow, math.pow),
     "_ts_cuda_cbrt": _of_the_library("cbrt", 1),

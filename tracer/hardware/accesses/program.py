@@ -95,7 +95,7 @@ def plain_names() -> dict[str, Any]:
     found: dict[str, Any] = {
         "_ts_mod": operator.mod, "_ts_floordiv": operator.floordiv, "_ts_lshift": operator.lshift,
         "_ts_rshift": operator.rshift, "_ts_power": operator.pow, "_ts_smallest": min, "_ts_largest": max,
-        "_ts_to_int": int, "_ts_floor": math.floor, "_ts_ceil": math.ceil, "_ts_trunc": math.trunc,
+        "_ts_to_int": int, "_ts_absolute": abs, "_ts_floor": math.floor, "_ts_ceil": math.ceil, "_ts_trunc": math.trunc,
         "_ts_len": len, "_ts_range": range, "_ts_math_modf": math.modf,
     }  # fmt: skip
     found |= {f"_ts_math_{name}": getattr(math, name) for name in (*OF_ONE, *OF_TWO)}

@@ -107,12 +107,46 @@ def _real(name: str, kind: str) -> Function:
         return lambda x, y: cast(power(float(x), float(y)) if on_gpu is None else on_gpu(x, y))
     if name in ("floordiv", "mod"):
         return _floor_division(name, kind)
+    if kind in COMPLEX and name in ("mul", "truediv"):
+        return _complex_product(kind) if name == "mul" else _complex_quotient(kind)
     native = NATIVE[name]
     if kind not in ("float64", "complex128"):
         return native  # NumPy's raise nothing
     if name in ("truediv", "pow"):
         return divided if name == "truediv" else _complex_power
     return native
+
+
+def _complex_product(kind: str) -> Function:
+    """Return a product of complex numbers, fused as on a GPU, after `complex_mul_impl` in numba/cpython/numbers.py."""
+    cls, part = STANDS_FOR[kind], f"float{COMPLEX[kind]}"
+
+    def product(x: Any, y: Any) -> Any:
+        a, b, c, d = x.real, x.imag, y.real, y.imag
+        return cls(complex(fma(part, a, c, -(b * d)), fma(part, b, c, a * d)))
+
+    return product
+
+
+def _complex_quotient(kind: str) -> Function:
+    """Return a quotient of complex numbers, fused as on a GPU, after `complex_div_impl` in numba/cpython/numbers.py."""
+    cls, part = STANDS_FOR[kind], f"float{COMPLEX[kind]}"
+
+    def quotient(x: Any, y: Any) -> Any:
+        a, b, c, d = x.real, x.imag, y.real, y.imag
+        if not c and not d:
+            return divided(x, y)
+        if abs(c) >= abs(d):
+            ratio = divided(d, c)
+            below = fma(part, d, ratio, c)
+            above = fma(part, b, ratio, a), fma(part, -a, ratio, b)
+        else:
+            ratio = divided(c, d)
+            below = fma(part, c, ratio, d)
+            above = fma(part, a, ratio, b), fma(part, b, ratio, -a)
+        return cls(complex(divided(above[0], below), divided(above[1], below)))
+
+    return quotient
 
 
 def divided(x: Any, y: Any) -> Any:

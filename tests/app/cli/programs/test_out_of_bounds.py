@@ -24,7 +24,7 @@ def views(a, records, out, whole):
     record.n = 4
     records[i].v[1] = 3
     a[i] = 5
-    a[i, 2:] = a[0, 2:]
+    a[i, 2:] = 7
     kept = cuda.atomic.add(whole, i + 40, 1)
     if i == 0:
         out[0] = a[1:3][2, 1]     # inside a, outside the slice

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QTextCursor
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QMessageBox
+from PySide6.QtWidgets import QMessageBox, QPushButton
 
 from tilescope.app.views.source.gutter import Gutter
 from tilescope.app.window.editing.live_editing import TYPING_PAUSE, UNCHANGED
@@ -84,7 +84,6 @@ def test_what_is_typed_runs_beside_the_version_before(window):
     assert kernels(window) == [TEXT, TEXT.replace("total += tile_a", "total -= tile_a")]
     assert window.stage.focus == 1 and editor(window).hasFocus()
     assert "the result is wrong in 64 of 64 elements" in window.editing.bar.texts()
-    assert any("measured" in text for text in window.editing.bar.texts())
     assert FILE.read_bytes() == before  # nothing is written until it is saved
     written(window, "total -= tile_a", "total += 2 * tile_a")
     run(window)
@@ -137,6 +136,29 @@ def test_a_click_strikes_a_barrier_out_and_another_puts_it_back(window):
     click_beside(window, SECOND)
     assert [setup.is_edited for setup in window.stage.setups] == [False]  # as it was before
     assert not window.editing.bar.isVisible()
+
+
+def test_a_struck_barrier_offers_the_race_and_says_that_the_result_is_right_by_luck(window):
+    click_beside(window, FIRST)
+    until(lambda: window.stage.sessions[1].is_examined and "1 race more" in window.editing.bar.texts())
+    assert window.stage.sessions[1].trace.check.equal
+    left, right = (pane.heading for pane in window.central.panes)
+    assert "by luck" in right.verdict.toolTip() and right.verdict.objectName() == "bad"
+    assert "by luck" not in left.verdict.toolTip() and left.verdict.objectName() == "good"
+    assert "the result is right by luck" in window.editing.bar.texts()
+    assert not any("picture after" in text for text in window.editing.bar.texts())
+    race = window.stage.sessions[1].findings[0]
+    shows = [
+        b for b in window.editing.bar.findChildren(QPushButton) if b.text() == "Show it" and b.isVisible()
+    ]
+    window.stage.seek(1, window.stage.ends()[1])
+    QTest.mouseClick(shows[0], Qt.MouseButton.LeftButton)
+    settle(window)
+    assert (window.stage.focus, window.stage.moments()[1]) == (1, race.moment)
+    marked = window.central.panes[1].memory.session.requests.moment[
+        window.stage.sessions[1].requests.request[list(race.example)]
+    ]
+    assert race.moment in marked.tolist()
 
 
 def test_back_and_forward_go_through_the_versions(window):

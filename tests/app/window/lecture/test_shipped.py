@@ -10,11 +10,13 @@ from presenting import arrive, look, present
 from tilescope.app.control import seed_jobs
 from tilescope.app.lecture.captions import UNKNOWN
 from tilescope.app.lecture.library import name_of, shipped
+from windows import until
 
 
 @pytest.mark.parametrize("path", shipped(), ids=name_of)
 def test_a_shipped_lecture_shows_the_same_forwards_and_backwards(window, path: Path, monkeypatch):
     monkeypatch.setattr(seed_jobs, "seeds_for", lambda trace: 2)  # schedules of a racing counter
+    window.central.types.soon.setInterval(0)
     window.resize(720, 450)
     player = present(window, path)
     count = len(player.lecture.steps)
@@ -26,6 +28,7 @@ def test_a_shipped_lecture_shows_the_same_forwards_and_backwards(window, path: P
         assert UNKNOWN not in player.caption().text and not player.caption().problems
         player.stand()
         player.reveal()
+        until(window.central.types.is_idle)  # what Numba's compiler says of the kernels
         forwards.append(look(window))
     for number in reversed(range(count - 1)):
         player.previous()

@@ -1,11 +1,14 @@
 """Record… in the window: what is on screen, seen beforehand, and written by a process beside it."""
 
+import sys
+
 import pytest
 from PIL import Image
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
 
 from tilescope.app.window.actions import RECORD
-from tilescope.app.window.recording.dialog import RecordDialog
+from tilescope.app.window.recording.dialog import DRAWING, RecordDialog
 from tilescope.app.window.recording.opening import NOTHING
 from windows import opened, settle, until
 
@@ -134,3 +137,55 @@ def test_without_a_trace_it_says_so(monkeypatch, window):
     window.record()
     assert window.central.notice.news.sentence.text() == NOTHING
     assert window.findChildren(RecordDialog) == before
+
+
+def test_without_pyav_a_gif_is_offered_and_videos_say_why_they_cannot_be_chosen(window, monkeypatch):
+    monkeypatch.setitem(sys.modules, "av", None)
+    for shown in window.findChildren(RecordDialog):
+        shown.close()
+    window.commands[RECORD].trigger()
+    dialog = next(d for d in window.findChildren(RecordDialog) if d.isVisible())
+    kind = dialog.fields.kind
+    assert kind.currentData() == ".gif"
+    for suffix in (".mp4", ".webm"):
+        i = kind.findData(suffix)
+        assert not kind.model().item(i).isEnabled()
+        assert "PyAV" in kind.itemText(i) and "pip install av" in kind.itemData(
+            i, Qt.ItemDataRole.ToolTipRole
+        )
+    told(dialog, "about")
+    assert dialog.picture.pixmap().width() > 300
+    assert dialog.record.isEnabled()
+    dialog.close()
+
+
+def test_what_cannot_be_recorded_shows_no_frame_to_come_and_no_button(window):
+    for shown in window.findChildren(RecordDialog):
+        shown.close()
+    window.commands[RECORD].trigger()
+    dialog = next(d for d in window.findChildren(RecordDialog) if d.isVisible())
+    dialog.fields.begin.setCurrentText("phase 99")
+    told(dialog, "There is no")
+    assert dialog.picture.text() != DRAWING
+    assert not dialog.record.isEnabled()
+    dialog.fields.begin.setCurrentText("start")
+    until(dialog.record.isEnabled)
+    told(dialog, "about")
+    dialog.close()
+
+
+def test_a_web_page_is_recorded_of_what_is_on_screen(window, tmp_path):
+    for shown in window.findChildren(RecordDialog):
+        shown.close()
+    window.commands[RECORD].trigger()
+    dialog = next(d for d in window.findChildren(RecordDialog) if d.isVisible())
+    dialog.fields.kind.choose(".html")
+    dialog.fields.kind.picked.emit(".html")
+    told(dialog, "any browser opens")
+    assert not dialog.fields.rate.isVisible() and dialog.fields.begin.isVisible()
+    dialog.record_to(tmp_path / "mine")
+    until(lambda: not dialog.is_recording)
+    page = (tmp_path / "mine.html").read_text()
+    assert "mine.html" in dialog.outlook.text()
+    assert page.startswith("<!") and "Tiled" in page
+    dialog.close()

@@ -69,7 +69,9 @@ def test_a_gif_has_frames_that_hundredths_of_a_second_can_say():
 
 @pytest.mark.parametrize("name", ["a.avi", "a.mp3", "a.png"])
 def test_another_ending_is_refused(name):
-    with pytest.raises(PictureError, match=r"must end with \.mp4, \.webm, \.gif, \.webp, or name a folder"):
+    with pytest.raises(
+        PictureError, match=r"must end with \.mp4, \.webm, \.gif, \.webp or \.html, or name a folder"
+    ):
         kind_of(name)
 
 

@@ -1,0 +1,84 @@
+"""Which launches are counted as compiled, one after the other, and which no longer."""
+
+import threading
+
+import pytest
+
+from sessions import application, matmul
+from tilescope.app.control import compiled_job
+from tilescope.app.control.compiled_job import CompiledJob
+from tilescope.app.model.session import build_session
+from tilescope.tracer.as_compiled.job import CompiledCounters
+from windows import until
+
+
+class PlayedCounting:
+    """Counts when it is told to, or is cancelled."""
+
+    def __init__(self):
+        self.begun, self.cancelled, self.go_on = [], 0, threading.Event()
+
+    def count(self, session):
+        self.begun.append(session)
+        assert self.go_on.wait(30)
+        self.go_on.clear()
+        if self.cancelled:
+            self.cancelled = 0
+            return CompiledCounters(reason="Its compiled code was not counted since it was cancelled.")
+        session.add_compiled(CompiledCounters("LLVM", dict(session.counters.total)))
+        return session.compiled
+
+    def cancel(self):
+        self.cancelled += 1
+        self.go_on.set()
+
+
+@pytest.fixture
+def played(monkeypatch):
+    application()
+    counting = PlayedCounting()
+    monkeypatch.setattr(compiled_job, "compiled_counters_of", counting.count)
+    monkeypatch.setattr(compiled_job, "counting", lambda: counting)
+    yield counting
+    counting.go_on.set()
+
+
+def session():
+    one = matmul(m=8, k=8, n=8, tile=4)
+    return build_session(one.launch, one.trace, one.scenario)
+
+
+def test_nothing_is_counted_while_pictures_are_drawn(played):
+    free = []
+    job, wanted = CompiledJob(lambda: bool(free)), session()
+    job.want([wanted])
+    until(lambda: not job.is_idle())
+    assert played.begun == []
+    free.append(True)
+    until(lambda: played.begun == [wanted])
+    played.go_on.set()
+    until(job.is_idle)
+    assert wanted.compiled.reason == ""
+
+
+def test_a_count_that_nobody_waits_for_is_ended_and_the_next_one_made(played):
+    job, first, second = CompiledJob(), session(), session()
+    found = []
+    job.found.connect(found.append)
+    job.want([first])
+    until(lambda: played.begun == [first])
+    job.want([second])  # and nothing lets the first one end
+    until(lambda: played.begun == [first, second])
+    played.go_on.set()
+    until(job.is_idle)
+    assert first.compiled is None
+    assert found == [second]
+
+
+def test_what_is_known_is_not_counted_again(played):
+    job, known = CompiledJob(), session()
+    known.add_compiled(CompiledCounters("LLVM"))
+    job.want([known])
+    assert job.is_idle()
+    job.want_too(known)
+    assert job.is_idle()

@@ -1,0 +1,167 @@
+"""Accesses outside arrays and results that differ from NumPy, as every view shows them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QRectF
+
+from launching import Array, trace
+from launching import launch as launch_text
+from sessions import picture
+from tilescope.app.model.session import Selection, Session, build_session
+from tilescope.app.views.common.descriptions import warp_captions
+from tilescope.app.views.common.differences import differences_of, differing_now
+from tilescope.app.views.common.outside import outside_of
+from tilescope.app.views.inspect.thread import ThreadView, rows_of, thread_activity
+from tilescope.app.views.memory.descriptions import hover_text
+from tilescope.app.views.warp.lanes import lanes_of
+from tilescope.app.views.warp.lanes_text import figures, lane_text
+from tilescope.app.widgets.theme import Theme
+from tilescope.kernels.scenarios.catalogue import find
+from tilescope.tracer.model.plan import launch_of, parse_spec
+from tilescope.tracer.simulator.numba_patch import run
+from views import show_memory, show_panel, show_timeline
+
+SHIFT = """
+@cuda.jit
+def kernel(a, out):
+    i = cuda.grid(1)
+    out[i] = a[i + {0}]
+"""
+TILES = """
+@cuda.jit
+def kernel(a, out):
+    tile_a = cuda.shared.array((4, 4), float32)
+    tile_b = cuda.shared.array((4, 4), float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    tile_a[ty, tx] = a[ty * 4 + tx]
+    tile_b[ty, tx] = a[ty * 4 + tx]
+    cuda.syncthreads()
+    total = float32(0)
+    for j in range(4):
+        total += tile_a[ty, j] * tile_b[j, tx + 1]
+    out[ty * 4 + tx] = total
+"""
+
+
+def session(folder, text: str, block: tuple[int, int, int] = (16, 1, 1), n: int = 16) -> Session:
+    arguments = (Array((n,), fill="arange"), Array((n,), fill="zeros"))
+    launched = launch_text(folder, text, arguments, grid=(1, 1, 1), block=block)
+    return build_session(
+        launched, trace(folder, text, arguments, grid=(1, 1, 1), block=block), None
+    ).examined()
+
+
+def red_pixels(image, box: QRectF, colour) -> int:
+    """Return how many pixels of a box have a colour, or nearly."""
+    found = 0
+    for x in range(int(box.left()), int(box.right()) + 1):
+        for y in range(int(box.top()), int(box.bottom()) + 1):
+            if image.rect().contains(x, y):
+                pixel = image.pixelColor(x, y)
+                parts = zip(pixel.getRgb()[:3], colour.getRgb()[:3], strict=True)
+                found += all(abs(one - other) < 12 for one, other in parts)
+    return found
+
+
+def finding(session: Session):
+    (found,) = [f for f in session.findings if f.kind == "bounds"]
+    return found
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("offset", [1, -17, 40])
+def test_a_cell_with_a_red_cross_stands_beside_the_array(tmp_path, offset, theme):
+    made = session(tmp_path, SHIFT.format(offset))
+    moment = finding(made).moment
+    look = Theme.named(theme)
+    view = show_memory(made, float(moment), size=(700, 300), theme=look)
+    first, last = view.position_of(0, 0), view.position_of(0, 15)
+    cell = (last.x() - first.x()) / 15
+    left, right = first.x() - cell / 2, last.x() + cell / 2
+    box = (
+        QRectF(right, last.y() - 15, cell, 30) if offset > 0 else QRectF(left - cell, last.y() - 15, cell, 30)
+    )
+    red = look.colour("bad")
+    assert red_pixels(picture(view), box, red) > 10
+    later = show_memory(made, float(made.end), size=(700, 300), theme=look)
+    assert made.end == moment or red_pixels(picture(later), box, red) == 0
+
+
+def test_a_click_on_the_finding_lands_on_the_access_itself(tmp_path):
+    made = session(tmp_path, TILES, block=(4, 4, 1))
+    found = finding(made)
+    (request,) = made.memory.request_rows(found.moment)
+    assert made.trace.buffers[int(made.requests.buffer[request])].name == "tile_b"
+    assert found.threads[0] == (0, 3)
+    shown = outside_of(made).shown(found.moment, 0)
+    assert [access.text for access in shown] == ["tile_b[0, 4]"]
+
+
+def test_every_view_says_that_lanes_are_out_of_bounds(tmp_path):
+    made = session(tmp_path, TILES, block=(4, 4, 1))
+    moment, selection = finding(made).moment, Selection(0, 3)
+    assert "4 lanes out of bounds: tile_b[0, 4]" in warp_captions(made, moment, selection)[0]
+    (request,) = made.memory.request_rows(moment)
+    lanes = lanes_of(made, request)
+    assert ("4", "lanes out of bounds") in figures(lanes)
+    assert lane_text(lanes, 3).endswith("accesses tile_b[0, 4], which is out of bounds.")
+    rows = rows_of(made, thread_activity(made, selection), moment)
+    assert rows["Now"] == "reads tile_b[0, 4]: out of bounds"
+    assert "out of bounds" not in rows_of(made, thread_activity(made, Selection(0, 0)), moment)["Now"]
+    assert isinstance(show_panel(ThreadView, made, float(moment), selection), ThreadView)
+
+
+def test_one_lane_is_one_lane(tmp_path):
+    made = session(tmp_path, SHIFT.format(1))
+    assert "; 1 lane out of bounds: a[16]" in warp_captions(made, finding(made).moment, Selection())[0]
+
+
+@pytest.mark.parametrize("text", [SHIFT.format(1), SHIFT.format(40)])
+def test_the_timeline_has_a_mark_where_lanes_are_out_of_bounds(tmp_path, text):
+    made = session(tmp_path, text)
+    view = show_timeline(made, 0.0, size=(600, 120))
+    at, red, image = view.places, view.theme.colour("bad"), picture(view)
+
+    def column(moment: int) -> QRectF:
+        return QRectF(at.x(moment) + 2, at.rows.top(), at.column(moment) - 4, at.rows.height())
+
+    marked = {moment for moment in range(1, made.end + 1) if red_pixels(image, column(moment), red)}
+    assert finding(made).moment in marked
+    assert marked == {moment for _, moment in outside_of(made).of_warps(0)}
+
+
+def racing() -> Session:
+    scenario, values, options = parse_spec(
+        "matmul-tiled:m=16,k=16,n=16,tile=8,without=barrier1,schedule=random,seed=3"
+    )
+    launched = launch_of(scenario, values, **options)
+    return build_session(launched, run(launched, lambda done, of: None), scenario)
+
+
+def test_elements_that_differ_from_numpy_are_marked_and_say_what_numpy_has():
+    made = racing()
+    check = made.trace.check
+    assert check is not None and check.differing > 0
+    ((number, found),) = differences_of(made).items()
+    assert made.trace.buffers[number].name == "c" and len(found.elements) == check.differing
+    assert len(differing_now(made, number, 0)) == 0
+    assert differing_now(made, number, made.end).tolist() == found.elements.tolist()
+    first = int(found.elements[0])
+    assert "NumPy has " in hover_text(made, number, first, made.end, Selection())
+    right = next(n for n in range(256) if n not in set(found.elements.tolist()))
+    assert "NumPy" not in hover_text(made, number, right, made.end, Selection())
+    view = show_memory(made, float(made.end), size=(900, 800))
+    image, red = picture(view), view.theme.colour("bad")
+    places = [view.position_of(number, element) for element in (first, right)]
+    boxes = [QRectF(p.x() - 9, p.y() - 9, 18, 18) for p in places]
+    assert red_pixels(image, boxes[0], red) > red_pixels(image, boxes[1], red)
+
+
+def test_nothing_is_marked_where_the_result_is_right():
+    scenario = find("matmul-tiled")
+    launched = launch_of(scenario, {"m": 16, "k": 16, "n": 16, "tile": 8})
+    made = build_session(launched, run(launched, lambda done, of: None), scenario)
+    assert not differences_of(made) and not len(outside_of(made))
+    assert np.array_equal(differing_now(made, 2, made.end), [])

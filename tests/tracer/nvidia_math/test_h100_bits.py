@@ -1,0 +1,141 @@
+"""Results of both engines equal those of an H100 bit for bit, in the cases of `h100_more.json`.
+
+Where libdevice is not installed, the cases that call it are skipped. What libdevice takes from a GPU's own
+approximations is near to the GPU's results only.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from functools import cache
+
+import numpy as np
+import pytest
+
+from folders import DATA
+from tilescope.tracer.nvidia_math.bitcode import available, is_exact
+
+ENGINES = ("simulator", "compiled")
+RECORDED = [case for case in json.loads((DATA / "h100_more.json").read_text()) if "out" in case]
+# Computed without libdevice, or exactly by any library.
+PLAIN = {
+    "floor", "ceil", "trunc", "fabs", "sqrt", "fmod", "copysign", "degrees", "radians", "modf", "frexp", "ldexp",
+    "remainder",
+}  # fmt: skip
+# The simulator does not fuse these forms yet: negated products, powers, casts, and what LLVM narrows to float32.
+UNFUSED_IN_SIMULATOR = (
+    "-(x[i] * y[i])",
+    "x[i] ** ",
+    "(x[i] - y[i]) ** 2",
+    "x[i] * y[i] + 1 ",
+    "1 / (1 +",
+    "float32(x[i] * ",
+)
+OTHER_NAMES = {"gamma": "tgamma"}
+NEAR = 2  # units in the last place, by which an approximation may differ
+PROGRAM = """
+import json, math, sys
+import numpy as np
+from numba import cuda, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64
+"""
+KERNEL = """
+@cuda.jit
+def kernel_{number}(x, y, w, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = {expression}
+"""
+LAUNCHES = """
+results = []
+for number, case in enumerate(json.load(open(sys.argv[1]))):
+    given = [np.frombuffer(bytes.fromhex(case[name]), case["dtype"]).copy() for name in "xyw"]
+    out = np.zeros(len(case["out"]) // 2 // np.dtype(case["out_dtype"]).itemsize, case["out_dtype"])
+    globals()[f"kernel_{number}"][1, 64](*given, out)
+    results.append(out.tobytes().hex())
+json.dump(results, open(sys.argv[2], "w"))
+"""
+
+
+def group(case):
+    """Return the group of a case: one program runs all of a group."""
+    functions = "functions" if functions_of(case) else "arithmetic"
+    return f"{functions} of {case['dtype']}"
+
+
+def functions_of(case):
+    """Return the functions of libdevice that a case calls."""
+    expression, single = case["case"], case["dtype"] != "float64"
+    names = [name for name in re.findall(r"math\.(\w+)", expression) if name not in PLAIN]
+    names += re.findall(r"cuda\.(cbrt)", expression)
+    names += re.findall(r"fp16\.h(sin|exp|log)", expression)
+    names += (
+        ["pow"]
+        if "** y[i]" in expression
+        else ["hypot"]
+        if expression.startswith("abs(x[i]) complex")
+        else []
+    )
+    made = [OTHER_NAMES.get(name, name) + ("f" if single else "") for name in names]
+    return made + re.findall(r"libdevice\.(\w+)", expression)
+
+
+GROUPS = sorted({group(case) for case in RECORDED})
+
+
+@cache
+def results(engine, name, folder):
+    """Return what the cases of a group come to."""
+    cases = [case for case in RECORDED if group(case) == name]
+    text = PROGRAM
+    for number, case in enumerate(cases):
+        expression = re.sub(r" \S+->\S+$", "", case["case"])
+        text += KERNEL.format(number=number, expression=expression)
+    program, given, made = folder / "program.py", folder / "cases.json", folder / "results.json"
+    program.write_text(text + LAUNCHES)
+    given.write_text(json.dumps(cases))
+    command = [sys.executable, "-m", "tilescope", "run", "--quiet", "--engine", engine, program, given, made]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    return zip(cases, json.loads(made.read_text()), strict=True)
+
+
+def as_numbers(text, dtype):
+    return np.frombuffer(bytes.fromhex(text), dtype)
+
+
+def differing(found, expected):
+    """Return which results differ in their bits; a nan is one, whatever its bits."""
+    if found.dtype.kind not in "fc":
+        return found != expected
+    bits = f"V{found.dtype.itemsize}"
+    return (found.view(bits) != expected.view(bits)) & ~(np.isnan(found) & np.isnan(expected))
+
+
+def distance(found, expected):
+    """Return by how many units in the last place two floats of one sign differ."""
+    bits = f"i{found.dtype.itemsize}"
+    return int(abs(found.view(bits).astype(np.int64) - expected.view(bits).astype(np.int64)).max())
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", GROUPS)
+def test_results_are_an_h100s_bit_for_bit(tmp_path, engine, name):
+    if name.startswith("functions") and not available():
+        pytest.skip("libdevice is not installed (the extra `nvidia`)")
+    wrong = []
+    for case, made in results(engine, name, tmp_path):
+        if engine == "simulator" and case["case"].startswith(UNFUSED_IN_SIMULATOR):
+            continue
+        found, expected = (as_numbers(text, case["out_dtype"]) for text in (made, case["out"]))
+        different = differing(found, expected)
+        if not different.any():
+            continue
+        if any(not is_exact(f"__nv_{function}") for function in functions_of(case)):
+            if "fast_" not in case["case"] and distance(found[different], expected[different]) > NEAR:
+                wrong.append(case["case"])
+            continue
+        wrong.append(case["case"])
+    assert wrong == []
