@@ -315,7 +315,7 @@ def _size_and_differences(mine: MeasuredTime) -> tuple[str, str]:
     )
     known = NEWER | row.parameters
     others = [
-        (f"{name.replace('_', ' ')} {value}", f"{name.replace('_', ' ')} {known[name]}")
+        (f"{_words_of(name)} {value}", f"{_words_of(name)} {known[name]}")
         for name, value in asked.parameters.items()
         if name in known and name not in (*SIZES, *CONTENTS, "dtype") and value != known[name]
     ]
@@ -327,6 +327,11 @@ def _size_and_differences(mine: MeasuredTime) -> tuple[str, str]:
         ", ".join([own, *(other for other, _ in others)]),
         ", ".join([_sides_text(row), *(other for _, other in others)]),
     )
+
+
+def _words_of(name: str) -> str:
+    """Return a parameter's name as it is read."""
+    return name.removeprefix("num_").replace("_", " ")
 
 
 def _types_text(row: Row) -> str:

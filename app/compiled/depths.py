@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from ...kernels.scenarios.scenario import joined_words
+from ...kernels.scenarios.suggestions import joined_words
 from ...tracer.as_compiled.job import CompiledCounters
 from ...tracer.measure.recorded_counters import LaunchCounters, recorded_counters_of
 from ...tracer.model.counter_names import GROUPS, NAMES

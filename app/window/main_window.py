@@ -329,8 +329,13 @@ class MainWindow(QMainWindow):
         return self.stage.focused()
 
     def _turn(self, old: QWidget | None, new: QWidget | None) -> None:
-        """Follow the focus to a pane; Qt's own choice after a hidden widget is replaced by the pictures."""
-        if _is_gone(old) and new is not None and self.isAncestorOf(new) and not _are_side_by_side(old, new):
+        """Follow the focus to a pane; where Qt moves it from a hidden widget to the toolbar, the pictures take it."""
+        if (
+            _is_gone(old)
+            and new is not None
+            and self.toolbar.isAncestorOf(new)
+            and not _are_side_by_side(old, new)
+        ):
             self.central.focus_pictures()
         else:
             self.central.turn_to(new)

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from types import SimpleNamespace
 
+import msgspec
 import numpy as np
 import pytest
 from PySide6.QtGui import QImage
@@ -18,6 +19,7 @@ from PySide6.QtGui import QImage
 import tilescope
 from launching import Array, launch
 from tilescope.api.findings import Finding
+from tilescope.tracer.model.launch import decode, encode
 from tilescope.tracer.simulator.numba_patch import run as run_simulator
 from tilescope.tracer.storage.trace_file import load
 
@@ -214,3 +216,23 @@ def test_words_that_are_not_known_are_refused_before_anything_runs(words, senten
     if "fail_on" not in words:
         with pytest.raises(tilescope.TilescopeError, match=re.escape(sentence)):
             tilescope.trace(None, **words)
+
+
+def test_counters_as_compiled_are_those_of_what_the_compiler_leaves(tmp_path):
+    text = "@cuda.jit\ndef kernel(a, unused, out):\n    i = cuda.grid(1)\n    x = unused[i]\n    out[i] = a[i] * a[i]\n"
+    arrays = (Array((64,), fill="arange"), Array((64,)), Array((64,)))
+    described = launch(tmp_path, text, arrays, grid=(2, 1, 1), block=(32, 1, 1))
+    trace = run_simulator(described, lambda done, of: None)
+    traced = tilescope.TracedLaunch(lambda: trace)
+    assert traced.counters["global_load_requests"] == 6
+    assert traced.compiled_counters["global_load_requests"] == 2
+    assert traced.compiler.startswith("LLVM")
+
+
+def test_a_kernel_that_can_t_be_compiled_has_no_counters_as_compiled(doubled):
+    text = DOUBLE.replace("2 * a[i]", "unknown(a[i])")
+    trace = doubled._recorded[0]
+    described = msgspec.structs.replace(decode(trace.launch), source=text)
+    changed = msgspec.structs.replace(trace, launch=encode(described))
+    with pytest.raises(tilescope.TilescopeError, match="kernel has no compiled counters"):
+        _ = tilescope.TracedLaunch(lambda: changed).compiled_counters

@@ -39,8 +39,9 @@ class BufferContents:
     The state at moment m includes every request with moment <= m; of several stores to an element the one of
     the largest step counts. An element that is accessed at the moment holds what that access saw or left: lanes of a
     warp may have run apart, and a load may have come before a store that is shown before it. Of several accesses the
-    last one counts, or a load or store of the thread that is looked at. The end holds what the launch left. Shared buffers exist once per block and local ones once per thread: `block` and
-    `thread` say which, and don't matter for others. Work on a buffer is done when it is first asked for.
+    last one counts, or a load or store of the thread that is looked at. The end holds what the launch left. Shared
+    buffers exist once per block and local ones once per thread: `block` and `thread` say which, and don't matter for
+    others. Work on a buffer is done when it is first asked for.
     Buffers whose bytes overlap are kept apart: a store through one does not show in the other.
     """
 

@@ -21,6 +21,8 @@ from ..nvidia_math.contraction import as_nvidia_computes
 class _Library(JITCodeLibrary):  # type: ignore[misc]  # Numba is untyped to mypy
     """A library whose functions are optimised once, when all that they call is linked."""
 
+    _final_module: Any
+
     def _optimize_functions(self, ll_module: Any) -> None:
         ll_module.data_layout = self._codegen._data_layout
 

@@ -35,7 +35,7 @@ class Signature(NamedTuple):
 
 def libdevice_function(function: Callable[..., Any], *kinds: str) -> Signature | None:
     """Return what computes a function of `math` for arguments of these types; None where libdevice has nothing."""
-    return signature_of(_called().get((function, kinds), ""))
+    return signature_of(_called().get((function, kinds), "")) if available() else None
 
 
 @cache

@@ -42,7 +42,7 @@ def finish(record: RunRecord, file: str, made_by: str) -> Trace:
         warp_barriers=arrivals[1],
         outside=outside,
         sources=sources,
-        made_by=made_by,
+        made_by=f"{made_by}; {record.inexact}" if record.inexact else made_by,
     )
     return replace(made, check=_check(record, made))
 

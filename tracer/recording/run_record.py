@@ -50,6 +50,7 @@ class RunRecord:
     raised: BaseException | None = None  # what `error` tells of
     notice: str = ""  # one sentence about what is missing
     untyped: str = ""  # why it ran with Python's arithmetic instead of Numba's, "" where it did not
+    inexact: str = ""  # which results may differ from a GPU's in their last bits, "" where none may
     _records: dict[int, NDArray[Any]] = field(default_factory=dict)  # as `initial`; traces do without it
     _addresses: dict[str, int] = field(default_factory=dict)  # bytes taken of each space
     _dynamic: Buffer | None = None  # the bytes of dynamic shared memory

@@ -14,7 +14,7 @@ from ..model.launch import Launch
 from ..model.trace import Trace
 from ..recording.kernel_loader import LoadError
 from ..simulator.host.launch_checks import check_limits
-from ..simulator.numba_patch import recording_of
+from ..simulator.numba_patch import recording_of, refusal_of_launch, refusal_text
 from ..type_inference.rebuilt_kernel import NotRebuilt
 from .engine import Report
 from .launch_size import LaunchRefused, check_size, is_too_large, sampled_blocks
@@ -25,7 +25,8 @@ from .program_launch import ProgramLaunch
 def run_call(folder: Path, report: Report) -> Trace:
     """Run the call in a folder and return its trace; its memories in the folder then hold what the kernel left there.
 
-    `report(done, of)` is called as blocks end. Of a launch that is too large some blocks run. Raises LoadError.
+    `report(done, of)` is called as blocks end. Of a launch that is too large some blocks run. Raises LoadError, also
+    where Numba does not compile the kernel for a GPU.
     """
     call = load_call(folder)
     stand_for_program(call)
@@ -46,6 +47,9 @@ def run_call(folder: Path, report: Report) -> Trace:
 
 
 def _traced(launch: Launch, configured: Any, arguments: tuple[Any, ...], report: Report) -> Trace:
+    refusal = refusal_of_launch(configured, arguments)
+    if refusal is not None:
+        raise LoadError(refusal_text(configured.fn.__name__, refusal))
     names = tuple(inspect.signature(configured.fn).parameters)
     attempt = ProgramLaunch()
     with recording_of(launch, names, report, attempt.choose):

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..model.array_types import Columns
 from ..model.trace import STOPPED, Dim3, KernelError, Op, poisoned, unravel
 from ..model.user_code import Code, user_code_for
+from ..nvidia_math.precision import inexact, names_of
 from ..recording.bytecode_positions import assigned_name, is_our_own, position
 from ..recording.fixed_width_ints import integer_casts
 from ..recording.partial_totals import totals_of_columns
@@ -181,7 +182,7 @@ class Execution:
         arithmetic, which runs in its stead; `untyped`, why it has Python's.
         """
         record = self.record
-        record.untyped = untyped
+        record.untyped, record.inexact = untyped, inexact(names_of(kernel))
         record.grid, record.dim = grid, dim
         self.recorder.to_the_end = record.to_the_end
         self.scheduler.user_code = user_code_for(kernel.__code__.co_filename)

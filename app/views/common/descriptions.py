@@ -6,8 +6,8 @@ import numpy as np
 
 from ....tracer.analysis.requests import REQUEST_KINDS
 from ....tracer.model.trace import WARP, Buffer, Op
-from ...model.outside import outside_of
 from ...model.session import Selection, Session
+from .outside import outside_of
 from .wording import buffer_text, count_text, element_text, plural
 
 VERBS = {"load": ("reads", "from"), "store": ("writes", "to"), "atomic": ("updates", "in")}

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QListWidget, QListWidgetItem,
 
 from ....tracer.model.array_types import Ints
 from ....tracer.model.trace import WARP, Op
-from ...model.outside import outside_of
 from ...model.session import Selection, Session
 from ...model.spotlight import Lit
 from ...widgets.patterns import WAITING, mixed, swatch
@@ -25,6 +24,7 @@ from ..common.activity import (
     warp_activity,
     warp_status,
 )
+from ..common.outside import outside_of
 from ..common.view import View
 from ..common.wording import access_kind, access_text, element_text, outside_text, phase_text
 from .picker import Picker

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....tracer.model.trace import WARP, is_poison
-from ...model.differences import expected_at
 from ...model.session import Selection, Session
 from ..common.descriptions import index_of
+from ..common.differences import expected_at
 from ..common.heat import HEATS, element_heat
 from ..common.wording import block_text, coordinates_text, count_text, element_text, plural, value_text
 from .layout.sheet import is_image

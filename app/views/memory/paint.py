@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QByteArray, QDataStream, QLineF, QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QPixmap, QPolygonF
+from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QPen, QPixmap, QPolygonF
 
 from ....tracer.model.array_types import Ints
 from ...widgets.patterns import mixed
@@ -25,6 +25,7 @@ from ..common.geometry import Box
 from . import outlines
 from .footprints import Footprint
 from .layout.buffer_place import BufferPlace
+from .layout.ghosts import Ghost
 from .lit_cells import LitCells
 from .outlines import CellRect
 from .view_data import AccessMark
@@ -36,6 +37,7 @@ GRID_FROM, SHAPES_FROM = 4.0, 8.0  # sides of a cell from which these are drawn,
 IMAGE_GRID_FROM = 16.0  # of an image, which lines between its pixels would grey
 MOST_RECTANGLES = 2048  # pixels of a sheet that are drawn one by one on paper
 SHARP = 256  # pixels along an image on paper, from which on a reader that smooths it does no harm
+GHOST_TEXT = 10  # the size of the index of a cell outside an array
 MOST_SIGNS = 3  # exclamation marks at the elements of a race
 SIGN, FRAME = 13, 9.0  # pixels: an exclamation mark, and the most that a frame reaches beyond its cells
 
@@ -441,6 +443,41 @@ def draw_differing(painter: QPainter, place: BufferPlace, elements: Ints, theme:
     if is_large:
         painter.strokePath(frames, pen(theme.palette.bad, 1.2))
     painter.fillPath(fill, theme.colour("bad"))
+
+
+def ghosts_area(ghosts: Sequence[Ghost]) -> QRectF:
+    """Return the room that cells outside arrays take, with their labels."""
+    box = QRectF()
+    for ghost in ghosts:
+        x, y, width, height = ghost.box
+        box = box.united(QRectF(x, y, width, height).adjusted(-70, -18, 70, 18))
+    return box
+
+
+def draw_ghosts(painter: QPainter, ghosts: Sequence[Ghost], theme: Theme) -> None:
+    """Draw the cells, dashed and crossed out, and the labels of those that lie farther away."""
+    red = theme.colour("bad")
+    painter.save()
+    painter.setBrush(theme.colour("panel"))
+    for ghost in ghosts:
+        box = QRectF(*ghost.box).adjusted(1, 1, -1, -1)
+        dashed = QPen(pen(red, 1.4))
+        dashed.setStyle(Qt.PenStyle.DashLine)
+        painter.setPen(dashed)
+        painter.drawRect(box)
+        inset = math.floor(min(box.width(), box.height()) / 5)
+        cross = box.adjusted(inset, inset, -inset, -inset)
+        painter.setPen(pen(red, 2.0))
+        painter.drawLine(cross.topLeft(), cross.bottomRight())
+        painter.drawLine(QPointF(cross.right(), cross.top()), QPointF(cross.left(), cross.bottom()))
+        if ghost.label:
+            painter.setFont(theme.font(GHOST_TEXT, bold=True))
+            wide = painter.fontMetrics().horizontalAdvance(ghost.label) + 4
+            left = min(box.center().x() - wide / 2, box.right() + 1 - wide)
+            room = QRectF(left, box.bottom() + 1, wide, theme.px(14))
+            painter.fillRect(room, theme.colour("panel"))
+            painter.drawText(room, Qt.AlignmentFlag.AlignCenter, ghost.label)
+    painter.restore()
 
 
 def draw_ring(painter: QPainter, box: QRectF, theme: Theme) -> None:

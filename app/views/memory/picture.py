@@ -11,26 +11,27 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRect, QRectF
 from PySide6.QtGui import QPainter, QPainterPath, QPixmap
 
-from ...model.differences import differences_of, differing_now
-from ...model.outside import outside_of
 from ...model.session import Selection, Session
 from ...widgets.theme import Theme
 from ..common import cell_colours
 from ..common.canvas import Canvas
 from ..common.descriptions import warp_captions
+from ..common.differences import differences_of, differing_now
 from ..common.dimming import VEIL, dimmed, faintly
 from ..common.drawing import Words, box_of, clipped, draw_words, is_vector, rect, width_of
 from ..common.exchange_paint import LANES, draw_exchange
 from ..common.geometry import Box
+from ..common.outside import outside_of
 from ..common.pieces import Piece, Pieces, Same, area, draw_pieces
 from ..common.wording import block_text, coordinates_text
-from . import descriptions, ghosts
+from . import descriptions
 from . import legend as legend
 from . import paint as paint
 from . import text as words
 from .arrangement import MemoryArrangement, ViewState
 from .footprints import Footprint, Footprints, phase_at
 from .layout.buffer_place import BufferPlace, MemoryLayout
+from .layout.ghosts import Ghost, ghosts_of
 from .layout.sheet import Sheet
 from .lit_cells import parted, parted_loads, standing_out
 from .loads import DrawnLoads, MovingLoads, Ways
@@ -167,15 +168,15 @@ class MemoryPicture(MemoryArrangement):
             return []
         key = (state.now, Same(layout), self.clip(state))
 
-        def found() -> list[ghosts.Ghost]:
+        def found() -> list[Ghost]:
             accesses = outside_of(session).shown(math.floor(state.moment), state.selection.block)
-            return ghosts.ghosts_of(accesses, session.trace.buffers, layout.places, self.clip(state))
+            return ghosts_of(accesses, session.trace.buffers, layout.places, self.clip(state))
 
         shown = self._once("ghosts", found, key)
         if not shown:
             return []
-        draw = partial(ghosts.draw_ghosts, ghosts=shown, theme=self.theme)
-        return [Piece("ghosts", tuple(shown), area(ghosts.area_of(shown)), draw)]
+        draw = partial(paint.draw_ghosts, ghosts=shown, theme=self.theme)
+        return [Piece("ghosts", tuple(shown), area(paint.ghosts_area(shown)), draw)]
 
     def _mark_pieces(self, state: ViewState, layout: MemoryLayout) -> list[Piece]:
         """Return the cells that are accessed now, as marks."""

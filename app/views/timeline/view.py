@@ -21,7 +21,6 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from ....tracer.hardware.moment_clock import MomentClock, moment_clock, phase_cycles, segments_of
 from ....tracer.hardware.timeline import Timeline
 from ....tracer.model.trace import WARP
-from ...model.outside import outside_of
 from ...model.session import Selection, Session
 from ...model.spotlight import Lit
 from ...widgets.plain_text import plain_tip
@@ -29,6 +28,7 @@ from ...widgets.theme import Theme
 from ..common.activity import BlockActivity, block_activity
 from ..common.dimming import dimmed
 from ..common.drawing import ON_PAPER, is_vector
+from ..common.outside import outside_of
 from ..common.view import View
 from .hit_test import TimelinePart, block_at, phase_start, text_at, warp_at
 from .image import Codes, codes, lanes

@@ -13,8 +13,8 @@ from ....tracer.analysis.request_cost import BANKS, SECTOR, WORD
 from ....tracer.analysis.requests import REQUEST_KINDS
 from ....tracer.model.array_types import Ints
 from ....tracer.model.trace import WARP, Buffer, Op
-from ...model.outside import outside_of
 from ...model.session import Selection, Session
+from ..common.outside import outside_of
 
 LINE = 128  # bytes: four sectors that the cache keeps together
 

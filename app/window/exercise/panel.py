@@ -20,7 +20,7 @@ from .picture import PictureProblem, PictureView
 from .result import ResultHead, ResultRows
 from .words import headline, rows_of, summary
 
-LEAST = 0.3  # of the height, which the result has where the task is long
+LEAST = 0.4  # of the height, which the result has where the task is long
 SMALLEST = 0.7  # of its size, to which the picture shrinks where all is seen then
 BEFORE = "Of the text before. "
 SHORT_CODE = re.compile(r"<code>[^<]{,24}</code>")  # which stays on one line
@@ -72,6 +72,44 @@ class ScrolledColumn(QScrollArea):
         self.column.setSpacing(theme.px(8))
 
 
+class HintBox(QFrame):
+    """A hint under its heading, which folds it away and opens it again. folded: it was, or was opened."""
+
+    folded = Signal()
+
+    def __init__(self, number: int, html: str, theme: Theme) -> None:
+        super().__init__()
+        self.setObjectName("hint")
+        self.number = number
+        self.head = button(
+            f"Hint {number}", "Fold this hint, or open it", run=lambda: self.open(self.text.isHidden())
+        )
+        self.head.setObjectName("link")
+        self.text = RichLabel(html)
+        self.text.setWordWrap(True)
+        self.column = QVBoxLayout(self)
+        self.column.addWidget(self.head)
+        self.column.addWidget(self.text)
+        self.set_theme(theme)
+        self.open(True)
+
+    def open(self, is_open: bool) -> None:
+        """Show the hint, or its heading only."""
+        self.text.setVisible(is_open)
+        self.head.setText(f"Hint {self.number} {'▾' if is_open else '▸'}")
+        self.folded.emit()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take colours and text size."""
+        self.text.setFont(theme.font(13.5))
+        self.head.setFont(theme.font(13.5, bold=True))
+        self.column.setContentsMargins(theme.px(8), theme.px(4), theme.px(8), theme.px(4))
+        self.column.setSpacing(theme.px(2))
+        self.setStyleSheet(
+            f"QFrame#hint {{ background: {theme.palette.badge}; border: none; border-radius: {theme.px(6)}px; }}"
+        )
+
+
 class ExercisePanel(QFrame):
     """Shows an exercise and its verdict.
 
@@ -94,7 +132,7 @@ class ExercisePanel(QFrame):
         self._joy = self._reveals = False
         self.title, self.task, self.picture = PlainLabel(), RichLabel(), PictureView(theme)
         self.picture_problem = PlainLabel()
-        self.hint_texts: list[RichLabel] = []
+        self.hint_boxes: list[HintBox] = []
         self.told = PlainLabel()  # what is wrong with the exercise, or with what is remembered
         self.told.setObjectName("wrong")
         self.hint = button("Next hint", "Show a hint, which stays", text="Hint", run=self.hint_asked.emit)
@@ -142,10 +180,10 @@ class ExercisePanel(QFrame):
         self.title.setText(f"{exercise.number}. {exercise.title}" + (" (done)" if done else ""))
         self.task.setText(html_of(exercise.task))
         self._show_picture(exercise)
-        for old in self.hint_texts:
+        for old in self.hint_boxes:
             old.hide()
             old.deleteLater()
-        self.hint_texts, self.hints = [], 0
+        self.hint_boxes, self.hints = [], 0
         self.rows.show_rows((), self.theme)
         self.tell("")
         self.show_hints(hints)
@@ -183,15 +221,15 @@ class ExercisePanel(QFrame):
             self._show_head()
 
     def show_hints(self, count: int) -> None:
-        """Show the first hints, as many as there are of `count`."""
+        """Show the first hints, as many as there are of `count`: the last of them open, those before it folded."""
         assert self.exercise
         for number, hint in enumerate(self.exercise.hints[self.hints : count], self.hints + 1):
-            label = RichLabel(f"<p><b>Hint {number}</b></p>{html_of(hint)}")
-            label.setWordWrap(True)
-            label.setFont(self.theme.font(13.5))
-            self._box(label)
-            self.hint_texts.append(label)
-            self.above.column.insertWidget(self.above.column.count() - 1, label)
+            for old in self.hint_boxes:
+                old.open(False)
+            box = HintBox(number, html_of(hint), self.theme)
+            box.folded.connect(self._soon.start)
+            self.hint_boxes.append(box)
+            self.above.column.insertWidget(self.above.column.count() - 1, box)
         self._reveals = count > self.hints
         self.hints = max(self.hints, min(count, len(self.exercise.hints)))
         self._show_rows()
@@ -199,8 +237,8 @@ class ExercisePanel(QFrame):
 
     def _reveal(self) -> None:
         """Bring the hint that was shown last in sight."""
-        if self.hint_texts:
-            self.above.ensureWidgetVisible(self.hint_texts[-1], 0, 0)
+        if self.hint_boxes:
+            self.above.ensureWidgetVisible(self.hint_boxes[-1], 0, 0)
 
     def tell(self, sentence: str) -> None:
         """Say what is wrong beside the verdict, "" for nothing."""
@@ -261,12 +299,6 @@ class ExercisePanel(QFrame):
         super().resizeEvent(event)
         self._soon.start()
 
-    def _box(self, label: RichLabel) -> None:
-        label.setStyleSheet(
-            f"background: {self.theme.palette.badge}; border-radius: {self.theme.px(6)}px;"
-            f" padding: {self.theme.px(4)}px {self.theme.px(8)}px;"
-        )
-
     def set_theme(self, theme: Theme) -> None:
         """Take colours and text size."""
         self.theme = theme
@@ -278,9 +310,8 @@ class ExercisePanel(QFrame):
         self.task.setFont(theme.font(13.5))
         for label in (self.picture_problem, self.told):
             label.setFont(theme.font(12.5))
-        for hint in self.hint_texts:
-            hint.setFont(theme.font(13.5))
-            self._box(hint)
+        for hint in self.hint_boxes:
+            hint.set_theme(theme)
         for part in (self.above, self.result, self.head, self.picture):
             part.set_theme(theme)
         self.next.setObjectName("primary")

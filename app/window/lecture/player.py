@@ -46,8 +46,8 @@ class LecturePlayer(QObject):
     """Walks through a lecture's steps in a window.
 
     changed: another lecture, step, answer or blank; a step that plays stands now. shown: the picture of the step is
-    there. compiled_asked: the counters of a session as compiled are needed. problem: one sentence, "" where there is none.
-    awaited_changed: another step is waited for, or none.
+    there. compiled_asked: the counters of a session as compiled are needed. problem: one sentence, "" where there is
+    none. awaited_changed: another step is waited for, or none.
 
     stage: of the window. bookmark: says what the window shows. show: has it show another one.
     """

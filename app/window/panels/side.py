@@ -48,12 +48,6 @@ def _explain(theme: Theme) -> View:
     return ExplainView(theme)
 
 
-def _code(theme: Theme) -> View:
-    from ...views.listing.view import ListingView
-
-    return ListingView(theme)
-
-
 def _output(theme: Theme) -> View:
     from ...views.inspect.output import OutputView
 
@@ -67,11 +61,16 @@ class ShowsOutput(Protocol):
     output_of: Callable[[], str]
 
 
+def _code(theme: Theme) -> View:
+    from ...views.listing.view import ListingView
+
+    return ListingView(theme)
+
+
 # What makes the view of a tab: the window starts with the one on top alone.
 MAKERS: dict[str, Callable[[Theme], View]] = {
     "source": SourceView, "thread": _thread, "warp": _warp, "findings": _findings, "explain": _explain,
-    "code": _code,
-    "output": _output,
+    "code": _code, "output": _output,
 }  # fmt: skip
 TABS = tuple(MAKERS)
 

@@ -171,7 +171,7 @@ class ProgramPage(QFrame):
         marks = []
         block = self.text.document().findBlockByNumber(line - 1)
         if line and block.isValid():
-            mark = QTextEdit.ExtraSelection()  # type: ignore[attr-defined]  # PySide's stubs lack it
+            mark = QTextEdit.ExtraSelection()
             tone = self.theme.colour("bad" if self._failed else "accent")
             mark.format.setBackground(mixed(tone, self.theme.colour("panel").name(), 0.75))
             mark.format.setProperty(QTextFormat.Property.FullWidthSelection, True)

@@ -90,7 +90,8 @@ class RecordingFields(QFrame):
             for k in kinds
         ]
         usual = ".gif" if reasons[".mp4"] else ".mp4"
-        self.kind.offer(texts, usual, dict(reasons))
+        tips: dict[object, str] = {suffix: why for suffix, why in reasons.items()}  # noqa: C416
+        self.kind.offer(texts, usual, tips)
         for i, kind in enumerate(kinds):
             if reasons[kind.suffix]:
                 self.kind.disable(i)

@@ -200,9 +200,8 @@ class Toolbar(QFrame):
 
     def has_focus_in_field(self) -> bool:
         """Return whether the user types into a field here, or chooses in one."""
-        return isinstance(QApplication.focusWidget(), NumberField | Combo) and self.isAncestorOf(
-            QApplication.focusWidget()
-        )
+        widget = QApplication.focusWidget()
+        return isinstance(widget, NumberField | Combo) and self.isAncestorOf(widget)
 
     def restore(self) -> None:
         """Show the setups again in place of what the user typed."""

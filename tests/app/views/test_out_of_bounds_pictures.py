@@ -9,10 +9,10 @@ from PySide6.QtCore import QRectF
 from launching import Array, trace
 from launching import launch as launch_text
 from sessions import picture
-from tilescope.app.model.differences import differences_of, differing_now
-from tilescope.app.model.outside import outside_of
 from tilescope.app.model.session import Selection, Session, build_session
 from tilescope.app.views.common.descriptions import warp_captions
+from tilescope.app.views.common.differences import differences_of, differing_now
+from tilescope.app.views.common.outside import outside_of
 from tilescope.app.views.inspect.thread import ThreadView, rows_of, thread_activity
 from tilescope.app.views.memory.descriptions import hover_text
 from tilescope.app.views.warp.lanes import lanes_of

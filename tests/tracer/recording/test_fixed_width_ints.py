@@ -23,7 +23,7 @@ SMALL = {
     "a division by zero": ("int32", "out[i] = 5 // a[i] + 5 % a[i]"),
     "bits": ("int32", "out[i] = cuda.popc(a[i] - 1) + cuda.clz(a[i]) + cuda.ffs(a[i]) + cuda.brev(a[i])"),
     "bits of longs": ("int64", "out[i] = cuda.popc(a[i] - 9) + 100 * cuda.clz(a[i]) + cuda.ffs(a[i] << 35)"),
-    "what an atomic gives": ("uint8", "out[i] = cuda.atomic.add(a, i, 200) * 200"),
+    "what an atomic gives": ("uint32", "out[i] = cuda.atomic.add(a, i, 200) * 2**31"),
 }  # fmt: skip
 
 

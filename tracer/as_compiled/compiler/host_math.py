@@ -71,6 +71,13 @@ def _libdevice(name: str, result: str, parameters: list[str]) -> list[str] | Non
         return [f"  %r = f{binary[1] or binary[2]} {result} %a0, %a1", f"  ret {result} %r"]
     if re.fullmatch(r"f(ma|maf)_r[nzud]", name):
         return _intrinsic("fma", result, 3)
+    return _stand_in(result, parameters)
+
+
+def _stand_in(result: str, parameters: list[str]) -> list[str] | None:
+    """Return a body that only has the type of a function of floats: what it computes is not known without libdevice."""
+    if set(parameters) == {result}:
+        return [f"  ret {result} %a0"]
     return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -33,6 +34,7 @@ from .stand_ins import Table
 from .totals import counters_of, sites_of
 
 KEPT = 32  # kernels whose code is kept
+NO_TARGET = "Numba's CUDA target is not installed (numba-cuda, which there is for Linux and Windows)."
 CONTENDED = (
     "Its atomics are loops of a load and a compare-and-swap, which a GPU repeats where other warps come between: "
     "how often that is, only a GPU knows."
@@ -47,6 +49,8 @@ def count(job: Job) -> CompiledCounters:
     """Return the counters of a launch as compiled, or the reason why there are none."""
     try:
         return _counted(job)
+    except ImportError:
+        return CompiledCounters(reason=NO_TARGET)
     except (NotCountableError, NotRebuilt, LoadError) as error:
         return CompiledCounters(reason=f"{str(error).removesuffix('.')}.")
     except Exception as error:  # noqa: BLE001  # what Numba, LLVM or a kernel's text make of each other
@@ -63,6 +67,8 @@ def _counted(job: Job) -> CompiledCounters:
         memory, table = _live_arguments(job, kernel.ir)
     else:
         launch = job.launch
+        file = launch.kernel.rpartition(":")[0]
+        linecache.cache[file] = (len(launch.source), None, launch.source.splitlines(keepends=True), file)
         size = LaunchSize(launch.grid, launch.block, launch.shared_bytes, launch.blocks)
         kernel = _kernel(job.question or source_question(launch), size.dynamic, job.generates)
         memory, table = _launch_arguments(launch, kernel.ir)

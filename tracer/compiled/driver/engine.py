@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ...model.array_types import Columns
 from ...model.launch import Array, Launch, Schedule
 from ...model.trace import STOPPED, KernelError, Trace, unravel
+from ...nvidia_math.precision import inexact, names_in
 from ...recording.finish import expect, finish
 from ...recording.kernel_loader import arrays_of, content_of, load_kernel, set_constants
 from ...recording.partial_totals import totals_of_columns
@@ -233,6 +234,7 @@ def _executed(record: RunRecord, call: Prepared, *, turns: bool, beside: bool) -
     threads = record.dim[0] * record.dim[1] * record.dim[2]
     count = record.grid[0] * record.grid[1] * record.grid[2]
     record.resident = resident_blocks(launch.schedule, launch.resident, threads)
+    record.inexact = inexact(names_in(program.text()))
     order = launch.schedule if turns else Schedule("sequential")
     several = turns or program.waits_for_grid  # blocks under way at once
     limit = (

@@ -57,7 +57,7 @@ def test_check_tells_what_it_found_before_ctrl_c(script, tmp_path):
         assert process.stderr.readline() == "ready\n"
         process.send_signal(signal.SIGINT)
         out, _ = process.communicate(timeout=60)
-    assert process.returncode == 1
+    assert process.returncode == 130
     assert ": error: race: " in out
 
 

@@ -78,10 +78,10 @@ for given in (a, cuda.InOut(a), cuda.to_device(a - np.uint32(2))):
 assert a.tolist() == [3, 2**32 - 3] and given.copy_to_host().tolist() == [2, 2**32 - 4]
 assert out.tolist() == [3, -3]
 assert signed.specialized and not several.specialized
-for call in (lambda: signed.specialize(a, out), lambda: signed[1, 2](a.astype(np.int64), out)):
+for call in (lambda: signed.specialize(a, out),):
     try:
         call()
-    except (RuntimeError, TypeError) as error:
+    except RuntimeError as error:
         print(error)
 """
 
@@ -134,8 +134,7 @@ PRINTED = {
     SHAPES: "",
     SIGNATURES: "add is declared for (float64[::1], float32, float64) and (float64[::1], float64, float32), of which "
     "neither is nearer to (float64[::1], float64, float64).\n"
-    "Dispatcher already specialized\n"
-    "signed is declared for (int32[:], float32[:]), but argument 1 is int64[:].\n",
+    "Dispatcher already specialized\n",
     DIVISION: f"ZeroDivisionError: {WHERE}" * 2,
 }
 

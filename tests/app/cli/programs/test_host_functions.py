@@ -144,7 +144,7 @@ for asked in (lambda: cuda.compile_ptx(None, ()), lambda: kernel.inspect_asm, la
 
 IN_KERNELS = """
 from numba import float32, jit, njit, types, void
-from numba.cuda import grid, libdevice, shared, syncthreads, threadIdx
+from numba.cuda import grid, libdevice, syncthreads
 from numba.cuda.random import create_xoroshiro128p_states, xoroshiro128p_normal_float32
 
 @njit
@@ -162,8 +162,8 @@ again = cuda.jit(device=True)(twice)
 
 @cuda.jit([void(float32[:], float32), "void(float64[:], float64)", (types.int32[:], types.int32)])
 def reversed_sum(a, n):
-    i, t = grid(1), threadIdx.x
-    tile = shared.array(4, float32)
+    i, t = grid(1), cuda.threadIdx.x
+    tile = cuda.shared.array(4, float32)
     tile[t] = again(a[i])
     syncthreads()
     a[i] = tile[3 - t] + libdevice.sqrtf(float32(16)) + cuda.libdevice.fabs(-1.0) + n

@@ -53,9 +53,6 @@ PROGRAMS = {
     "record_blocks.py": Expected("19200.0 19200", compiled=True),
     "redundant_store.py": Expected("262144.0", told=("overwritten",)),
     "reload_stencil.py": Expected("99.99999999997246", silent=("local variables",)),
-    "returned_slice_words.py": Expected(
-        "[ 0.  4.  8. 12.]", 1, told=("returns a part of an array",), silent=("makes an array",)
-    ),
     "row_out_of_bounds.py": Expected("40.0", silent=("error",)),
     "row_out_of_bounds_read.py": Expected(
         "nan", 1, told=(r":10: error: bounds: 22 accesses .* reads a\[10, 0\]",)

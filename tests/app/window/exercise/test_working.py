@@ -153,19 +153,24 @@ def test_each_goal_shows_its_number_beside_the_stubs_and_what_it_needs(window, f
     assert goal.instead == "you: 12,000, allowed: exactly 4,000"
 
 
-def test_hints_come_one_by_one_and_stay(window, folder):
+def test_hints_come_one_by_one_fold_and_stay(window, folder):
     panel = at_work(window, folder / "01-add-ten.md")
-    assert panel.hint.text() == "Hint 1 of 2" and not panel.hint_texts
+    assert panel.hint.text() == "Hint 1 of 2" and not panel.hint_boxes
     panel.hint.click()
     settle(window)
-    assert [label.isVisible() for label in panel.hint_texts] == [True]
+    assert [box.text.isVisible() for box in panel.hint_boxes] == [True]
     press(window, "Ctrl+Shift+H")
-    assert (
-        len(panel.hint_texts) == 2 and "out.size" in panel.hint_texts[1].text() and not panel.hint.isVisible()
-    )
+    assert "out.size" in panel.hint_boxes[1].text.text() and not panel.hint.isVisible()
+    assert [box.text.isVisible() for box in panel.hint_boxes] == [False, True]
+    assert [box.head.text() for box in panel.hint_boxes] == ["Hint 1 ▸", "Hint 2 ▾"]
+    QTest.mouseClick(panel.hint_boxes[0].head, Qt.MouseButton.LeftButton)
+    assert [box.text.isVisible() for box in panel.hint_boxes] == [True, True]
+    assert panel.head.isVisible()
+    bottom = panel.head.mapTo(panel, panel.head.rect().bottomLeft()).y()
+    assert bottom < panel.height()
     assert remembered(folder)["hints"] == 2
     window.exercises.leave()
-    assert len(at_work(window, folder / "01-add-ten.md").hint_texts) == 2
+    assert len(at_work(window, folder / "01-add-ten.md").hint_boxes) == 2
 
 
 def test_what_is_no_python_yet_is_told_at_its_line_and_the_verdict_stays(window, folder):

@@ -7,10 +7,10 @@ import re
 import numpy as np
 from msgspec import Struct
 
-from ...tracer.findings.out_of_bounds import outside_moments
-from ...tracer.model.array_types import Ints
-from ...tracer.model.trace import WARP, Op
-from .session import Selection, Session
+from ....tracer.findings.out_of_bounds import outside_moments
+from ....tracer.model.array_types import Ints
+from ....tracer.model.trace import WARP, Op
+from ...model.session import Selection, Session
 
 INDICES = re.compile(r"\[(-?\d+(?:, -?\d+)*)\]$")  # at the end of an element's name
 
@@ -36,7 +36,8 @@ class OutsideAccesses:
 
     def shown(self, moment: int, block: int) -> list[OutsideAccess]:
         """Return what is accessed outside arrays at a moment: of shared and local ones by this block alone."""
-        outside, found = self._trace.outside, {}
+        outside = self._trace.outside
+        found: dict[tuple[int, tuple[int, ...]], OutsideAccess] = {}
         for number in np.flatnonzero(self.moments == moment).tolist():
             buffer = int(outside.buffer[number])
             own = self._trace.buffers[buffer].space in ("shared", "local")

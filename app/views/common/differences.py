@@ -6,8 +6,8 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from ...tracer.model.array_types import Ints
-from .session import Session
+from ....tracer.model.array_types import Ints
+from ...model.session import Session
 
 
 class Differences(Struct, frozen=True, eq=False):
@@ -27,14 +27,15 @@ def differences_of(session: Session) -> dict[int, Differences]:
     return found
 
 
-def expected_at(session: Session, buffer: int, element: int) -> object:
+def expected_at(session: Session, buffer: int, element: int) -> np.generic | None:
     """Return what NumPy has for an element that differs from it; None for one that does not."""
     found = differences_of(session).get(buffer)
     if found is None:
         return None
     place = int(np.searchsorted(found.elements, element))
     there = place < len(found.elements) and found.elements[place] == element
-    return found.expected[place] if there else None
+    expected: np.generic = found.expected[min(place, len(found.elements) - 1)]
+    return expected if there else None
 
 
 def _differences(session: Session) -> dict[int, Differences]:
@@ -71,4 +72,5 @@ def differing_now(session: Session, buffer: int, moment: int) -> Ints:
         return found.elements
     held = session.memory.values(buffer, moment).ravel()[found.elements]
     there = session.memory.written(buffer, moment).ravel()[found.elements]
-    return found.elements[there & (held == found.left)]
+    shown: Ints = found.elements[there & (held == found.left)]
+    return shown

@@ -1,24 +1,17 @@
-"""Cells that are not there: where accesses outside an array would lie, drawn beside it with a red cross."""
+"""Cells that are not there: where accesses outside an array would lie, beside it. No Qt."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QPainter, QPen
-
-from ....tracer.model.trace import Buffer
-from ...model.outside import OutsideAccess
-from ...widgets.theme import Theme
-from ..common.drawing import pen
-from ..common.geometry import Box
-from .layout.buffer_place import BufferPlace
+from .....tracer.model.trace import Buffer
+from ...common.geometry import Box
+from ...common.outside import OutsideAccess
+from .buffer_place import BufferPlace
 
 NEAR = 4  # cells beside an array, up to which a ghost stands at its own place
 SMALLEST, LARGEST = 9.0, 40.0  # pixels: the side of a ghost
-SMALL = 10  # of its text
 MOST = 64  # ghosts of an array at a moment
 
 
@@ -88,38 +81,3 @@ def _cell_of(index: tuple[int, ...], buffer: Buffer, place: BufferPlace) -> tupl
 def _beside(number: int, length: int) -> int:
     """Return a number from -NEAR to `length` + NEAR - 1 that is as near as one can be to another."""
     return -1 if number < -NEAR else length if number >= length + NEAR else number
-
-
-def area_of(ghosts: Sequence[Ghost]) -> QRectF:
-    """Return the room that ghosts take, with their labels."""
-    box = QRectF()
-    for ghost in ghosts:
-        x, y, width, height = ghost.box
-        box = box.united(QRectF(x, y, width, height).adjusted(-70, -18, 70, 18))
-    return box
-
-
-def draw_ghosts(painter: QPainter, ghosts: Sequence[Ghost], theme: Theme) -> None:
-    """Draw the cells, dashed and crossed out, and the labels of those that lie farther away."""
-    red = theme.colour("bad")
-    painter.save()
-    painter.setBrush(theme.colour("panel"))
-    for ghost in ghosts:
-        box = QRectF(*ghost.box).adjusted(1, 1, -1, -1)
-        dashed = QPen(pen(red, 1.4))
-        dashed.setStyle(Qt.PenStyle.DashLine)
-        painter.setPen(dashed)
-        painter.drawRect(box)
-        inset = math.floor(min(box.width(), box.height()) / 5)
-        cross = box.adjusted(inset, inset, -inset, -inset)
-        painter.setPen(pen(red, 2.0))
-        painter.drawLine(cross.topLeft(), cross.bottomRight())
-        painter.drawLine(QPointF(cross.right(), cross.top()), QPointF(cross.left(), cross.bottom()))
-        if ghost.label:
-            painter.setFont(theme.font(SMALL, bold=True))
-            wide = painter.fontMetrics().horizontalAdvance(ghost.label) + 4
-            left = min(box.center().x() - wide / 2, box.right() + 1 - wide)
-            room = QRectF(left, box.bottom() + 1, wide, theme.px(14))
-            painter.fillRect(room, theme.colour("panel"))
-            painter.drawText(room, Qt.AlignmentFlag.AlignCenter, ghost.label)
-    painter.restore()

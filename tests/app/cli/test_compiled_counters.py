@@ -1,0 +1,101 @@
+"""Counters as compiled where users meet them: tilescope counters, tilescope run --json, programs and captions."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sessions import matmul
+from tilescope.app.cli.main import main
+from tilescope.app.lecture.expressions import ExpressionError, parse
+from tilescope.app.lecture.values import environment
+from tilescope.app.model.session import Selection
+from tilescope.tracer.as_compiled.job import CompiledCounters
+from tilescope.tracer.model.counter_names import NAMES
+
+SMALL = "matmul-tiled:m=32,n=32,k=32"
+# A kernel that loads twice what it needs once, and what it does not need at all.
+PROGRAM = """
+import numpy as np
+from numba import cuda
+
+FACTOR = np.array([2, 3], np.float32)
+
+
+@cuda.jit
+def scale(a, unused, out):
+    i = cuda.grid(1)
+    if i < a.size:
+        x = unused[i]
+        out[i] = a[i] * a[i] * FACTOR[i % 2]
+
+
+numbers = np.arange(1000, dtype=np.float32)
+result = np.zeros_like(numbers)
+scale[4, 256](numbers, numbers, result)
+scale[2, 256](numbers[:500], numbers, result)
+"""
+
+
+def rows(printed: str) -> dict[str, list[str]]:
+    """Return the numbers and marks of each counter that is printed."""
+    names = [name.replace("_", " ") for name in NAMES]
+    found = {}
+    for line in printed.splitlines():
+        name = next((one for one in names if line.startswith(one)), "")
+        if name:
+            found[name] = line[len(name) :].split()
+    return found
+
+
+def test_counters_are_printed_at_each_depth(capsys):
+    assert main(["counters", SMALL, "--as", "written", "--as", "compiled"]) == 0
+    printed = capsys.readouterr().out
+    written, exact, compiled, mark = rows(printed)["global load sectors"]
+    assert (exact, mark) == ("exact", "compiled")
+    assert written == compiled  # a tiled product loads nothing twice
+    assert "compiled by LLVM" in printed
+
+
+def test_counters_as_compiled_by_line_add_up(capsys):
+    assert main(["counters", SMALL, "--as", "compiled"]) == 0
+    total = rows(capsys.readouterr().out)["global load requests"][0]
+    assert main(["counters", SMALL, "--as", "compiled", "--by", "line"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    parts = [line.split()[-1] for line in lines if "global load requests" in line]
+    assert sum(int(part.replace(",", "")) for part in parts) == int(total.replace(",", ""))
+
+
+def test_each_launch_of_a_program_has_counters_as_compiled(tmp_path: Path):
+    program, lines = tmp_path / "scale.py", tmp_path / "launches.jsonl"
+    program.write_text(PROGRAM)
+    command = [sys.executable, "-P", "-m", "tilescope", "run", "--quiet", "--json", str(lines), str(program)]
+    subprocess.run(command, check=True, cwd=tmp_path)
+    launches = [json.loads(line) for line in lines.read_text().splitlines()]
+    assert [launch["compiled_counters"]["global_load_requests"] for launch in launches] == [32, 16]
+    assert [launch["counters"]["global_load_requests"] for launch in launches] == [96, 48]
+    for launch in launches:
+        assert launch["compiled"]["compiler"].startswith("LLVM")
+        assert set(launch["compiled_counters"]) == set(NAMES)
+
+
+def names_of(session):
+    return environment([session], [0], [Selection()], [{}], 0)
+
+
+def test_captions_have_counters_as_compiled_with_their_mark():
+    session = matmul(m=16, n=16, k=16)
+    session.add_compiled(CompiledCounters("LLVM 1.0", dict.fromkeys(NAMES, 0) | {"global_load_sectors": 7}))
+    quantity = parse("left.compiled.global_load_sectors").evaluate(names_of(session))
+    assert (quantity.value, quantity.mark) == (7, "compiled")
+
+
+def test_a_caption_says_why_there_are_none():
+    session = matmul(m=16, n=16, k=16)
+    session.add_compiled(CompiledCounters(reason="It calls what nobody knows."))
+    with pytest.raises(ExpressionError, match="what nobody knows"):
+        parse("left.compiled.global_sectors").evaluate(names_of(session))

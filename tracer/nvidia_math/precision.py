@@ -1,0 +1,63 @@
+"""Which results may differ from a GPU's in their last bits, by the functions that a kernel calls."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from inspect import getclosurevars
+from types import FunctionType
+
+from .bitcode import PREFIX, available, is_exact
+from .functions import libdevice_function, signature_of
+
+# Computed exactly by any library.
+_EXACT = {
+    "ceil", "copysign", "fabs", "floor", "fmod", "frexp", "isfinite", "isinf", "isnan", "ldexp", "modf", "remainder",
+    "sqrt", "trunc", "nextafter",
+}  # fmt: skip
+_IN_TEXT = re.compile(r"_ts_(?:math|np|cuda|libdevice)_(\w+)")
+
+
+def names_in(text: str) -> set[str]:
+    """Return the functions that a compiled kernel's text calls."""
+    return set(_IN_TEXT.findall(text)) | ({"pow"} if "_ts_power" in text else set())
+
+
+def names_of(function: FunctionType) -> set[str]:
+    """Return the names that a kernel and its device functions use, those of the functions that they call among them."""
+    found: set[str] = set()
+    seen: set[FunctionType] = set()
+    waiting = [function]
+    while waiting:
+        one = waiting.pop()
+        if one in seen:
+            continue
+        seen.add(one)
+        names = {*one.__code__.co_names, *one.__code__.co_freevars}
+        found |= names
+        outside = one.__globals__ | dict(getclosurevars(one).nonlocals)
+        values = (outside.get(name) for name in names)
+        called = (getattr(value, "py_func", getattr(value, "fn", None)) for value in values)
+        waiting += [value for value in called if isinstance(value, FunctionType)]
+    return found
+
+
+def inexact(names: Iterable[str]) -> str:
+    """Return which of these functions are only near to a GPU's, as part of a sentence; "" where none is."""
+    found = sorted(name for name in names if _is_near(name))
+    if not found:
+        return ""
+    why = "in float32" if available() else "without libdevice"
+    return f"last bits may differ from a GPU's after {', '.join(found)} {why}"
+
+
+def _is_near(name: str) -> bool:
+    function = getattr(math, name, None)
+    if name in _EXACT or (function is None and name != "cbrt" and signature_of(name) is None):
+        return False
+    if not available():
+        return True
+    single = None if function is None else libdevice_function(function, "float32")
+    single = single or signature_of(f"{name}f") or signature_of(name)
+    return single is not None and single.name.startswith(PREFIX) and not is_exact(single.name)
