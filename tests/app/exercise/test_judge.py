@@ -184,7 +184,9 @@ def test_a_judge_that_fails_is_blamed_and_not_the_student(tmp_path, old, new, pa
 
 
 def test_a_stub_that_does_not_run_and_a_goal_that_names_nothing_are_the_exercises(tmp_path):
-    with pytest.raises(ExerciseError, match=r"01-ten\.py:9: The stub does not run as it is: .*nothing is named b"):
+    with pytest.raises(
+        ExerciseError, match=r"01-ten\.py:9: The stub does not run as it is: .*nothing is named b"
+    ):
         judged(RIGHT, exercise(tmp_path, stub=STUB.replace("= 0", "= b")))
     with pytest.raises(ExerciseError, match=r"01-ten\.md:7: m is not known; there are .*threads"):
         judged(RIGHT, exercise(tmp_path, goals="few: global_load_bytes < m"))
