@@ -118,7 +118,9 @@ def _keep(key: str, code: NvidiaCode | None) -> None:
     with suppress(OSError):
         path = _path(key)
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, msgspec.json.encode(_KeptCode(places, code.registers, code.spills, code.compiler)))
+        write_atomically(
+            path, msgspec.json.encode(_KeptCode(places, code.registers, code.spills, code.compiler))
+        )
         files = list(path.parent.glob(f"*{ENDING}"))
         if len(files) > MOST:
             for old in sorted(files, key=lambda file: file.stat().st_mtime_ns)[: len(files) - MOST // 2]:
@@ -130,10 +132,11 @@ def _compiled(kernel: KernelIR) -> NvidiaCode | None:
         ptx = libnvvm_ptx(kernel)
     except Exception:  # noqa: BLE001  # libNVVM raises errors of its binding
         return None
-    code = of_sass(ptx)
+    asked = _by_place(accesses_of_ptx(ptx))
+    code = of_sass(ptx, listed=bool(asked))
     if code is None:
         return None
-    asked, made = _by_place(accesses_of_ptx(ptx)), _by_place(code.accesses)
+    made = _by_place(code.accesses)
     joined = {}
     for place, accesses in asked.items():
         sizes: dict[int, int] = {}
