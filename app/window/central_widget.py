@@ -77,7 +77,9 @@ class CentralWidget(QWidget):
         self.zoom: tuple[str, ...] = ()
         self.nearest: NearestChoice = "shown"
         self.compiled: CompiledChoice = "auto"
-        self.is_own: Callable[[str], bool] = lambda file: False  # whether a file is of what the user has run here
+        self.is_own: Callable[[str], bool] = lambda file: (
+            False
+        )  # whether a file is of what the user has run here
         self.asks_compiler = True  # whether "auto" shows counters as compiled, as they become known
         self._alone = False  # whether only pictures and caption are there
         self._keeps_verdicts = False  # says in no pane how its launch ended, while a lecture asks

@@ -321,7 +321,9 @@ class LecturePlayer(QObject):
             return None
         from ...lecture.check import environment_of  # the window starts without it
 
-        return environment_of(self.scenes[self.number], self._sessions, self._moment, self.compiled_asked.emit)
+        return environment_of(
+            self.scenes[self.number], self._sessions, self._moment, self.compiled_asked.emit
+        )
 
     def take_compiled(self, session: Session) -> None:
         """Say the numbers of the step that is shown anew, now that a session's counters as compiled are known."""

@@ -127,7 +127,9 @@ class Thumbnails(QObject):
         if lecture is None or prepared is None:
             return
         try:
-            standing = StandingStep(lecture, self.player.scenes, number, *prepared, ask=self.player.compiled_asked.emit)
+            standing = StandingStep(
+                lecture, self.player.scenes, number, *prepared, ask=self.player.compiled_asked.emit
+            )
         except PlaceError:
             self._keep(key, QImage())
             return

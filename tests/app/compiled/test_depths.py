@@ -23,7 +23,10 @@ def session_with(name, changed, reason="", **values):
     [
         (Depth("global_load_requests", 744, 620, 620), "written 744 · compiled 620 · measured 620"),
         (Depth("global_load_requests", 744, 620), "written 744 · compiled 620"),
-        (Depth("shared_load_instructions", 16384, 16384, 10240), "written and compiled 16,384 · measured 10,240"),
+        (
+            Depth("shared_load_instructions", 16384, 16384, 10240),
+            "written and compiled 16,384 · measured 10,240",
+        ),
         (Depth("global_load_requests", 8, 8, 8), "written, compiled and measured 8"),
         (Depth("global_load_requests", 8), "written 8"),
     ],

@@ -13,7 +13,8 @@ from tilescope.tracer.as_compiled.job import CompiledCounters, CompiledSite
 from tilescope.tracer.model.trace import Op
 
 needs_compiler = pytest.mark.skipif(
-    importlib.util.find_spec("numba_cuda") is None, reason="numba-cuda is not installed: nothing can be compiled"
+    importlib.util.find_spec("numba_cuda") is None,
+    reason="numba-cuda is not installed: nothing can be compiled",
 )
 
 
@@ -71,8 +72,12 @@ def joined(session):
     for fate in fates_of(session):
         op = {"load": Op.LOAD, "store": Op.STORE}[fate.noun]
         space = "shared" if fate.name == "s" else "global"
-        size, made = (16, fate.written // 4) if (space, fate.noun) == ("shared", "load") else (4, fate.written)
-        sites.append(CompiledSite("elsewhere", fate.line, fate.column, op, space, size, made, made, 32 * made))
+        size, made = (
+            (16, fate.written // 4) if (space, fate.noun) == ("shared", "load") else (4, fate.written)
+        )
+        sites.append(
+            CompiledSite("elsewhere", fate.line, fate.column, op, space, size, made, made, 32 * made)
+        )
     return tuple(sites)
 
 

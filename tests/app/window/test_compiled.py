@@ -17,7 +17,8 @@ from tilescope.tracer.storage.trace_file import save
 from windows import enter, opened, press, settle, until
 
 pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("numba_cuda") is None, reason="numba-cuda is not installed: nothing can be compiled"
+    importlib.util.find_spec("numba_cuda") is None,
+    reason="numba-cuda is not installed: nothing can be compiled",
 )
 JACOBI, ALIASED = "jacobi-step", "load-aliased"
 
@@ -79,7 +80,10 @@ def test_the_kernel_of_a_file_is_counted_once_the_user_agrees(tmp_path):
     with opened((JACOBI,)) as window:
         trace = window.stage.sessions[0].trace
         launch = decode(trace.launch)
-        save(replace(trace, launch=encode(replace(launch, source=launch.source + "\n# mine\n"))), tmp_path / "a.npz")
+        save(
+            replace(trace, launch=encode(replace(launch, source=launch.source + "\n# mine\n"))),
+            tmp_path / "a.npz",
+        )
     with opened((ALIASED,), compiled=True) as window:
         window.files.open_path(str(tmp_path / "a.npz"))
         settle(window)
@@ -124,7 +128,9 @@ def made_listing(line):
 def test_a_line_that_is_chosen_is_lit_in_its_code_and_back():
     with opened((JACOBI,)) as window:
         session = window.stage.sessions[0]
-        line = next(n for n, text in enumerate(session.launch.source.splitlines(), 1) if "out[i, j] =" in text)
+        line = next(
+            n for n, text in enumerate(session.launch.source.splitlines(), 1) if "out[i, j] =" in text
+        )
         session.add_listing(made_listing(line))
         press(window, "Ctrl+8")
         view = window.side.view("code")
@@ -135,7 +141,9 @@ def test_a_line_that_is_chosen_is_lit_in_its_code_and_back():
         ]  # fmt: skip
         (lit,) = view.source.lit_rows()
         assert lit.split()[:3] == [str(line), "2", "3"]  # instructions, and most registers in use
-        QTest.mouseClick(view.source.viewport(), Qt.MouseButton.LeftButton, pos=row(view.source, f"{line - 1} "))
+        QTest.mouseClick(
+            view.source.viewport(), Qt.MouseButton.LeftButton, pos=row(view.source, f"{line - 1} ")
+        )
         assert view.line == line - 1
         assert view.code.lit_rows() == []
         QTest.mouseClick(view.code.viewport(), Qt.MouseButton.LeftButton, pos=row(view.code, "LDS"))

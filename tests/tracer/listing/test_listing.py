@@ -11,7 +11,8 @@ from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.recording import nvidia_files
 
 pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("numba_cuda") is None, reason="numba-cuda is not installed: nothing can be compiled"
+    importlib.util.find_spec("numba_cuda") is None,
+    reason="numba-cuda is not installed: nothing can be compiled",
 )
 
 
@@ -33,7 +34,9 @@ def test_each_instruction_of_ptx_names_its_line_of_the_source(joined):
     assert listing.reason == ""
     stores = {line.line for line in listing.ptx if line.text.startswith("st.global")}
     assert stores == {line_of(launch, "out[y, x] = t")}
-    assert {line_of(launch, "t += s[y, k]")} == {n.line for n in listing.ptx if n.text.startswith("ld.shared")}
+    assert {line_of(launch, "t += s[y, k]")} == {
+        n.line for n in listing.ptx if n.text.startswith("ld.shared")
+    }
     assert any(line.text.startswith("bar") for line in listing.ptx)
     assert not any(line.text.startswith((".loc", "//")) for line in listing.ptx)
 
@@ -63,7 +66,9 @@ def test_a_kernel_that_numba_refuses_has_a_reason(tmp_path):
     import msgspec
 
     launch = launch_of(find("load-joined"), {})
-    wrong = msgspec.structs.replace(launch, source=launch.source.replace("t += s[y, k]", "t += s[y, k].nothing"))
+    wrong = msgspec.structs.replace(
+        launch, source=launch.source.replace("t += s[y, k]", "t += s[y, k].nothing")
+    )
     listing = Listings(tmp_path).of(ListingJob(wrong))
     assert "can't be compiled" in listing.reason
     assert listing.ptx == ()
