@@ -377,6 +377,7 @@ class CentralWidget(QWidget):
             for gone in (self.panes.pop(), self.timelines.pop()):
                 gone.hide()
                 gone.deleteLater()
+            align_headings(self.panes)  # what is left need be no briefer than it has to
         while len(self.panes) < count:
             self._add_pane(len(self.panes))
 

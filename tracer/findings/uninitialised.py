@@ -78,7 +78,9 @@ def _uninitialised(trace: Trace, touches: UnitAccesses, empty: Mask) -> tuple[In
 
 def _stores(trace: Trace, rows: Ints) -> Mask:
     """Return which accesses write without reading: stores, and atomic exchanges whose old value is not used."""
-    exchange = np.array([called_name(trace, s) == "exch" and is_statement(trace, s) for s in trace.sites], bool)
+    exchange = np.array(
+        [called_name(trace, s) == "exch" and is_statement(trace, s) for s in trace.sites], bool
+    )
     store: Mask = trace.op[rows] == Op.STORE
     if exchange.any():
         store |= (trace.op[rows] == Op.ATOMIC) & exchange[trace.site[rows]]

@@ -118,7 +118,9 @@ def _keep(key: str, code: NvidiaCode | None) -> None:
     with suppress(OSError):
         path = _path(key)
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, msgspec.json.encode(_KeptCode(places, code.registers, code.spills, code.compiler)))
+        write_atomically(
+            path, msgspec.json.encode(_KeptCode(places, code.registers, code.spills, code.compiler))
+        )
         files = list(path.parent.glob(f"*{ENDING}"))
         if len(files) > MOST:
             for old in sorted(files, key=lambda file: file.stat().st_mtime_ns)[: len(files) - MOST // 2]:
