@@ -10,15 +10,22 @@ import pytest
 
 from programs import COPY, HEAD, RACE, tilescope
 
-CRASH = "import ctypes\n@cuda.jit\ndef crash(out):\n    ctypes.string_at(0)\n"
+CRASH = """
+class Unmapped:
+    __array_interface__ = {"data": (8, False), "shape": (1,), "typestr": "<i4", "version": 3}
+
+@cuda.jit
+def crash(out):
+    out[0] = 1
+
+crash[1, 1](np.asarray(Unmapped()))
+"""
 posix = pytest.mark.skipif(os.name != "posix", reason="there is fork")
 
 
 @posix
 def test_a_kernel_that_crashes_is_told_with_what_was_found_before(script, tmp_path):
-    done = tilescope(
-        "check", str(script(RACE + CRASH + "crash[1, 1](np.zeros(1, np.int32))\n")), folder=tmp_path
-    )
+    done = tilescope("check", str(script(RACE + CRASH)), folder=tmp_path)
     assert done.returncode == 1
     assert "tilescope: signal 11 ended the program in its kernel crash." in done.stderr
     assert ": error: race: " in done.stdout
