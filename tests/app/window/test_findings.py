@@ -170,7 +170,9 @@ def kernel(a, out):
 def test_what_numba_refuses_is_added_to_the_list(tmp_path):
     """Of a file from before a launch that Numba refuses was refused: it holds what Python made of the kernel."""
     made = trace(tmp_path, ACCEPTED, (Array((32,)), Array((32,))), block=(32, 1, 1))
-    refused = {file: text.replace("(0, 1, 2, 3)", "[x for x in range(4)]") for file, text in made.sources.items()}
+    refused = {
+        file: text.replace("(0, 1, 2, 3)", "[x for x in range(4)]") for file, text in made.sources.items()
+    }
     launch = json.loads(made.launch)
     launch["source"] = launch["source"].replace("(0, 1, 2, 3)", "[x for x in range(4)]")
     made = msgspec.structs.replace(made, sources=refused, launch=json.dumps(launch))
