@@ -5,7 +5,7 @@ DTYPE is a constant of the compiled kernel.
 
 import math
 
-from numba import cuda, float32
+from numba import cuda, float32, float64
 
 DTYPE = float32
 
@@ -18,7 +18,7 @@ def tiled_by_ceil(a, b, c, tile):
     col, row = cuda.grid(2)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     total = DTYPE(0)
-    for step in range(math.ceil(a.shape[1] / tile)):
+    for step in range(math.ceil(a.shape[1] / float64(tile))):
         k = step * tile
         inside_a = row < a.shape[0] and k + tx < a.shape[1]
         inside_b = k + ty < b.shape[0] and col < b.shape[1]
@@ -37,4 +37,4 @@ def histogram_floor(values, low, high, bins):
     width = (high - low) / bins.shape[0]
     for i in range(cuda.grid(1), values.shape[0], cuda.gridsize(1)):
         if low <= values[i] < high:
-            cuda.atomic.add(bins, math.floor((values[i] - low) / width), 1)
+            cuda.atomic.add(bins, math.floor((float64(values[i]) - low) / width), 1)

@@ -77,9 +77,7 @@ class CentralWidget(QWidget):
         self.zoom: tuple[str, ...] = ()
         self.nearest: NearestChoice = "shown"
         self.compiled: CompiledChoice = "auto"
-        self.is_own: Callable[[str], bool] = lambda file: (
-            False
-        )  # whether a file is of what the user has run here
+        self.is_own: Callable[[str], bool] = lambda _: False  # whether a file is of what the user ran here
         self.asks_compiler = True  # whether "auto" shows counters as compiled, as they become known
         self._alone = False  # whether only pictures and caption are there
         self._keeps_verdicts = False  # says in no pane how its launch ended, while a lecture asks
@@ -377,7 +375,8 @@ class CentralWidget(QWidget):
             for gone in (self.panes.pop(), self.timelines.pop()):
                 gone.hide()
                 gone.deleteLater()
-            align_headings(self.panes)  # what is left need be no briefer than it has to
+        if self.panes:
+            align_headings(self.panes)  # the one that went may have had less room
         while len(self.panes) < count:
             self._add_pane(len(self.panes))
 

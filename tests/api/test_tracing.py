@@ -36,7 +36,7 @@ with open(os.environ["TIMES_IMPORTED"], "a") as file:
     file.write("program ")
 WEIGHTS = np.array([1.0, 2.0, 4.0], np.float32)
 Pair = namedtuple("Pair", "x y")
-RECORD = np.dtype([("x", np.int32), ("y", np.float64)])
+RECORD = np.dtype([("x", np.int32), ("y", np.float64)], align=True)
 said = {}
 
 

@@ -19,7 +19,7 @@ from ..findings.all_findings import findings_of
 from ..model.finding import Finding, source_location
 from ..model.launch import Array, Launch, Scalar
 from ..model.trace import KernelError, Op, Trace, unravel
-from ..recording.kernel_loader import LoadError, load_kernel
+from ..recording.kernel_loader import KernelRefusedError, LoadError, load_kernel
 from ..storage.trace_file import save
 from .cases import Case, JudgeFault, cases_of
 from .compare import wrong_argument
@@ -93,6 +93,8 @@ def _counters_of_stub(
     line = stub.py_func.__code__.co_firstlineno
     try:
         trace = run_on(launch, stub, case.fresh_arguments(), names)
+    except KernelRefusedError as refused:
+        raise JudgeFault(f"The stub does not run as it is: {refused.sentence}", refused.line) from refused
     except Exception as error:
         sentence = f"The stub can't be launched ({type(error).__name__}: {error})."
         raise JudgeFault(sentence, line) from error
@@ -178,6 +180,10 @@ def _judged(
     arguments = case.fresh_arguments()
     try:
         trace = run_on(launch, kernel, arguments, names)
+    except KernelRefusedError as refused:
+        seconds = time.perf_counter() - start
+        line = refused.line if refused.file == task.student_file else 0
+        return _result(case, refused.sentence, line, (), (), {}, "simulator", seconds), None
     except (Exception, SystemExit) as raised:  # noqa: BLE001  # whatever a student's kernel makes numba raise
         sentence = f"The kernel can't be launched ({type(raised).__name__}: {raised})."
         seconds = time.perf_counter() - start

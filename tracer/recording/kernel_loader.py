@@ -50,6 +50,14 @@ class LoadError(Exception):
         self.file, self.line = file, line
 
 
+class KernelRefusedError(LoadError):
+    """A kernel that Numba does not compile for a GPU; sentence: why."""
+
+    def __init__(self, sentence: str, file: str, line: int) -> None:
+        super().__init__(f"{file}:{line}: {sentence}", file, line)
+        self.sentence = sentence
+
+
 def load_kernel(launch: Launch) -> tuple[ModuleType, Any]:
     """Run the launch's source as a module of its own and return (module, kernel); raises LoadError."""
     module, kernel = load_function(launch)

@@ -14,7 +14,7 @@ from ..model.launch import Launch
 from ..model.trace import Trace
 from ..recording.kernel_loader import LoadError
 from ..simulator.host.launch_checks import check_limits
-from ..simulator.numba_patch import recording_of, refusal_of_launch, refusal_text
+from ..simulator.numba_patch import recording_of, refusal_of_launch, refused_kernel
 from ..type_inference.rebuilt_kernel import NotRebuilt
 from .engine import Report
 from .launch_size import LaunchRefused, check_size, is_too_large, sampled_blocks
@@ -49,7 +49,7 @@ def run_call(folder: Path, report: Report) -> Trace:
 def _traced(launch: Launch, configured: Any, arguments: tuple[Any, ...], report: Report) -> Trace:
     refusal = refusal_of_launch(configured, arguments)
     if refusal is not None:
-        raise LoadError(refusal_text(configured.fn.__name__, refusal))
+        raise refused_kernel(configured.fn.__name__, refusal)
     names = tuple(inspect.signature(configured.fn).parameters)
     attempt = ProgramLaunch()
     with recording_of(launch, names, report, attempt.choose):

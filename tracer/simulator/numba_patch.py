@@ -24,7 +24,7 @@ from ..model.registered_functions import is_registered
 from ..model.trace import Dim3, Trace
 from ..model.vector_types import AXES, VECTOR_TYPES
 from ..recording.finish import finish
-from ..recording.kernel_loader import LoadError, arrays_of, load_kernel, set_constants
+from ..recording.kernel_loader import KernelRefusedError, arrays_of, load_kernel, set_constants
 from ..recording.run_record import RunRecord
 from ..type_inference.question import Answer, Refusal
 from ..type_inference.shared import shared_inference, shared_kernels
@@ -151,14 +151,15 @@ def refusal_error(kernel: str, refusal: Refusal) -> Exception:
     from numba.core import errors
 
     kind = getattr(errors, refusal.error, errors.LoweringError)
-    found: Exception = kind(refusal_text(kernel, refusal))
+    found: Exception = kind(str(refused_kernel(kernel, refusal)))
     return found
 
 
-def refusal_text(kernel: str, refusal: Refusal) -> str:
-    """Return why Numba does not compile a kernel, with the line."""
+def refused_kernel(kernel: str, refusal: Refusal) -> KernelRefusedError:
+    """Return the error that says why Numba does not compile a kernel, with the line."""
     remedy = f"; {refusal.remedy}" if refusal.remedy else ""
-    return f"{refusal.file}:{refusal.line}: Numba can't compile {kernel} for a GPU: {refusal.reason}{remedy}."
+    sentence = f"Numba can't compile {kernel} for a GPU: {refusal.reason}{remedy}."
+    return KernelRefusedError(sentence, refusal.file, refusal.line)
 
 
 def _tell_of_change(name: str, before: Any, kernel: str) -> None:
@@ -383,11 +384,11 @@ def record(
 ) -> Trace:  # fmt: skip
     """Run a kernel of the simulator on these arguments, and return the trace of it.
 
-    Raises LoadError where Numba does not compile it.
+    Raises KernelRefusedError.
     """
     refusal = refusal_of_launch(kernel, tuple(arguments))
     if refusal is not None:
-        raise LoadError(refusal_text(kernel.fn.__name__, refusal))
+        raise refused_kernel(kernel.fn.__name__, refusal)
     with recording_of(launch, names, report) as made:
         kernel[launch.grid, launch.block, 0, launch.shared_bytes](*arguments)
     return trace_of_simulated_run(made, str(module.__file__))

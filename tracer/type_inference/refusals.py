@@ -85,6 +85,8 @@ KNOWN: tuple[tuple[str, str, str], ...] = (
     (r"return_dynamic_user_exc", "it raises an exception with a text that is computed", "give it a fixed text"),
     (r"has no attribute 'build_set'", "it makes a set", ""),
     (r"dyn globals disabled", "it calls a function of a C library", ""),
+    (r"Record\([^\n]*\)\.(\w+) of type (\w+) is not aligned", "the field {0} of a record, a {1}, is not aligned",
+     "make the record's dtype with align=True"),
     (r"printing unimplemented for values of type ([^\n]+)", "it prints a value of type {0}", "print numbers"),
     (r"NameError: name '(\w+)' is not defined", "nothing is named {0}", ""),
     (r"Int value is too large: (\d+)", "{0} has more than 64 bits", ""),

@@ -113,7 +113,7 @@ def test_every_counter_may_be_named_in_a_goal(tmp_path):
     ("old", "new", "line", "said"),
     [
         ("a[i] + 10", "a[i] +", 9, "This is no Python: invalid syntax."),
-        ("a[i] + 10", "b[i]", 9, "name 'b' is not defined"),
+        ("a[i] + 10", "b[i]", 9, "nothing is named b"),
         ("a[i] + 10", "a[i] // 0", 9, ""),
         ("add_ten", "add_nine", 0, "The file has no kernel named add_ten"),
         ("@cuda.jit\n", "", 0, "is not a @cuda.jit kernel"),
@@ -121,7 +121,7 @@ def test_every_counter_may_be_named_in_a_goal(tmp_path):
         ("import numpy", "import no_such_module, numpy", 1, "No module named 'no_such_module'"),
         ("\n\n@cuda", "\n\nraise SystemExit('enough')\n@cuda", 5, "SystemExit: enough"),
         (BODY, BODY + "\nadd_ten[1, 4](np.zeros(4), np.zeros(4))\n", 11, "Your file launches a kernel by itself"),
-        (BODY, "        out[i] = a + 10\n", 9, "unsupported operand type(s) for +: 'array' and 'int'"),
+        (BODY, "        out[i] = a + 10\n", 9, "there is no setitem("),
         (BODY, f"        pass\n    while out[0] == 0:\n    {BODY}", 10, ""),
     ],
 )  # fmt: skip
@@ -138,8 +138,8 @@ def test_what_does_not_run_is_told_at_its_line_and_the_next_one_is_judged(old, n
 
 def test_what_numba_would_not_compile_does_not_pass():
     verdict = judged(RIGHT.replace(BODY, "        out[i] = max([a[i] + 10, 0])\n"))
-    assert all(case.correct for case in verdict.cases)
-    assert not verdict.passed and errors(verdict) == [("compile", 9)]
+    (case,) = verdict.cases
+    assert not verdict.passed and case.line == 9 and "Numba can't compile add_ten for a GPU" in case.error
 
 
 def test_a_kernel_that_waits_for_ever_is_told_of_at_once():
@@ -184,7 +184,9 @@ def test_a_judge_that_fails_is_blamed_and_not_the_student(tmp_path, old, new, pa
 
 
 def test_a_stub_that_does_not_run_and_a_goal_that_names_nothing_are_the_exercises(tmp_path):
-    with pytest.raises(ExerciseError, match=r"01-ten\.py:9: The stub does not run as it is: .*NameError"):
+    with pytest.raises(
+        ExerciseError, match=r"01-ten\.py:9: The stub does not run as it is: .*nothing is named b"
+    ):
         judged(RIGHT, exercise(tmp_path, stub=STUB.replace("= 0", "= b")))
     with pytest.raises(ExerciseError, match=r"01-ten\.md:7: m is not known; there are .*threads"):
         judged(RIGHT, exercise(tmp_path, goals="few: global_load_bytes < m"))
@@ -211,7 +213,7 @@ def test_a_judge_that_does_not_end_is_blamed(monkeypatch, tmp_path):
 
 def test_a_judging_is_cancelled_and_the_next_goes_on():
     printed, raised = threading.Event(), []
-    text = RIGHT.replace(BODY, "        print('on')\n        while True:\n            i += 1\n")
+    text = RIGHT.replace(BODY, "        print('on')\n        while i >= 0:\n            i += 1\n")
 
     def work():
         try:

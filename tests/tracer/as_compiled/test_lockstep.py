@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from compiled_counts import HEAD as HEADER
 from compiled_counts import counted, counters_of, launch_of_text
 
 HEAD = "@cuda.jit\ndef kernel(a, out):\n    i = cuda.grid(1)\n"
@@ -98,3 +99,10 @@ def test_what_can_not_be_counted_ends_in_a_sentence(text, reason, tmp_path):
         assert counting.count(again).counters["global_load_requests"] == 1
     finally:
         counting.close()
+
+
+def test_each_access_is_of_its_place_in_the_source(tmp_path):
+    text = HEAD + '    "é"; out[i] = a[i] + a[i + 32]\n'
+    (found,) = counted([launch_of_text(text, numbers(64), numbers(32), folder=tmp_path)], "--without-nvidia")
+    line = len(HEADER.splitlines()) + 4
+    assert {(site.line, site.column) for site in found.sites} == {(line, 9), (line, 18), (line, 25)}

@@ -27,6 +27,11 @@ LESSONS = {
     "transpose-naive": {"uncoalesced"},
     "transpose-tile": {"bank conflict"},
     "sum-interleaved": {"idle lanes"},
+    "jacobi-step": {"uncoalesced", "reloaded"},
+    "load-hoisted": {"uncoalesced"},
+    "load-aliased": {"uncoalesced"},
+    "sum-in-global": {"uncoalesced"},
+    "sum-in-register": {"uncoalesced"},
 }
 
 

@@ -77,8 +77,11 @@ def accesses_of_ptx(ptx: str) -> list[NamedAccess]:
     return found
 
 
-def of_sass(ptx: str) -> SassCode | None:
-    """Compile PTX for a GPU and find the accesses of its code; None without NVIDIA's programs, or if they fail."""
+def of_sass(ptx: str, *, listed: bool = True) -> SassCode | None:
+    """Compile PTX for a GPU and find the accesses of its code; None without NVIDIA's programs, or if they fail.
+
+    listed: whether accesses are looked for, which takes nvdisasm ten times as long as ptxas.
+    """
     ptxas, nvdisasm = nvidia_files.ptxas(), nvidia_files.nvdisasm()
     if ptxas is None or nvdisasm is None:
         return None
@@ -90,13 +93,13 @@ def of_sass(ptx: str) -> SassCode | None:
             said = _run(
                 [str(ptxas), f"-arch={ARCHITECTURE}", "-lineinfo", "-v", str(source), "-o", str(code)]
             )
-            listed = _run([str(nvdisasm), "-g", "-c", str(code)])
+            text = _run([str(nvdisasm), "-g", "-c", str(code)]) if listed else ""
         except (OSError, subprocess.SubprocessError):
             return None
     registers = re.search(r"Used (\d+) registers", said)
     spills = [int(n) for n in re.findall(r"(\d+) bytes spill (?:stores|loads)", said)]
     return SassCode(
-        _accesses_of_sass(listed), int(registers[1]) if registers else None, sum(spills) if spills else None,
+        _accesses_of_sass(text), int(registers[1]) if registers else None, sum(spills) if spills else None,
         f"ptxas {nvidia_files.ptxas_version()}",
     )  # fmt: skip
 

@@ -7,6 +7,7 @@ need three private methods of Numba's (`_LINES`, `_COLUMNS`): where one is missi
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import CodeType
@@ -140,10 +141,18 @@ def _with_columns(original: Any) -> Any:
         if index < len(positions[code]):
             line, _, column, _ = positions[code][index]
             if line is not None:
-                self.loc = type(self.loc)(self.loc.filename, line, column)
+                self.loc = type(self.loc)(
+                    self.loc.filename, line, _in_characters(code.co_filename, line, column)
+                )
         return original(self, inst, kws)
 
     return dispatch
+
+
+def _in_characters(file: str, line: int, column: int | None) -> int | None:
+    """Return a column of bytes as one of characters, where the line's text is known."""
+    text = linecache.getline(file, line).encode() if column else b""
+    return len(text[:column].decode(errors="ignore")) if text else column
 
 
 @contextmanager

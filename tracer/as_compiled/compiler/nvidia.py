@@ -132,10 +132,11 @@ def _compiled(kernel: KernelIR) -> NvidiaCode | None:
         ptx = libnvvm_ptx(kernel)
     except Exception:  # noqa: BLE001  # libNVVM raises errors of its binding
         return None
-    code = of_sass(ptx)
+    asked = _by_place(accesses_of_ptx(ptx))
+    code = of_sass(ptx, listed=bool(asked))
     if code is None:
         return None
-    asked, made = _by_place(accesses_of_ptx(ptx)), _by_place(code.accesses)
+    made = _by_place(code.accesses)
     joined = {}
     for place, accesses in asked.items():
         sizes: dict[int, int] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -66,6 +67,8 @@ def _counted(job: Job) -> CompiledCounters:
         memory, table = _live_arguments(job, kernel.ir)
     else:
         launch = job.launch
+        file = launch.kernel.rpartition(":")[0]
+        linecache.cache[file] = (len(launch.source), None, launch.source.splitlines(keepends=True), file)
         size = LaunchSize(launch.grid, launch.block, launch.shared_bytes, launch.blocks)
         kernel = _kernel(job.question or source_question(launch), size.dynamic, job.generates)
         memory, table = _launch_arguments(launch, kernel.ir)
