@@ -15,7 +15,9 @@ def jacobi(a, out):
     i, j = cuda.grid(2)
     quarter, four = float32(0.25), float32(4)
     if 1 <= i < a.shape[0] - 1 and 1 <= j < a.shape[1] - 1:
-        out[i, j] = a[i, j] + quarter * (a[i - 1, j] + a[i + 1, j] + a[i, j - 1] + a[i, j + 1] - four * a[i, j])
+        out[i, j] = a[i, j] + quarter * (
+            a[i - 1, j] + a[i + 1, j] + a[i, j - 1] + a[i, j + 1] - four * a[i, j]
+        )
 
 
 @cuda.jit
