@@ -148,4 +148,4 @@ def _float64_arithmetic(answers: Iterable[Answer]) -> Iterator[JudgedFinding]:
     for answer in answers:
         for line in float64_lines(answer.operations):
             message = message_of(line.message, line.also)
-            yield JudgedFinding(FLOAT64, line.severity, line.file, line.line, message, 0)
+            yield JudgedFinding(FLOAT64, line.severity, line.file, line.line, message, 0, line.remedy)
