@@ -24,6 +24,7 @@ FORMAT = 1  # of jobs and answers: another one finds no old answers
 MOST = 2000  # answers that are kept
 ENDING = ".counters"
 PATIENCE = 40.0  # seconds, besides those that the kernel may run, after which the process is ended
+REAPING = 0.2  # seconds to wait for whoever asks one that was ended
 
 
 class CompiledCounting:
@@ -66,8 +67,15 @@ class CompiledCounting:
         """End the question under way, from another thread; the next one starts the process anew."""
         self._cancelled = True
         process = self._process
-        if process is not None:
-            process.kill()
+        if process is None:
+            return
+        process.kill()
+        if self._lock.acquire(timeout=REAPING):  # else whoever waits for its answer ends it
+            try:
+                if self._process is process:
+                    self._end()
+            finally:
+                self._lock.release()
 
     def close(self) -> None:
         """End what is asked, from another thread; nothing is asked any more."""

@@ -121,7 +121,7 @@ def _unpacked(definitions: Definitions, value: Any) -> Any:
         return None
     made = definitions.get(value.value.name, [])
     sequence = made[0].value if len(made) == 1 else None
-    if getattr(sequence, "op", "") != "exhaust_iter":
+    if sequence is None or getattr(sequence, "op", "") != "exhaust_iter":
         return None
     made = definitions.get(sequence.value.name, [])
     is_written = len(made) == 1 and getattr(made[0].value, "op", "") == "build_tuple"  # x, n = 0.0, 0

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from PySide6.QtCore import QSize, Qt, QUrl
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayout, QWidget
 
-from ...explain.pages import page_path
+from ...explain.pages import FOLDER, page_path
 from ...widgets.theme import Theme, sheet
 
 SIZE = QSize(680, 720)  # at the normal text size
+
+
+class PageBrowser(QTextBrowser):
+    """Shows pages of the package, and opens no other file."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setOpenExternalLinks(True)
+
+    def loadResource(self, kind: int, name: QUrl | str) -> object:
+        """Load a page; nothing where a link leads out of their folder."""
+        path = Path(self.source().resolved(QUrl(name)).toLocalFile()).resolve()
+        return super().loadResource(kind, name) if path.is_relative_to(FOLDER.resolve()) else None
 
 
 class PageDialog(QDialog):
@@ -16,9 +31,8 @@ class PageDialog(QDialog):
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
-        self.text = QTextBrowser()
+        self.text = PageBrowser()
         self.text.setAccessibleName("Page about a finding")
-        self.text.setOpenExternalLinks(True)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.close)
         column = QVBoxLayout(self)

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 from ...compiled.fates import LineFate
 from ...widgets.theme import Theme
 from ..common.dimming import dimmed
-from ..common.drawing import width_of
+from ..common.drawing import clipped, width_of
 
 TEXT, SIDE, GAP = 10.5, 5, 8  # pixels at the normal text size
 
@@ -65,17 +65,11 @@ def tag_place(page: Page, line: int) -> TagPlace | None:
 
 def draw_tags(painter: QPainter, page: Page) -> None:
     """Draw the tags of the lines in sight."""
-    painter.setClipRect(page.viewport().rect())  # on paper nothing else does
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setFont(tag_font(page))
-    for line, place in _in_sight(page):
-        theme = page.theme if not page.lit or line in page.lit else dimmed(page.theme)
-        box = place.box.adjusted(0, 1, 0, -1)
-        painter.setPen(QPen(theme.colour("border"), 1))
-        painter.setBrush(theme.colour("badge"))
-        painter.drawRoundedRect(box, theme.px(3), theme.px(3))
-        painter.setPen(theme.colour("muted"))
-        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, place.text)
+    with clipped(painter, QRectF(page.viewport().rect())):  # on paper nothing else does
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(tag_font(page))
+        for line, place in _in_sight(page):
+            _draw_tag(painter, page, line, place)
 
 
 def tag_at(page: Page, point: QPointF) -> str:
@@ -94,6 +88,16 @@ def _in_sight(page: Page) -> list[tuple[int, TagPlace]]:
             place = tag_place(page, line) or _below(page, line, height)
             found.append((line, place._replace(box=place.box.translated(0, top))))
     return found
+
+
+def _draw_tag(painter: QPainter, page: Page, line: int, place: TagPlace) -> None:
+    theme = page.theme if not page.lit or line in page.lit else dimmed(page.theme)
+    box = place.box.adjusted(0, 1, 0, -1)
+    painter.setPen(QPen(theme.colour("border"), 1))
+    painter.setBrush(theme.colour("badge"))
+    painter.drawRoundedRect(box, theme.px(3), theme.px(3))
+    painter.setPen(theme.colour("muted"))
+    painter.drawText(box, Qt.AlignmentFlag.AlignCenter, place.text)
 
 
 def _below(page: Page, line: int, height: float) -> TagPlace:

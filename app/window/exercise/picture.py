@@ -118,6 +118,8 @@ def _content(path: Path) -> bytes:
 def _svg(path: Path, content: bytes) -> QSvgRenderer:
     """Return what draws an SVG; raises PictureProblem."""
     text = DECLARATION.sub("", content.decode("utf-8", "replace").removeprefix("\ufeff"), count=1)
+    if not text.lstrip().startswith("<"):  # first: what looks like elements in it are none
+        raise _no_svg(path)
     others = sorted({*ELEMENT.findall(text)} - ELEMENTS)
     if "<!DOCTYPE" in text or "<!ENTITY" in text or others:
         which = others[0] if others else "!DOCTYPE"
@@ -127,13 +129,13 @@ def _svg(path: Path, content: bytes) -> QSvgRenderer:
     drawn = QSvgRenderer()
     drawn.setAnimationEnabled(False)
     drawn.setAspectRatioMode(Qt.AspectRatioMode.KeepAspectRatio)
-    if (
-        not text.lstrip().startswith("<")
-        or not drawn.load(QByteArray(text.encode()))
-        or drawn.viewBoxF().isEmpty()
-    ):
-        raise PictureProblem(f"The picture {visible(path)} is no SVG that can be drawn.")
+    if not drawn.load(QByteArray(text.encode())) or drawn.viewBoxF().isEmpty():
+        raise _no_svg(path)
     return drawn
+
+
+def _no_svg(path: Path) -> PictureProblem:
+    return PictureProblem(f"The picture {visible(path)} is no SVG that can be drawn.")
 
 
 def _png(path: Path, content: bytes) -> QImage:

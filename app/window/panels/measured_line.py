@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
@@ -60,7 +60,12 @@ class MeasuredLine(QPushButton):
     def set_theme(self, theme: Theme) -> None:
         """Take the text size."""
         self.theme = theme
-        self.setFixedHeight(QFontMetrics(theme.font()).lineSpacing() + theme.px(2))
+        self.updateGeometry()
+
+    def sizeHint(self) -> QSize:
+        """Return the height of a line; a style sheet would take back a fixed one whenever it is applied."""
+        height = QFontMetrics(self.theme.font()).lineSpacing() + self.theme.px(2)
+        return QSize(super().sizeHint().width(), height)
 
     def width_of(self, text: str) -> int:
         """Return the room that a text takes."""

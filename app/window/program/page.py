@@ -9,7 +9,6 @@ from PySide6.QtGui import QTextCursor, QTextFormat
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
-    QLabel,
     QPlainTextEdit,
     QPushButton,
     QSplitter,
@@ -23,6 +22,7 @@ from ...model.named_file import small_text
 from ...model.visible_text import visible_in_place, visible_lines
 from ...views.source.highlight import Highlighter
 from ...widgets.patterns import mixed
+from ...widgets.plain_text import PlainLabel
 from ...widgets.theme import Theme
 
 TICK = 500  # milliseconds from one look at the clock to the next
@@ -43,9 +43,9 @@ class ProgramPage(QFrame):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("panel")
-        self.status, self.end, self.rerun = QLabel(), QPushButton("End"), QPushButton("Run again")
+        self.status, self.end, self.rerun = PlainLabel(), QPushButton("End"), QPushButton("Run again")
         self.text, self.output = _text_box("The program's text"), _text_box("What the program printed")
-        self.heading = QLabel("Output")
+        self.heading = PlainLabel("Output")
         self._highlighter = Highlighter(self.text.document(), theme)
         self._path, self._line, self._mark = Path(), 0, 0
         self._failed = False

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 
+import msgspec
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -157,16 +159,23 @@ def test_a_window_that_closes_does_not_wait_for_types(window):
     assert not [f for f in window.focused_session().findings if f.kind == "float64"]
 
 
-REFUSED = """
+ACCEPTED = """
 @cuda.jit
 def kernel(a, out):
-    values = [x for x in range(4)]
+    values = (0, 1, 2, 3)
     out[cuda.threadIdx.x] = a[values[0]]
 """
 
 
 def test_what_numba_refuses_is_added_to_the_list(tmp_path):
-    made = trace(tmp_path, REFUSED, (Array((32,)), Array((32,))), block=(32, 1, 1))
+    """Of a file from before a launch that Numba refuses was refused: it holds what Python made of the kernel."""
+    made = trace(tmp_path, ACCEPTED, (Array((32,)), Array((32,))), block=(32, 1, 1))
+    refused = {
+        file: text.replace("(0, 1, 2, 3)", "[x for x in range(4)]") for file, text in made.sources.items()
+    }
+    launch = json.loads(made.launch)
+    launch["source"] = launch["source"].replace("(0, 1, 2, 3)", "[x for x in range(4)]")
+    made = msgspec.structs.replace(made, sources=refused, launch=json.dumps(launch))
     save(made, tmp_path / "refused.npz")
     with opened(mark=Bookmark(panes=(Setup("", file=str(tmp_path / "refused.npz")),))) as window:
         window.side.show_tab("findings")

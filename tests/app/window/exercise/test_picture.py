@@ -54,7 +54,7 @@ def test_a_png_is_drawn_too(tmp_path):
         (SVG.format('<animate attributeName="x" dur="1s"/>'), "<animate>"),
         ("<!DOCTYPE svg [<!ENTITY a 'b'>]>" + SVG.format(RED), "!DOCTYPE"),
         (gzip.compress(SVG.format(RED).encode()), "no SVG"),
-        (SVG.format(RED).encode("utf-16"), "<"),
+        (SVG.format(RED).encode("utf-16"), "no SVG"),
         ("<svg", "no SVG"),
         ("", "no SVG"),
         (" " * (LARGEST + 1), "more than 1,000,000 bytes"),

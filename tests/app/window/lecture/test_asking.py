@@ -171,7 +171,7 @@ def test_a_lecture_is_checked_while_it_is_presented(window, player):
     window.lectures.check()
     until(lambda: bool(mistakes()))
     told = [label.text() for label in mistakes()[0].findChildren(QLabel)]
-    assert any(text.startswith(f"line {line}: the right pane has no sectors; there are") for text in told)
+    assert any(text.startswith(f"line {line}: the right pane has no sectors; did you mean ") for text in told)
     mistakes()[0].close()
 
 
