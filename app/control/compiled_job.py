@@ -41,6 +41,9 @@ class CompiledJob(QObject):
         self._grace.timeout.connect(self._cancel)
         self._pool = QThreadPool(self)
         self._pool.setMaxThreadCount(1)
+        self._pool.setExpiryTimeout(
+            -1
+        )  # a process ends with the thread that started it, and this one takes a while
         self._counted.connect(self._take)
 
     def want(self, sessions: Iterable[Session]) -> None:
@@ -77,7 +80,8 @@ class CompiledJob(QObject):
         self._wanted = []
         self._pool.clear()
         self._cancel()
-        self._pool.waitForDone(CLOSING_TIMEOUT)
+        if self._pool.waitForDone(CLOSING_TIMEOUT):
+            counting().rest()
 
     def _start(self) -> None:
         if not self._wanted or self._running is not None:

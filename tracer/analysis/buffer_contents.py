@@ -64,6 +64,15 @@ class BufferContents:
         last = self._last_writes(buffer, moment, block, thread)
         return self.cells(buffer).shaped(self._overwritten(self.initial(buffer), last))
 
+    def settled(self, buffer: int, moment: int, block: int = 0, thread: int = 0) -> NDArray[Any]:
+        """Return what the requests up to a moment leave, in the buffer's shape: without what accesses saw at it.
+
+        Counts that grow with the moments take this: an access at a moment may have run after stores that later
+        moments show.
+        """
+        last = self._history(buffer, block, thread).last_writes(moment)
+        return self.cells(buffer).shaped(self._overwritten(self.initial(buffer), last))
+
     def reads(self, buffer: int, moment: int, block: int = 0, thread: int = 0) -> NDArray[np.int32]:
         """Return how often each element was read by loads and atomics, in the buffer's shape."""
         return self.cells(buffer).shaped(self._history(buffer, block, thread).reads(moment))

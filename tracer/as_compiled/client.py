@@ -67,13 +67,15 @@ class CompiledCounting:
         """End the question under way, from another thread; the next one starts the process anew."""
         self._cancelled = True
         process = self._process
-        if process is None:
-            return
-        process.kill()
-        if self._lock.acquire(timeout=REAPING):  # else whoever waits for its answer ends it
+        if process is not None:
+            process.kill()
+            self.rest(REAPING)  # else whoever waits for its answer ends it
+
+    def rest(self, seconds: float = 0) -> None:
+        """End the process where nothing is asked, or no longer in so many seconds; the next question starts it anew."""
+        if self._lock.acquire(timeout=seconds):
             try:
-                if self._process is process:
-                    self._end()
+                self._end()
             finally:
                 self._lock.release()
 

@@ -87,7 +87,7 @@ class HistogramViewData(Struct, frozen=True, eq=False, dict=True):
 
     def _counts(self, additions: Additions, moment: int, selection: Selection) -> Ints:
         """Return what each bin holds at a moment, -1 where nothing was written."""
-        content = self.session.memory.values(additions.buffer, moment, selection.block)
+        content = self.session.memory.settled(additions.buffer, moment, selection.block)
         return np.where(is_poison(content), -1, content.astype(np.int64))
 
     def _top(self, additions: Additions) -> int:
@@ -217,7 +217,7 @@ class HistogramViewData(Struct, frozen=True, eq=False, dict=True):
     def differing(self) -> Ints:
         """Return the bins whose final counts are not NumPy's."""
         expected = self.counting.expected
-        final = self.session.memory.values(self.counting.result.buffer, self.session.end)
+        final = self.session.memory.settled(self.counting.result.buffer, self.session.end)
         return np.flatnonzero(final != expected) if expected is not None else np.empty(0, np.int64)
 
     def span_text(self, place: int) -> str:

@@ -54,7 +54,7 @@ class CounterViewData(Struct, frozen=True, eq=False, dict=True):
 
     def value(self, moment: int) -> int:
         """Return what the counter holds."""
-        return int(self.session.memory.values(self.counting.result.buffer, moment).ravel()[0])
+        return int(self.session.memory.settled(self.counting.result.buffer, moment).ravel()[0])
 
     @cached_property
     def lines(self) -> AdditionLines:

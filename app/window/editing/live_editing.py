@@ -401,6 +401,7 @@ class LiveEditing(QObject):
     def _look_at_typed(self) -> None:
         """Mark the line that is no Python yet, else the barriers; of what has run already, what is told of that."""
         if not self.source.is_edited():
+            self.show_barriers()  # one that was cut is there again
             self.put_back.emit()
             return
         problem = syntax_problem(self.source.text())

@@ -158,10 +158,11 @@ def test_while_one_picture_is_made_only_the_newest_wish_is_kept(uncached, monkey
 
 def test_a_trace_that_runs_long_is_left_once_the_hand_is_off_another_value(uncached, monkeypatch):
     window = uncached
-    trace, hold = Worker.run, threading.Event()
+    trace, hold, begun = Worker.run, threading.Event(), threading.Event()
 
     def endless(self, launch, *rest, **options):
         if launch.arguments[2].value == 13:
+            begun.set()
             assert hold.wait(60)
             raise Cancelled
         return trace(self, launch, *rest, **options)
@@ -170,6 +171,7 @@ def test_a_trace_that_runs_long_is_left_once_the_hand_is_off_another_value(uncac
     monkeypatch.setattr(Worker, "cancel", lambda self: hold.set())
     drag = Drag(window, "stride")
     drag.to(5)
+    until(begun.is_set)
     drag.to(6)
     assert not hold.is_set()
     drag.let_go()

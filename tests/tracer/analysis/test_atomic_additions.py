@@ -102,7 +102,7 @@ def test_bins_grow_as_a_replay_has_them_and_end_as_numpy_counts(name, kind):
     for moment in (0, 1, 5, requests.end // 2, requests.end - 1, requests.end):
         values = known.values(moment)
         expected = [values.get((0, i), 0) for i in range(17)]
-        assert contents.values(number, moment).tolist() == expected
+        assert contents.settled(number, moment).tolist() == expected
     samples = contents.values(0, 0).astype(np.float64)
     assert contents.values(number, requests.end).tolist() == np.histogram(samples, 17, (-4, 4))[0].tolist()
 
@@ -141,8 +141,8 @@ def test_lost_additions_are_those_missing_in_the_counter_at_every_moment(seed):
     made, requests = traced("count-racing", "random", seed, num_blocks=4, threads=50)
     additions, contents = additions_of(made, requests, 0), contents_of(made, requests)
     for moment in range(requests.end + 1):
-        assert additions.kept(moment) == contents.values(0, moment)[0]
-        assert additions.lost(moment) == additions.upto(moment) - contents.values(0, moment)[0]
+        assert additions.kept(moment) == contents.settled(0, moment)[0]
+        assert additions.lost(moment) == additions.upto(moment) - contents.settled(0, moment)[0]
     assert additions.survives.sum() == counted_total(made, 0) < 200
 
 
@@ -174,7 +174,7 @@ def test_atomics_and_stores_on_the_same_bins_lose_what_was_overwritten(tmp_path,
     assert len(additions) == 288
     assert set(additions.row[additions.survives].tolist()) == survivors(made)
     for moment in range(requests.end + 1):
-        assert additions.kept(moment) == contents.values(1, moment).sum()
+        assert additions.kept(moment) == contents.settled(1, moment).sum()
 
 
 def test_what_does_not_count_is_not_taken_for_it(tmp_path):

@@ -284,6 +284,24 @@ def test_barriers_are_those_of_the_kernel_of_several_in_one_file(window):
     assert editor(window).barriers == {FIRST, SECOND}
 
 
+def test_a_barrier_that_is_removed_and_typed_again_is_marked_again(window):
+    line = TEXT.splitlines()[SECOND - 1].strip()
+    page = editor(window)
+    page.setFocus()
+    cursor = QTextCursor(page.document().findBlockByNumber(SECOND - 1))
+    cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock)
+    page.setTextCursor(cursor)
+    for _ in line:
+        QTest.keyClick(page, Qt.Key.Key_Backspace)
+    QTest.keyClicks(page, "pass")
+    until(lambda: page.barriers == {FIRST})
+    for _ in "pass":
+        QTest.keyClick(page, Qt.Key.Key_Backspace)
+    QTest.keyClicks(page, line)
+    until(lambda: page.barriers == {FIRST, SECOND})
+    assert window.side.source.text() == TEXT and not window.side.source.is_edited()
+
+
 def test_a_constant_that_the_bar_sets_is_told(window):
     written(window, "TILE = 16", "TILE = 8")
     run(window)
