@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from ...tracer.findings.float64 import KIND as FLOAT64
 from ...tracer.findings.float64 import float64_lines
+from ...tracer.findings.not_compiled import KIND, SEVERITY, refusal_message
 from ...tracer.judging.result import CaseResult, JudgedFinding, Judgement, JudgingTask
 from ...tracer.model.finding import message_of
 from ...tracer.model.launch import is_utf8
@@ -66,7 +67,7 @@ class Judge:
         if found.fault:
             where = f"{task.file}:{found.fault_line}"
             raise ExerciseError(f"The exercise {exercise.name} can't judge: {where}: {visible(found.fault)}")
-        compiled = tuple(_float64_arithmetic(map(self._inference.answer_to, questions[:1])))
+        compiled = tuple(_of_compiler(map(self._inference.answer_to, questions), exercise.kernel))
         return _verdict(exercise, found, compiled, trace, start)
 
     def cancel(self) -> None:
@@ -143,9 +144,13 @@ def _goals(exercise: Exercise, last: CaseResult, stub: Mapping[str, int]) -> tup
     return tuple(map(of, exercise.goals))
 
 
-def _float64_arithmetic(answers: Iterable[Answer]) -> Iterator[JudgedFinding]:
-    """Yield what computes in float64 in the kernels that Numba's compiler answered about."""
-    for answer in answers:
-        for line in float64_lines(answer.operations):
-            message = message_of(line.message, line.also)
-            yield JudgedFinding(FLOAT64, line.severity, line.file, line.line, message, 0)
+def _of_compiler(answers: Iterable[Answer], kernel: str) -> Iterable[JudgedFinding]:
+    """Yield what Numba's compiler makes of a kernel: the first refusal of some arguments, and float64 arithmetic."""
+    told = list(answers)
+    refused = next((answer.refusal for answer in told if answer.refusal), None)
+    if refused:
+        sentence = refusal_message(kernel, refused)
+        yield JudgedFinding(KIND, SEVERITY, refused.file, refused.line, sentence, 0, refused.remedy)
+    for line in float64_lines(told[0].operations if told else ()):
+        message = message_of(line.message, line.also)
+        yield JudgedFinding(FLOAT64, line.severity, line.file, line.line, message, 0, line.remedy)

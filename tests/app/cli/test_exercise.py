@@ -122,7 +122,15 @@ def test_a_wrong_result_is_told_with_its_first_element(home, capsys):
     )
 
 
-FINDING = {"kind": str, "severity": str, "file": str, "line": int, "message": str, "moment": int}
+FINDING = {
+    "kind": str,
+    "severity": str,
+    "file": str,
+    "line": int,
+    "message": str,
+    "moment": int,
+    "remedy": str,
+}
 WRONG = {
     "argument": str, "differing": int, "elements": int, "index": list, "got": str, "expected": str,
     "largest_error": (float, type(None)), "untouched": bool,
@@ -202,7 +210,7 @@ def test_the_exercise_is_found_by_the_file_s_name_or_by_its_kernel(home, capsys)
         (("check", "a.py", "b.py"), "say one file to check"),
         (("check", "none.py"), "There is no file none.py"),
         (("check", "."), "can't be read"),
-        (("nine", *FOLDER), "There is no exercise nine; there are add-ten."),
+        (("nine", *FOLDER), "There is no exercise nine; there is add-ten."),
         (("add-ten", "more", *FOLDER), "one exercise is shown at a time"),
         (("--folder", "none"), "There is no folder none"),
         (("-o", "a.py"), "say whose program to write"),
