@@ -90,10 +90,12 @@ class RequestNames(Names):
 
     def _minimum(self) -> int:
         """Return the sectors, or wavefronts, that its elements would take side by side."""
-        requests = self.session.requests
+        requests, trace = self.session.requests, self.session.trace
         rows = requests.accesses.of(slice(self.row, self.row + 1))
-        size = len(np.unique(self.session.trace.index[rows])) * self._itemsize
-        return minimum_wavefronts(size) if self._buffer.space == "shared" else minimum_sectors(size)
+        if self._buffer.space == "shared":
+            fewest = minimum_wavefronts(trace.thread[rows].astype(np.int64) % WARP, self._itemsize)
+            return min(fewest, int(requests.wavefronts[self.row]))
+        return minimum_sectors(len(np.unique(trace.index[rows])) * self._itemsize)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,20 @@ from msgspec import Struct
 from ..model.array_types import Ints, Mask
 from ..model.grouping import group_starts, offsets
 from ..model.trace import WARP, Trace
-from .request_cost import BANKS, ITEMSIZE, REQUESTS, RULE, SECTOR, SECTORS, WAVEFRONTS, WORD, rules_of
+from .request_cost import (
+    BANKS,
+    ITEMSIZE,
+    MOST_PARTS,
+    REQUESTS,
+    RULE,
+    SECTOR,
+    SECTORS,
+    WAVEFRONTS,
+    WAVEFRONTS_BY_LANE,
+    WORD,
+    parts_of,
+    rules_of,
+)
 from .requests import Requests
 
 Size = TypeVar("Size", int, Ints)  # bytes
@@ -44,25 +57,44 @@ def minimum_sectors(size: Size) -> Size:
     return found
 
 
-def minimum_wavefronts(size: Size) -> Size:
-    """Return how many passes over all banks so many bytes take, one at least."""
-    found: Size = np.maximum(1, -(-size // (BANKS * WORD)))
+def minimum_wavefronts(lanes: Ints, itemsize: int) -> int:
+    """Return how many passes over all banks one element for each of these lanes takes, side by side."""
+    return int(_minimum_by_lane(np.zeros_like(lanes), lanes, np.array([itemsize]))[0])
+
+
+def _minimum_by_lane(request: Ints, lane: Ints, size: Ints) -> Ints:
+    """Return the same of some requests, from the request and the lane of each access, and bytes by request."""
+    part = request * MOST_PARTS + parts_of(request, lane * size[request], lane, size)
+    lanes = np.bincount(part, minlength=len(size) * MOST_PARTS).reshape(len(size), MOST_PARTS)
+    found: Ints = _passes(lanes * size[:, None]).sum(axis=1)
     return found
+
+
+def _passes(size: Ints) -> Ints:
+    return -(-size // (BANKS * WORD))
 
 
 def request_costs_of(trace: Trace, requests: Requests) -> RequestCosts:
     """Return the costs of each request of a trace beside the minimum."""
     rules = rules_of(trace.buffers)
     size, each = rules[:, ITEMSIZE][requests.buffer], rules[:, REQUESTS][requests.buffer]
-    plain, shared = (_has_rule(trace, requests, rule) for rule in (SECTORS, WAVEFRONTS))
+    plain, shared, by_lane = (
+        _has_rule(trace, requests, rule) for rule in (SECTORS, WAVEFRONTS, WAVEFRONTS_BY_LANE)
+    )
     elements = _elements(trace, requests, plain)
     there = np.minimum(WARP, trace.threads - requests.warp * WARP)
     sectors, fewest, beside = (
         np.where(plain, each * sectors, 0)
         for sectors in (requests.sectors, minimum_sectors(elements * size), minimum_sectors(there * size))
     )
-    passes = np.where(shared, minimum_wavefronts(requests.lanes * size), 0)
-    wavefronts = np.where(shared, np.maximum(requests.wavefronts, passes), 0)
+    passes = np.where(shared | by_lane, np.maximum(1, _passes(requests.lanes * size)), 0)
+    fewer = np.flatnonzero(by_lane & (requests.lanes < WARP))  # those of whole warps take what their bytes do
+    for low in range(0, len(fewer), CHUNK):
+        some = fewer[low : low + CHUNK]
+        lane = trace.thread[requests.accesses.of(some)].astype(np.int64) % WARP
+        request = np.repeat(np.arange(len(some)), requests.lanes[some])
+        passes[some] = _minimum_by_lane(request, lane, size[some])
+    wavefronts = np.maximum(requests.wavefronts, passes)
     return RequestCosts(elements, sectors, fewest, beside, wavefronts, passes)
 
 

@@ -2,7 +2,7 @@
 
 They are those of the CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory" and "Shared Memory and
 Memory Banks"; for atomics, for complex elements and for elements that are not 4 bytes wide they are what Nsight
-Compute counted on an NVIDIA H200 (tests/data).
+Compute counted on an NVIDIA H200 and an H100 (tests/data).
 
 What holds for a buffer and an op stands in one table (`rules_of`) that all who count read. How the accesses of a
 request make its cost is said twice, side by side: `cost_of` takes one request, in plain Python that Numba compiles in
@@ -19,35 +19,33 @@ import numpy as np
 
 from ..model.array_types import Ints
 from ..model.grouping import group_starts, positions_in_group
-from ..model.trace import Buffer, Op, Trace
+from ..model.trace import WARP, Buffer, Op, Trace
 
 SECTOR_BITS, WORD_BITS, LANE_BITS = 5, 2, 5
 SECTOR, WORD = 1 << SECTOR_BITS, 1 << WORD_BITS  # bytes
 BANKS = 32
-WIDE = 4 * WORD  # a request for elements of so many bytes takes two passes even where all lanes read one
+WIDE = (2 * WORD, 4 * WORD)  # bytes of the elements that a warp asks for by halves, or by quarters
 PERIOD = SECTOR  # bytes by which a request may lie further and cost the same: all of its words move on in the banks
+MOST_PARTS = 4  # of a warp, see `wavefronts_by_lane`
 CHUNK = 1024  # requests handled at once: few enough for their accesses to stay in a processor's cache
 
 # What a request costs. NOTHING: memory that is neither global nor shared. SECTORS: the distinct sectors that it
 # touches. TURNS, of atomics: lanes that meet at an address take turns, and a sector costs as many as its most
 # contended address: the distinct pairs (sector, turn). WAVEFRONTS: the distinct words of the bank that has most.
-NOTHING, SECTORS, TURNS, WAVEFRONTS = range(4)
+# WAVEFRONTS_BY_LANE, of WIDE elements: the same of each part of a warp, added up; see `wavefronts_by_lane`.
+NOTHING, SECTORS, TURNS, WAVEFRONTS, WAVEFRONTS_BY_LANE = range(5)
 
 # Columns of the table of rules; RULE is that of the first Op.
-ADDRESS, UNIT, ITEMSIZE, REQUESTS, FEWEST, RULE = range(6)
+ADDRESS, UNIT, ITEMSIZE, REQUESTS, RULE = range(5)
 
 
 def rules_of(buffers: Sequence[Buffer]) -> Ints:
     """Return what holds for each buffer, shape (len(buffers), RULE + len(Op)).
 
-    ADDRESS, UNIT, ITEMSIZE: as of `Buffer`, in bytes. REQUESTS: see `requests_each`. FEWEST: wavefronts that a
-    request takes at least. From RULE on: what a request costs, for each Op.
+    ADDRESS, UNIT, ITEMSIZE: as of `Buffer`, in bytes. REQUESTS: see `requests_each`. From RULE on: what a request
+    costs, for each Op.
     """
-    rows = [
-        [b.address, b.unit, b.itemsize, requests_each(b), 2 if b.itemsize == WIDE else 1,
-         *(_rule(b.space, op) for op in Op)]
-        for b in buffers
-    ]  # fmt: skip
+    rows = [[b.address, b.unit, b.itemsize, requests_each(b), *(_rule(b, op) for op in Op)] for b in buffers]
     return np.array(rows, np.int64).reshape(len(rows), RULE + len(Op))
 
 
@@ -59,10 +57,12 @@ def requests_each(buffer: Buffer) -> int:
     return 2 if buffer.space == "global" and np.dtype(buffer.dtype).kind == "c" else 1
 
 
-def _rule(space: str, op: Op) -> int:
-    if space == "global":
+def _rule(buffer: Buffer, op: Op) -> int:
+    if buffer.space == "global":
         return TURNS if op >= Op.ATOMIC else SECTORS
-    return WAVEFRONTS if space == "shared" else NOTHING
+    if buffer.space != "shared":
+        return NOTHING
+    return WAVEFRONTS_BY_LANE if buffer.itemsize in WIDE else WAVEFRONTS
 
 
 # One request; what follows is plain Python within what Numba compiles.
@@ -71,21 +71,25 @@ def _rule(space: str, op: Op) -> int:
 TABLE = 1 << 9  # entries; a request puts up to 160 numbers in: 32 lanes, each on up to 5 words
 _MIX, _SHIFT = 0x1E3779B97F4A7C15, 40
 MARKS, WORDS, LATEST = TABLE, 2 * TABLE, 2 * TABLE + BANKS
+# Behind these: the address that each lane asks for, the addresses of lanes that go together, and the end.
+BY_LANE, TOGETHER, SCRATCH = LATEST + 1, LATEST + 1 + WARP, LATEST + 1 + 2 * WARP
 
 
 def new_scratch() -> Ints:
-    """Return what `cost_of` works with: numbers and marks of a set, words by bank, and the latest mark.
+    """Return what `cost_of` works with: numbers and marks of a set, words by bank, the latest mark, and addresses.
 
     They are one array, since each further one that compiled functions hand on costs them time.
     """
-    return np.zeros(LATEST + 1, np.int64)
+    return np.zeros(SCRATCH, np.int64)
 
 
-def cost_of(low: Sequence[int], count: int, op: int, buffer: int, rules: Ints, scratch: Ints) -> int:
+def cost_of(
+    low: Sequence[int], count: int, lanes: int, op: int, buffer: int, rules: Ints, scratch: Ints
+) -> int:
     """Return the sectors or wavefronts of one request, 0 where it is to neither global nor shared memory.
 
-    low: the first byte of each of its `count` accesses, in any order, all of an op and a buffer. rules: see
-    `rules_of`; scratch: see `new_scratch`.
+    low: the first byte of each of its `count` accesses, by lane, all of an op and a buffer. lanes: a bit for each
+    lane that makes one. rules: see `rules_of`; scratch: see `new_scratch`.
     """
     rule, itemsize = rules[buffer, RULE + op], rules[buffer, ITEMSIZE]
     if rule == SECTORS:
@@ -93,8 +97,14 @@ def cost_of(low: Sequence[int], count: int, op: int, buffer: int, rules: Ints, s
     if rule == TURNS:
         return turns_of(low, count, scratch)
     if rule == WAVEFRONTS:
-        fewest: int = rules[buffer, FEWEST]
-        return max(fewest, wavefronts_of(low, count, itemsize, scratch))
+        return wavefronts_of(low, count, itemsize, scratch)
+    if rule == WAVEFRONTS_BY_LANE:
+        number = 0
+        for lane in range(WARP):
+            if lanes >> lane & 1:
+                scratch[BY_LANE + lane] = low[number]
+                number += 1
+        return wavefronts_in_parts(lanes, itemsize, scratch)
     return 0
 
 
@@ -120,7 +130,7 @@ def turns_of(low: Sequence[int], count: int, scratch: Ints) -> int:
     return found
 
 
-def wavefronts_of(low: Sequence[int], count: int, itemsize: int, scratch: Ints) -> int:
+def wavefronts_of(low: Sequence[int] | Ints, count: int, itemsize: int, scratch: Ints) -> int:
     """Return how many distinct words of the bank that has most of them accesses touch."""
     most, mark = 0, new_mark(scratch)
     for bank in range(BANKS):
@@ -142,34 +152,37 @@ def wavefronts_by_lane(
     Accesses of 8 bytes are made by halves of a warp, of 16 bytes by quarters, one after the other. Two of these go
     together where neighbours ask for the same: each lane as the one whose number differs in bit 0, or each in bit 1.
     """
-    if itemsize <= WORD:
+    if itemsize not in WIDE:
         return wavefronts_of(low, count, itemsize, scratch)
-    parts = itemsize // WORD if itemsize < WIDE else WIDE // WORD
-    if neighbours_agree(low, lanes, count, 1) or neighbours_agree(low, lanes, count, 2):
-        parts = max(1, parts // 2)
-    total, size = 0, (1 << LANE_BITS) // parts
-    for part in range(parts):
-        most, mark = 0, new_mark(scratch)
-        for bank in range(BANKS):
-            scratch[WORDS + bank] = 0
-        for number in range(count):
-            if lanes[number] // size != part:
-                continue
-            for word in range(low[number] >> WORD_BITS, ((low[number] + itemsize - 1) >> WORD_BITS) + 1):
-                if is_new(word, mark, scratch):
-                    bank = WORDS + (word & (BANKS - 1))
-                    scratch[bank] += 1
-                    most = max(most, scratch[bank])
-        total += most
+    there = 0
+    for number in range(count):
+        scratch[BY_LANE + lanes[number]] = low[number]
+        there |= 1 << lanes[number]
+    return wavefronts_in_parts(there, itemsize, scratch)
+
+
+def wavefronts_in_parts(lanes: int, itemsize: int, scratch: Ints) -> int:
+    """Return the same of these lanes, a bit each, whose addresses stand in scratch by lane."""
+    parts = itemsize >> WORD_BITS
+    if neighbours_agree(lanes, 1, scratch) or neighbours_agree(lanes, 2, scratch):
+        parts >>= 1
+    total, size = 0, WARP // parts
+    for first in range(0, WARP, size):
+        count = 0
+        for lane in range(first, first + size):
+            if lanes >> lane & 1:
+                scratch[TOGETHER + count] = scratch[BY_LANE + lane]
+                count += 1
+        total += wavefronts_of(scratch[TOGETHER:], count, itemsize, scratch)
     return total
 
 
-def neighbours_agree(low: Sequence[int], lanes: Sequence[int], count: int, bit: int) -> bool:
+def neighbours_agree(lanes: int, bit: int, scratch: Ints) -> bool:
     """Return whether each lane asks for what the one does whose number differs in this bit, if that one asks."""
-    for number in range(count):
-        for other in range(number + 1, count):
-            if lanes[number] ^ lanes[other] == bit and low[number] != low[other]:
-                return False
+    for lane in range(WARP):
+        other = lane ^ bit
+        if lanes >> lane & lanes >> other & 1 and scratch[BY_LANE + lane] != scratch[BY_LANE + other]:
+            return False
     return True
 
 
@@ -212,7 +225,7 @@ def costs_of_rows(trace: Trace, rows: Ints, start: Ints, rules: Ints) -> tuple[I
     head = rows[start[:-1]]
     buffer = trace.buffer[head]
     rule = rules[buffer, RULE + trace.op[head]]
-    base, unit, size, fewest = (rules[buffer, column] for column in (ADDRESS, UNIT, ITEMSIZE, FEWEST))
+    base, unit, size = (rules[buffer, column] for column in (ADDRESS, UNIT, ITEMSIZE))
     request = np.repeat(np.arange(len(head)), np.diff(start))
     first = base[request] + trace.index[rows].astype(np.int64) * unit[request]
     last = first + size[request] - 1
@@ -225,7 +238,12 @@ def costs_of_rows(trace: Trace, rows: Ints, start: Ints, rules: Ints) -> tuple[I
         if wanted.any():
             some = wanted[request]
             result += count(request[some], first[some], last[some], len(head))
-    return sectors, np.where(rule == WAVEFRONTS, np.maximum(wavefronts, fewest), 0)
+    wide = rule == WAVEFRONTS_BY_LANE
+    if wide.any():
+        some = wide[request]
+        lane = trace.thread[rows[some]].astype(np.int64) % WARP
+        wavefronts += _wavefronts_by_lane(request[some], first[some], lane, size, len(head))
+    return sectors, wavefronts
 
 
 def _sectors(request: Ints, first: Ints, last: Ints, count: int) -> Ints:
@@ -252,10 +270,35 @@ def _wavefronts(request: Ints, first: Ints, last: Ints, count: int) -> Ints:
     return most
 
 
-def passes_of(index: Ints, itemsize: int) -> int:
-    """Return the wavefronts of one request for these elements of an array that begins with a bank."""
-    first = index * itemsize
-    return int(_wavefronts(np.zeros_like(first), first, first + itemsize - 1, 1)[0])
+def _wavefronts_by_lane(request: Ints, first: Ints, lane: Ints, size: Ints, count: int) -> Ints:
+    """Count the wavefronts of each request for WIDE elements, of so many bytes by request."""
+    part = request * MOST_PARTS + parts_of(request, first, lane, size)
+    each = _wavefronts(part, first, first + size[request] - 1, count * MOST_PARTS)
+    total: Ints = each.reshape(count, MOST_PARTS).sum(axis=1)
+    return total
+
+
+def parts_of(request: Ints, first: Ints, lane: Ints, size: Ints) -> Ints:
+    """Return the part of its warp that each access goes with: 0 where all go together, else up to MOST_PARTS - 1.
+
+    first, lane: the first byte of each access and its lane. size: bytes of an element, by request.
+    """
+    shape = len(size), WARP
+    address, there = np.zeros(shape, np.int64), np.zeros(shape, bool)
+    address[request, lane], there[request, lane] = first, True
+    agrees = np.zeros(len(size), bool)
+    for bit in (1, 2):
+        other = np.arange(WARP) ^ bit
+        agrees |= ((address == address[:, other]) | ~(there & there[:, other])).all(axis=1)
+    parts = np.where(np.isin(size, WIDE), size // WORD >> agrees, 1)
+    found: Ints = lane * parts[request] // WARP
+    return found
+
+
+def passes_of(index: Ints, lane: Ints, itemsize: int) -> int:
+    """Return the wavefronts of one request of these lanes, for elements of an array that begins with a bank."""
+    first, request = index * itemsize, np.zeros_like(index)
+    return int(_wavefronts_by_lane(request, first, lane, np.array([itemsize]), 1)[0])
 
 
 def _distinct(request: Ints, first: Ints, last: Ints) -> tuple[Ints, Ints]:

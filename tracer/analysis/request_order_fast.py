@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..model.array_types import AnyInts, Ints, Mask, index_dtype
 from ..model.grouping import group_starts, offsets
 from ..model.trace import STEPPED, WARP, Trace
-from .request_cost import ADDRESS, PERIOD, UNIT, costs_of, rules_of
+from .request_cost import ADDRESS, PERIOD, RULE, UNIT, WAVEFRONTS_BY_LANE, costs_of, rules_of
 
 PART = 1 << 17  # accesses handled at once: few enough to stay in a processor's cache
 QUEUES = 1 << 14  # of threads in a phase that are handled at once, for the same reason
@@ -220,6 +220,9 @@ def _costing_alike(trace: Trace, begin: Ints, shape: Shape, rules: Ints) -> tupl
     index = _taken(trace.index, begin, shape)
     lies = rules[:, ADDRESS][buffer] + index[:, 0] * rules[:, UNIT][buffer]
     new = _laid_anew(index)
+    if shape[1] < WARP and (rules[:, RULE:] == WAVEFRONTS_BY_LANE).any():
+        lane = trace.thread[begin[:, None] + np.arange(shape[1]) * shape[2]] % WARP
+        new[1:] |= (lane[1:] != lane[:-1]).any(axis=1)[:, None]
     new[1:] |= (buffer[1:] != buffer[:-1]) | (op[1:] != op[:-1])
     kind = np.cumsum(new, axis=0, dtype=np.int64) * shape[2] + np.arange(shape[2])
     key = kind * PERIOD + (lies & (PERIOD - 1))

@@ -258,7 +258,7 @@ class CountWord(IntEnum):
 
 
 SHAPES = (
-    CountWord.WORK + 6
+    CountWord.WORK + 7
 )  # first of the addresses of the shapes of requests, behind those of what they are made in
 COUNT_WORDS = SHAPES + 8
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from ....tracer.analysis.minimum_cost import minimum_sectors, minimum_wavefronts
-from ....tracer.analysis.request_cost import BANKS, SECTOR, WORD
+from ....tracer.analysis.request_cost import BANKS, SECTOR, WORD, parts_of
 from ....tracer.analysis.requests import REQUEST_KINDS
 from ....tracer.model.array_types import Ints
 from ....tracer.model.trace import WARP, Buffer, Op
@@ -26,6 +26,7 @@ class TouchedBytes(Struct, frozen=True):
     first: int  # its first byte: an address, or the offset in the shared memory of a block
     end: int  # the byte after its last
     lanes: tuple[int, ...]  # who touch it, ascending
+    part: int = 0  # of the warp: banks are touched by one part after the other, see `parts_of`
 
 
 class Lanes(Struct, frozen=True, eq=False, dict=True):
@@ -90,7 +91,7 @@ class Lanes(Struct, frozen=True, eq=False, dict=True):
         """The fewest sectors, or wavefronts, that could carry as much."""
         size = self.buffer.itemsize
         if self.buffer.space == "shared":
-            return min(int(minimum_wavefronts(len(self.active) * size)), self.cost)
+            return min(minimum_wavefronts(np.array(self.active), size), self.cost)
         return min(int(minimum_sectors(self.elements * size)), self.cost)
 
     @property
@@ -153,11 +154,13 @@ def _in_sectors(lanes: Lanes) -> tuple[TouchedBytes, ...]:
 
 
 def _in_banks(lanes: Lanes) -> tuple[TouchedBytes, ...]:
-    """Return the words asked for, bank by bank and in a bank by address."""
-    words: dict[int, list[int]] = {}
-    for lane in lanes.active:
+    """Return the words asked for by each part of the warp, bank by bank and in a bank by address."""
+    words: dict[tuple[int, int], list[int]] = {}
+    active, size = np.array(lanes.active), lanes.buffer.itemsize
+    parts = parts_of(np.zeros_like(active), lanes.address[active], active, np.array([size])).tolist()
+    for lane, part in zip(lanes.active, parts, strict=True):
         first = int(lanes.address[lane])
-        for word in range(first // WORD, (first + lanes.buffer.itemsize - 1) // WORD + 1):
-            words.setdefault(word, []).append(lane)
-    cut = [TouchedBytes(w % BANKS, w * WORD, w * WORD + WORD, tuple(found)) for w, found in words.items()]
-    return tuple(sorted(cut, key=lambda piece: (piece.target, piece.first)))
+        for word in range(first // WORD, (first + size - 1) // WORD + 1):
+            words.setdefault((word, part), []).append(lane)
+    cut = [TouchedBytes(w % BANKS, w * WORD, w * WORD + WORD, tuple(who), p) for (w, p), who in words.items()]
+    return tuple(sorted(cut, key=lambda piece: (piece.target, piece.first, piece.part)))

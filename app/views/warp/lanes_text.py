@@ -136,8 +136,10 @@ def _meeting(lanes: Lanes, lane: int) -> str:
 
 def _in_bank(lanes: Lanes, lane: int, mine: list[int]) -> str:
     banks = f"{'Bank' if len(mine) == 1 else 'Banks'} {listed([str(bank) for bank in mine])}"
-    same = {other for piece in lanes.touched if lane in piece.lanes for other in piece.lanes}
-    rivals = [other for other in lanes.beside(lane) if other not in same]
+    own = [piece for piece in lanes.touched if lane in piece.lanes]
+    same = {other for piece in own for other in piece.lanes}
+    at_once = (piece for piece in lanes.touched if piece.target in mine and piece.part == own[0].part)
+    rivals = sorted({other for piece in at_once for other in piece.lanes} - same)
     texts = [f"same word as {_others(sorted(same), lane)}"] if len(same) > 1 else []
     texts += [f"collides with {_others(rivals, lane)}"] if rivals else ["no conflict"]
     return f"{banks}: {', '.join(texts)}."
@@ -165,8 +167,10 @@ def target_text(lanes: Lanes, target: int) -> str:
     if lanes.buffer.space == "shared":
         if not pieces:
             return f"Bank {target} of {BANKS}: not touched."
-        words = plural(len(pieces), "word") + f" of {WORD} bytes"
-        more = f", so {len(pieces)} wavefronts" if len(pieces) > 1 else ""
+        distinct = len({piece.first for piece in pieces})
+        words = plural(distinct, "word") + f" of {WORD} bytes"
+        why = "so" if distinct == len(pieces) else "in"
+        more = f", {why} {len(pieces)} wavefronts" if len(pieces) > 1 else ""
         return f"Bank {target} of {BANKS}: {words}{more}, touched by {who}."
     used = sum(piece.end - piece.first for piece in pieces)
     return f"Sector {address_text(target * SECTOR)}: {used} of {SECTOR} bytes used, by {who}."

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from PySide6.QtGui import QColor
 
+from bank_passes import wavefronts
 from launching import Array, launch, trace
 from sessions import application, matmul, picture
 from tilescope.app.model.session import Selection, build_session
@@ -33,7 +34,8 @@ def waste(session, request, space):
     if buffer.space != space:
         return 0
     if space == "shared":
-        return max(0, int(requests.wavefronts[request]) - max(1, -(-len(rows) * size // 128)))
+        side_by_side = {int(t) % 32: n * size for n, t in enumerate(trace.thread[rows])}
+        return max(0, int(requests.wavefronts[request]) - wavefronts(side_by_side, size))
     if requests.op[request] > Op.STORE:
         return 0
     least = max(1, -(-len(np.unique(trace.index[rows])) * size // 32))

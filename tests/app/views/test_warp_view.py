@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections import Counter, defaultdict
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from bank_passes import wavefronts
 from launching import Array, launch, trace
 from sessions import matmul, picture, uneven
 from tilescope.app.model.session import Selection, build_session
@@ -118,6 +119,50 @@ def test_elements_of_other_sizes_touch_parts_of_a_word_or_several_banks(tmp_path
     assert len(lanes.targets) == min(32, 32 * size // 4)
 
 
+def shared_request(folder, dtype, element, condition="True"):
+    """Return lane by lane a request that stores elements of shared memory."""
+    source = f"""
+    @cuda.jit
+    def kernel(a):
+        line = cuda.shared.array(512, {dtype!r})
+        t = cuda.threadIdx.x
+        if {condition}:
+            line[{element}] = 1
+    """
+    options = {"arguments": (Array((32,), dtype),), "block": (32, 1, 1)}
+    session = build_session(launch(folder, source, **options), trace(folder, source, **options), None)
+    return lanes_of(session, request_of(session, "shared store", "line"))
+
+
+@pytest.mark.parametrize(
+    ("element", "condition", "words"),
+    [
+        ("t", "8 <= t < 24", "16 lanes · 2 wavefronts, no conflict"),
+        ("t", "t < 16", "16 lanes · 1 wavefront, no conflict"),
+        ("t", "t % 2 == 0", "16 lanes · 2 wavefronts instead of 1"),
+        ("t // 2", "True", "32 lanes · 1 wavefront: a word is broadcast, no conflict"),
+        ("t % 8", "True", "32 lanes · 2 wavefronts: a word is broadcast, no conflict"),
+        ("2 * t", "True", "32 lanes · 4 wavefronts instead of 2"),
+    ],
+)
+def test_halves_of_a_warp_ask_for_elements_of_8_bytes(tmp_path, element, condition, words):
+    lanes = shared_request(tmp_path, "float64", element, condition)
+    assert sentence(figures(lanes)) == words
+
+
+def test_lanes_of_two_halves_of_a_warp_do_not_collide(tmp_path):
+    apart = shared_request(tmp_path, "float64", "2 * t")
+    assert lane_text(apart, 3).endswith("Banks 12 and 13: collides with lane 11.")
+    assert target_text(apart, 12) == (
+        "Bank 12 of 32: 4 words of 4 bytes, so 4 wavefronts, touched by lanes 3, 11, 19 and 27."
+    )
+    same = shared_request(tmp_path, "float64", "t % 8")
+    assert lane_text(same, 3).endswith("Banks 6 and 7: same word as lane 11, no conflict.")
+    assert target_text(same, 6) == (
+        "Bank 6 of 32: 1 word of 4 bytes, in 2 wavefronts, touched by lanes 3, 11, 19 and 27."
+    )
+
+
 @settings(max_examples=60, deadline=None)
 @given(programs())
 def test_the_pieces_are_what_is_counted(made):
@@ -135,13 +180,13 @@ def test_the_pieces_are_what_is_counted(made):
             if not lanes.is_atomic:
                 assert len(lanes.targets) == lanes.cost >= lanes.minimum >= 1
         if lanes.buffer.space == "shared":
-            banks = defaultdict(set)
-            for _, first, end in found:
-                for word in range(first // 4, (end - 1) // 4 + 1):
-                    banks[word % 32].add(word)
-            deepest = max(map(len, banks.values()))
-            assert lanes.cost == max(deepest, 2 if lanes.buffer.itemsize == 16 else 1)
-            assert Counter(p.target for p in lanes.touched) == {b: len(w) for b, w in banks.items()}
+            first_bytes = {lane: first for lane, first, _ in found}
+            assert lanes.cost == wavefronts(first_bytes, lanes.buffer.itemsize) >= lanes.minimum >= 1
+            words = {(lane, word) for lane, a, end in found for word in range(a // 4, (end - 1) // 4 + 1)}
+            assert {(lane, p.first // 4) for p in lanes.touched for lane in p.lanes} == words
+            depth = Counter((p.part, p.target) for p in lanes.touched)
+            parts = {part for part, _ in depth}
+            assert lanes.cost == sum(max(n for (p, _), n in depth.items() if p == part) for part in parts)
 
 
 # Time

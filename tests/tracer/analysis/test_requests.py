@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import force_setattr
 
+import bank_passes
 from tilescope.tracer.analysis import request_cost, request_order, request_order_fast
 from tilescope.tracer.analysis.requests import REQUEST_KINDS, Requests, kinds_of, requests_of
 from tilescope.tracer.model.trace import Op, Trace
@@ -230,9 +231,8 @@ def sectors(trace: Trace, rows: list[int]) -> int:
 
 
 def wavefronts(trace: Trace, rows: list[int]) -> int:
-    words = {w for _, each in touched(trace, rows, 4) for w in each}
-    most = max(Counter(w % 32 for w in words).values())
-    return max(most, 2) if BUFFERS[trace.buffer[rows[0]]].itemsize == 16 else most
+    first = {int(t) % 32: a for t, (a, _) in zip(trace.thread[rows], touched(trace, rows, 4), strict=True)}
+    return bank_passes.wavefronts(first, BUFFERS[trace.buffer[rows[0]]].itemsize)
 
 
 def test_lanes_that_diverge_in_a_cycle_are_split_in_two():

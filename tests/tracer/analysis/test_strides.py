@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from bank_passes import wavefronts
 from launching import Array, Scalar, trace
 from tilescope.tracer.analysis.counters import counters_of
 from tilescope.tracer.analysis.requests import requests_of
@@ -29,11 +28,6 @@ def sectors(elements, size):
     return len({byte // 32 for e in elements for byte in range(e * size, e * size + size)})
 
 
-def wavefronts(elements, size):
-    words = {byte // 4 for e in elements for byte in range(e * size, e * size + size)}
-    return max(2 if size == 16 else 1, *Counter(word % 32 for word in words).values())
-
-
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     dtype=st.sampled_from(DTYPES), stride=st.integers(0, 130), offset=st.integers(0, 1023),
@@ -45,11 +39,13 @@ def test_counters_are_those_of_the_bytes_that_each_warp_touches(tmp_path, dtype,
     total = counters_of(ended, requests_of(ended)).total
     size, parts = np.dtype(dtype).itemsize, 1 + dtype.startswith("complex")
     warps = [range(first, min(first + 32, threads)) for first in range(0, threads, 32)]
-    places = [{(offset + t * stride) % 1024 for t in warp} for warp in warps]
+    places = [[(offset + t * stride) % 1024 for t in warp] for warp in warps]
     assert total["global_load_requests"] == parts * len(warps)
     assert total["global_load_sectors"] == parts * sum(sectors(warp, size) for warp in places)
     assert total["global_store_sectors"] == parts * sum(sectors(warp, size) for warp in warps)
     assert total["global_load_bytes"] == size * threads
     for kind in ("load", "store"):
         assert total[f"shared_{kind}_instructions"] == len(warps)
-        assert total[f"shared_{kind}_wavefronts"] == sum(wavefronts(warp, size) for warp in places)
+        assert total[f"shared_{kind}_wavefronts"] == sum(
+            wavefronts({lane: e * size for lane, e in enumerate(warp)}, size) for warp in places
+        )

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+import bank_passes
 from tilescope.tracer.analysis import request_cost
 from tilescope.tracer.analysis.counters import totals_of_sums
 from tilescope.tracer.analysis.request_cost import cost_of, costs_of, new_scratch, rules_of
@@ -25,11 +26,17 @@ examples = settings(max_examples=300, deadline=None, print_blob=True)
 
 @dataclass(frozen=True)
 class Request:
-    """A request: its buffer, its op, and the index of each access, by lane."""
+    """A request: its buffer, its op, the lanes that make an access, and the index of each."""
 
     buffer: Buffer
     op: Op
+    lanes: tuple[int, ...]
     index: tuple[int, ...]
+
+    @property
+    def mask(self) -> int:
+        """A bit for each lane."""
+        return sum(1 << lane for lane in self.lanes)
 
     @property
     def low(self) -> list[int]:
@@ -54,15 +61,17 @@ def requests(draw: st.DrawFn) -> Request:
     stride, ring = draw(st.integers(-70, 70)), draw(st.sampled_from([1, 2, 7, 16, 32, 1000, 1 << 20]))
     near = st.integers(0, draw(st.sampled_from([0, 3, 40, 5000, 1 << 29])))
     anywhere = st.lists(near, min_size=len(lanes), max_size=len(lanes))
-    index = draw(st.one_of(st.just([lane * stride % ring for lane in lanes]), anywhere))
-    return Request(buffer, draw(st.sampled_from(OPS[space])), tuple(index))
+    shared = draw(st.sampled_from([0, 0, 1, 2, 3, 16]))  # bits of lanes that ask for the same
+    strided = [(lane & ~shared) * stride % ring for lane in lanes]
+    index = draw(st.one_of(st.just(strided), anywhere))
+    return Request(buffer, draw(st.sampled_from(OPS[space])), tuple(lanes), tuple(index))
 
 
 def literally(request: Request) -> int:
     """Return the sectors or wavefronts of a request, from the bytes that it touches."""
     if request.buffer.space == "shared":
-        per_bank = Counter(word % 32 for word in request.pieces(4))
-        return max(2 if request.buffer.itemsize == 16 else 1, *per_bank.values())
+        first = dict(zip(request.lanes, request.low, strict=True))
+        return bank_passes.wavefronts(first, request.buffer.itemsize)
     if request.buffer.space != "global":
         return 0
     if request.op < Op.ATOMIC:
@@ -81,6 +90,7 @@ def trace_with(made: list[Request]) -> Trace:
         buffers=tuple(request.buffer for request in made),
         buffer=np.repeat(np.arange(len(made)), lanes).astype(np.uint8),
         op=np.repeat([int(request.op) for request in made], lanes).astype(np.uint8),
+        thread=np.concatenate([np.add(request.lanes, 64) for request in made]).astype(np.uint16),
         index=np.concatenate([request.index for request in made]).astype(np.uint32),
     )
 
@@ -90,7 +100,7 @@ def trace_with(made: list[Request]) -> Trace:
 def test_every_form_of_the_rules_counts_alike(made: list[Request], chunk: int):
     wanted = [literally(request) for request in made]
     rules, scratch = rules_of([request.buffer for request in made]), new_scratch()
-    plain = [cost_of(r.low, len(r.low), r.op, n, rules, scratch) for n, r in enumerate(made)]
+    plain = [cost_of(r.low, len(r.low), r.mask, r.op, n, rules, scratch) for n, r in enumerate(made)]
     assert plain == wanted
     assert [int(sums_of([request])[0, request.op, 1]) for request in made] == wanted
     start = np.cumsum([0, *(len(request.index) for request in made)])
@@ -107,7 +117,7 @@ def sums_of(made: list[Request]) -> np.ndarray:
     rules, scratch = rules_of([request.buffer for request in made]), new_scratch()
     sums = np.zeros((len(made), len(Op), 3), np.int64)
     for number, r in enumerate(made):
-        add_request(np.array(r.low), len(r.low), np.uint8(r.op), number, rules, scratch, sums)
+        add_request(np.array(r.low), len(r.low), r.mask, np.uint8(r.op), number, rules, scratch, sums)
     return sums
 
 

@@ -9,10 +9,12 @@ import msgspec
 import numpy as np
 import pytest
 
-from engines import assert_counted, assert_same, limited, nothing
+from bank_passes import wavefronts
+from engines import assert_counted, assert_same, limited, nothing, the_long_way
 from folders import DATA
 from launching import Array, Limits, launch
 from tilescope.kernels.scenarios.catalogue import find, scenarios
+from tilescope.tracer.analysis.requests import requests_of
 from tilescope.tracer.compiled.driver import engine as compiled
 from tilescope.tracer.compiled.driver import growing_columns, row_recorder
 from tilescope.tracer.compiled.driver.growing_columns import GrowingColumns
@@ -105,6 +107,37 @@ def test_of_sites_whose_requests_change_their_shape_their_lanes_and_their_array(
     source = SHAPES.replace("int16", "numba.int16")
     made = launch(tmp_path, f"import numba\n{source}", arrays, grid=(2, 1, 1), block=(64, 1, 1))
     assert_counted(*whole_and_summary(made))
+
+
+OTHER_LANES = """
+@cuda.jit
+def kernel(out):
+    tile = cuda.shared.array(512, numba.{dtype})
+    lane, warp = cuda.threadIdx.x % 32, cuda.threadIdx.x // 32
+    for k in range(6):
+        first = (5 * k + 9 * warp + 3 * cuda.blockIdx.x) % 24
+        if first <= lane < first + 9 or k % 3 == 2 and lane == 31:
+            tile[(lane - first) * (k % 2 + 1)] = 1
+        elif {elsewhere}:
+            tile[lane * warp + k] = 2
+        cuda.syncthreads()
+"""
+
+
+@pytest.mark.parametrize("elsewhere", ["False", "lane % 7 < k"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
+@pytest.mark.parametrize("way", [requests_of, the_long_way])
+@pytest.mark.usefixtures("few_rows")
+def test_of_requests_that_differ_in_the_lanes_that_make_them(tmp_path, dtype, elsewhere, way):
+    source = f"import numba\n{OTHER_LANES.format(dtype=dtype, elsewhere=elsewhere)}"
+    made = launch(tmp_path, source, (Array((1,), "int32"),), grid=(3, 1, 1), block=(96, 1, 1))
+    whole, summary = whole_and_summary(made)
+    assert_counted(whole, summary)
+    requests, size = way(whole), np.dtype(dtype).itemsize
+    for number, rows in enumerate(np.split(requests.order, requests.start[1:-1])):
+        lanes, elements = (whole.thread[rows] % 32).tolist(), whole.index[rows].tolist()
+        first = {lane: element * size for lane, element in zip(lanes, elements, strict=True)}
+        assert requests.wavefronts[number] == wavefronts(first, size)
 
 
 @pytest.mark.parametrize("size", [(64, 64, 64), (5, 23, 7)])

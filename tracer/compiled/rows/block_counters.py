@@ -56,7 +56,7 @@ def _parts(block: NDArray[Any]) -> Iterator[tuple[int, int]]:
 
 def new_work() -> tuple[NDArray[np.int64], ...]:
     """Return room for the requests of a warp in a phase; see `_warp`."""
-    return *(np.empty(SLOTS, np.int64) for _ in range(5)), np.empty((SLOTS, WARP), np.int64)
+    return *(np.empty(SLOTS, np.int64) for _ in range(6)), np.empty((SLOTS, WARP), np.int64)
 
 
 def _warp(
@@ -64,10 +64,11 @@ def _warp(
 ) -> Any:
     """Put a warp's accesses in a phase, rows[starts[lane]:starts[lane + 1]] of each lane, into requests.
 
-    work: per request its latest position, first lane, first position, size, variant, and the accesses' bytes.
+    work: per request its latest position, first lane, first position, size, variant, lanes (a bit each), and the
+    accesses' bytes by lane.
     Returns how many requests there are room for, or -1 where a lane's order and theirs differ.
     """
-    latest, lane_of, place_of, size, variant_of, address = work
+    latest, lane_of, place_of, size, variant_of, lanes_of, address = work
     buffers = len(rules)
     visits, most = np.zeros(sites, np.int64), np.zeros(sites, np.int64)
     for lane in range(WARP):
@@ -94,10 +95,11 @@ def _warp(
             visits[site[row]] += 1
             place = k - starts[lane]
             if size[slot] == 0:
-                latest[slot], lane_of[slot], place_of[slot] = place, lane, place
+                latest[slot], lane_of[slot], place_of[slot], lanes_of[slot] = place, lane, place, 0
             latest[slot] = max(latest[slot], place)
             address[slot, size[slot]] = rules[buffer[row], ADDRESS] + index[row] * rules[buffer[row], UNIT]
             size[slot] += 1
+            lanes_of[slot] |= 1 << lane
             slots[k - starts[0]] = slot
     for lane in range(WARP):
         for k in range(starts[lane] + 1, starts[lane + 1]):
@@ -144,11 +146,11 @@ def _count_all(
 
 def _add_requests(used: Any, work: Any, rules: Any, scratch: Any, sums: Any) -> None:
     """Add the requests of a warp, as `_warp` left them in `work`, to sums."""
-    size, variant, address = work[3], work[4], work[5]
+    size, variant, lanes, address = work[3], work[4], work[5], work[6]
     for slot in range(used):
         if size[slot] > 0:
             op, number = variant[slot] % 4, variant[slot] // 4 % len(rules)
-            add_request(address[slot], size[slot], op, number, rules, scratch, sums)
+            add_request(address[slot], size[slot], lanes[slot], op, number, rules, scratch, sums)
 
 
 add_requests = cached(_add_requests)

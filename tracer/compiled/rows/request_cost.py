@@ -20,17 +20,19 @@ def cached(function: Callable[..., Any]) -> Any:
 # Compiled code may call these now, which stay the plain functions that they are.
 for _part in (
     request_cost.sectors_of, request_cost.turns_of, request_cost.wavefronts_of, request_cost.wavefronts_by_lane,
-    request_cost.neighbours_agree, request_cost.new_mark, request_cost.is_new,
+    request_cost.wavefronts_in_parts, request_cost.neighbours_agree, request_cost.new_mark, request_cost.is_new,
 ):  # fmt: skip
     register_jitable(_part)
 # Copied into its caller: a call more, which hands on arrays, takes a fifth of the time that counting does.
 cost_of = numba.njit(inline="always")(request_cost.cost_of)
 
 
-def _add_request(low: Any, count: Any, op: Any, buffer: Any, rules: Any, scratch: Any, sums: Any) -> None:
+def _add_request(
+    low: Any, count: Any, lanes: Any, op: Any, buffer: Any, rules: Any, scratch: Any, sums: Any
+) -> None:
     """Add one request, what it costs and its lanes to sums[buffer, op]; for the others see its `cost_of`."""
     sums[buffer, op, 0] += 1
-    sums[buffer, op, 1] += cost_of(low, count, op, buffer, rules, scratch)
+    sums[buffer, op, 1] += cost_of(low, count, lanes, op, buffer, rules, scratch)
     sums[buffer, op, 2] += count
 
 

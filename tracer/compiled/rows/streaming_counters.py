@@ -14,7 +14,7 @@ from numba import carray
 from numpy.typing import NDArray
 
 from ...analysis.counters import totals_of_sums
-from ...analysis.request_cost import ADDRESS, LATEST, PERIOD, RULE, UNIT, new_scratch, rules_of
+from ...analysis.request_cost import ADDRESS, PERIOD, RULE, SCRATCH, UNIT, new_scratch, rules_of
 from ...model.trace import WARP, Buffer, Op
 from ..cached import part
 from ..state import (
@@ -190,7 +190,7 @@ def _uniform(
                     if lanes >> lane & 1:
                         low[there] = address + shape[lane, site] * unit
                         there += 1
-                kept_costs[site, address % PERIOD] = cost_of(low, active, op, buffer, rules, scratch)
+                kept_costs[site, address % PERIOD] = cost_of(low, active, lanes, op, buffer, rules, scratch)
             sums[buffer, op, 0] += 1
             sums[buffer, op, 1] += kept_costs[site, address % PERIOD]
             sums[buffer, op, 2] += active
@@ -287,10 +287,10 @@ def _count_at(words: Any) -> Any:
         carray(pointer(peek(words, CountWord.RULES)), (rules, _RULES), np.int64), sites,
         (
             longs(peek(work, 0), SLOTS), longs(peek(work, 1), SLOTS), longs(peek(work, 2), SLOTS),
-            longs(peek(work, 3), SLOTS), longs(peek(work, 4), SLOTS),
-            carray(pointer(peek(work, 5)), (SLOTS, WARP), np.int64),
+            longs(peek(work, 3), SLOTS), longs(peek(work, 4), SLOTS), longs(peek(work, 5), SLOTS),
+            carray(pointer(peek(work, 6)), (SLOTS, WARP), np.int64),
         ),
-        longs(peek(words, CountWord.SCRATCH), LATEST + 1),
+        longs(peek(words, CountWord.SCRATCH), SCRATCH),
         shapes_at(shapes, sites),
         carray(pointer(peek(words, CountWord.SUMS)), (rules, _OPS, 3), np.int64), said,
         peek(words, CountWord.TOUCHED), peek(words, CountWord.OPS),

@@ -14,7 +14,7 @@ from ...analysis.request_cost import passes_of
 from ...analysis.requests import Requests
 from ...model.array_types import Mask
 from ...model.finding import Finding, counted
-from ...model.trace import Op, Trace
+from ...model.trace import WARP, Op, Trace
 from .site_costs import (
     REPORTED_RATIO,
     SAMPLED,
@@ -118,5 +118,6 @@ def _longer_rows(trace: Trace, requests: Requests, sites: list[SiteCosts], total
 def _passes(trace: Trace, requests: Requests, site: SiteCosts, more: int) -> int:
     """Return the wavefronts of the worst request of a site, with rows that are some elements longer."""
     buffer = trace.buffers[int(requests.buffer[site.worst])]
-    index = trace.index[rows_of(requests, site.worst)].astype(np.int64)
-    return int(passes_of(index + more * (index // buffer.shape[-1]), buffer.itemsize))
+    rows = rows_of(requests, site.worst)
+    index, lane = trace.index[rows].astype(np.int64), trace.thread[rows].astype(np.int64) % WARP
+    return passes_of(index + more * (index // buffer.shape[-1]), lane, buffer.itemsize)
