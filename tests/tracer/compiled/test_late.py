@@ -18,7 +18,7 @@ ONE_CODE = {
     "shapes, bounds and steps": """
         @cuda.jit
         def kernel(a, out):
-            tile = cuda.shared.array((2, N + 1), float32)
+            tile = cuda.shared.array((2, N), float32)
             own = cuda.local.array(N, int32)
             i = cuda.grid(1)
             for j in range(0, N * 2, N):

@@ -112,10 +112,10 @@ cuda.syncthreads()
     "votes without those that have returned": """
 if t % 5 == bx:
     return
-out[t] = cuda.syncthreads_count(t > 3)
+out[t] = cuda.syncthreads_count(int32(t > 3))
 if t > 6:
     return
-out[t] += 100 * cuda.syncthreads_and(t < 6) + 1000 * cuda.syncthreads_or(t == 1)
+out[t] += 100 * cuda.syncthreads_and(int32(t < 6)) + 1000 * cuda.syncthreads_or(int32(t == 1))
 """,
     "barriers in loops that some leave": """
 for k in range(t % 4 + 1):

@@ -81,7 +81,7 @@ if last[0]:
     given_ = (
         Array((128,), "int32", "ones"),
         Array((128,), "int32"),
-        Array((1,), "int32"),
+        Array((1,), "uint32"),
     )
     assert races(kernel(tmp_path, body.replace("FENCE", "cuda.threadfence()"), *given_)) == []
     assert raced(kernel(tmp_path, body.replace("FENCE", "pass"), *given_)) == {"arg1"}

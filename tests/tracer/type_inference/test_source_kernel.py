@@ -16,7 +16,7 @@ from tilescope.tracer.type_inference.source_kernel import question_of_source
 
 TEXT = (Path(__file__).parents[2] / "data" / "compiler" / "correct_kernels.py").read_text()
 FLOATS = (Array((4,)), Array((4,)), Scalar(3))
-ASKED = ("guarded", "functional", "recursive", "warps", "atomics", "nested", "signature", "global_shadowed")
+ASKED = ("guarded", "functional", "warps", "atomics", "nested", "signature", "global_shadowed")
 NOT_ASKED = (
     "module",
     "factory",

@@ -136,7 +136,7 @@ WAITS: dict[str, Any] = {
     "_ts_wait_fence": wait(StopReason.FENCE, extra=0),
     "_ts_wait_block_fence": wait(StopReason.FENCE, extra=1),
     "_ts_wait_syncwarp": wait(StopReason.SYNCWARP, brings=(_MASK,)),
-    "_ts_wait_active": wait(StopReason.ACTIVE, takes=_INT),
+    "_ts_wait_active": wait(StopReason.ACTIVE, takes=types.uint32),
     "_ts_is_true": numba.njit(_is_true),
     "_ts_and_whether": numba.njit(_and_whether),
 }
