@@ -225,7 +225,7 @@ def test_without_pyav_a_sentence_says_what_to_install(tmp_path, capsys, monkeypa
 
 def started(*words, **options):
     """Start the command in a process of its own."""
-    command = [sys.executable, "-m", "tilescope", "record", *map(str, words)]
+    command = [sys.executable, "-m", "tilescope", "render", *map(str, words)]
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, **options)
 
 
