@@ -58,7 +58,8 @@ def test_llvm_leaves_the_accesses_that_an_h100_counted(tmp_path):
 
 
 @pytest.mark.skipif(
-    nvidia_files.ptxas() is None or nvidia_files.libnvvm() is None, reason="needs tilescope[nvidia]"
+    None in (nvidia_files.ptxas(), nvidia_files.libnvvm(), nvidia_files.nvdisasm()),
+    reason="needs tilescope[nvidia]",
 )
 def test_ptxas_joins_the_accesses_that_it_joined_for_an_h100(tmp_path):
     assert differing(JOINED + KERNELS[::6], tmp_path) == {}
