@@ -18,6 +18,8 @@ from ...type_inference.typed_ir import Block, FunctionIR, Statement, Type
 
 FLOATS = ("float16", "float32", "float64")
 FUSED = "fma"  # the operation: of two factors and an addend; its name says which of them is negated
+NOWHERE = (0, -1, 0, -1)
+WRITERS = ("setitem", "static_setitem", "setattr", "call", "print")  # which may change what a load finds
 SIGNS = {
     "add": ("", ""),
     "sub": ("addend", "product"),
@@ -92,7 +94,9 @@ class _Contraction:
     def _goes_into_sums(self, label: int, product: Statement) -> bool:
         uses = self._uses_of(product.target)
         return bool(uses) and all(
-            s.name in SIGNS and self._float_of(s) and not self._is_in_other_loop(place, label)
+            s.name in SIGNS
+            and self._float_of(s) == self._float_of(product)
+            and not self._is_in_other_loop(place, label)
             for place, s in uses
         )
 
@@ -153,6 +157,8 @@ class _Contraction:
             product_of_it = self._product_in(name)
             if product_of_it is not None:
                 other = s.operands[1 - place]
+                if self._is_same(name, other):  # the compiler computes it once, and takes it from itself
+                    return [*self._computed(name, s), *self._computed(other, s), s]
                 negated = SIGNS[s.name][place]
                 return [*self._computed(other, s), Statement(
                     FUSED, s.target, (*product_of_it.factors, other), negated, s.position, (s.types[2],) * 4
@@ -165,6 +171,30 @@ class _Contraction:
         if product is None:
             return []
         return [replace(product.statement, target=name, operands=product.factors, position=at.position)]
+
+    def _is_same(self, one: str, other: str) -> bool:
+        """Return whether two variables are computed in the same way of the same, in one block: then it is done once."""
+        if one == other:
+            return True
+        made = [self._made.get(name, []) for name in (one, other)]
+        if any(len(m) != 1 for m in made):
+            return False
+        (label, a), (place, b) = made[0][0], made[1][0]
+        plain = [replace(s, target="", operands=(), position=NOWHERE) for s in (a, b)]
+        pairs = zip(a.operands, b.operands, strict=False)
+        return (
+            label == place
+            and plain[0] == plain[1]
+            and len(a.operands) == len(b.operands)
+            and all(self._is_same(x, y) for x, y in pairs)
+            and not self._is_memory_changed(label, a, b)
+        )
+
+    def _is_memory_changed(self, label: int, a: Statement, b: Statement) -> bool:
+        """Return whether something between two statements of a block may write memory."""
+        statements = self._blocks[label].statements
+        first, second = sorted(next(n for n, s in enumerate(statements) if s is one) for one in (a, b))
+        return any(s.op in WRITERS for s in statements[first : second + 1])
 
     def _product_in(self, name: str) -> _Product | None:
         """Return the product that a variable holds, None for another value."""
