@@ -14,6 +14,7 @@ import importlib
 import os
 import warnings
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from types import CodeType, FunctionType, SimpleNamespace
 from typing import Any
 
@@ -39,6 +40,8 @@ DATA_LAYOUT = (
     "e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-f32:32:32-f64:64:64-"
     "v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64"
 )
+IS_OLD_TARGET = find_spec("numba_cuda") is None
+OLD_TARGET = "Numba's own CUDA target, which is older than numba-cuda, fails with"
 IR_VERSION = (2, 0, 3, 2)  # of NVVM's IR and of its debug information, major and minor
 DEVICE_OPTIONS = ("inline", "fastmath", "forceinline", "debug")
 
@@ -96,7 +99,10 @@ def _compiled(rebuilt: Sequence[FunctionType], arguments: tuple[Any, ...], codes
         functions = list(_inferred(rebuilt[0], types))
     except Exception as error:  # noqa: BLE001  # what Numba raises of a kernel is the answer
         refusal = refusal_of(error, codes)
-        return Answer(refusal=refusal, unknown="" if refusal else _said(error))
+        why = _said(error)
+        if IS_OLD_TARGET and refusal is not None and not refusal.error:
+            refusal, why = None, f"{OLD_TARGET} {why}"  # a fault of its own says nothing of a GPU
+        return Answer(refusal=refusal, unknown="" if refusal else why)
     try:
         program, unknown = program_of(functions[0], rebuilt, types), ""
     except NotDescribed as why:
