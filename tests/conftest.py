@@ -8,6 +8,7 @@ import tempfile
 import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,24 @@ LONGEST = (
     "tracer/findings/test_against_compute_sanitizer.py",
 )
 HERE = Path(__file__).resolve().parent
+# What numba-cuda compiles and Numba's own, older CUDA target does not: methods of arrays, bit_count(), min and max,
+# print of arrays, NumPy's functions. There such kernels are refused or run untyped.
+COMPILED_BY_NUMBA_CUDA = (
+    "app/cli/programs/test_host_functions.py::test_programs_run_with_what_simulators_lack[ufuncs]",
+    "app/cli/programs/test_typed_programs.py::test_is_checked[array_method_in_kernel.py]",
+    "app/cli/programs/test_typed_programs.py::test_is_checked[np_sqrt_in_kernel.py]",
+    "app/cli/programs/test_typed_programs.py::test_runs_as_on_a_gpu[array_method_in_kernel.py",
+    "app/cli/programs/test_typed_programs.py::test_runs_as_on_a_gpu[np_sqrt_in_kernel.py",
+    "tracer/compiled/test_engine.py::test_the_simulator_takes_over_and_says_why",
+    "tracer/compiled/test_late.py::test_numbers_that_decide_values_alone_share_code[functions]",
+    "tracer/compiled/test_more_of_python.py::test_alignment_changes_nothing_that_is_seen",
+    "tracer/compiled/test_more_of_python.py::test_bits_that_are_set",
+    "tracer/recording/test_fixed_width_ints.py::test_a_program_prints_what_an_h200_prints[simulator]",
+    "tracer/simulator/test_arithmetic.py::test_kernels_compute_what_an_h200_computes[simulator",
+    "tracer/simulator/test_arithmetic.py::test_random_arithmetic_is_numbas[simulator",
+    "tracer/simulator/test_typed_ir.py::test_a_kernel_that_numba_refuses_does_not_run",
+    "tracer/simulator/test_typed_ir.py::test_methods_of_arrays_load_each_element",
+)
 
 
 def pytest_unconfigure() -> None:
@@ -100,6 +119,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if any(item.path.is_relative_to(HERE / folder) for folder in ENGINE):
             item.add_marker("engine")
+        name = f"{item.path.relative_to(HERE).as_posix()}::{item.name}"
+        if find_spec("numba_cuda") is None and name.startswith(COMPILED_BY_NUMBA_CUDA):
+            item.add_marker(
+                pytest.mark.skip("numba-cuda compiles it, Numba's own older CUDA target does not")
+            )
 
 
 @pytest.fixture
