@@ -35,7 +35,8 @@ def test_bits_are_counted_in_the_type_of_the_signature(tmp_path, kind, zeros, tu
     made = same(launch(tmp_path, BITS.format(kind=kind), arguments))
     found = contents(made, "out").astype(np.uint64)
     assert found[0] == zeros
-    assert found[1] & np.uint64(0xFFFFFFFF) == turned  # Numba has no brev of an int64, and takes that of a uint32
+    # Numba has no brev of an int64, and takes that of a uint32.
+    assert found[1] & np.uint64(0xFFFFFFFF) == turned
     assert found[2] == 1
 
 
