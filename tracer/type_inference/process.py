@@ -26,7 +26,7 @@ from ..processes.parent_death import die_with_parent
 from .float64_origins import CONSTANT_KINDS, float64_causes, is_double, operands, operator_name
 from .question import Answer, Function, Operation, Question, SourceQuestion
 from .rebuilt_kernel import rebuilt_kernel
-from .refusals import refusal_at_sight, refusal_of
+from .refusals import RECURSION, refusal_at_sight, refusal_of
 from .source_kernel import question_of_source
 from .typed_program import NotDescribed, note_columns, program_of
 
@@ -100,8 +100,8 @@ def _compiled(rebuilt: Sequence[FunctionType], arguments: tuple[Any, ...], codes
     except Exception as error:  # noqa: BLE001  # what Numba raises of a kernel is the answer
         refusal = refusal_of(error, codes)
         why = _said(error)
-        if IS_OLD_TARGET and refusal is not None and not refusal.error:
-            refusal, why = None, f"{OLD_TARGET} {why}"  # a fault of its own says nothing of a GPU
+        if IS_OLD_TARGET and refusal is not None and not refusal.error and refusal.reason != RECURSION:
+            refusal, why = None, f"{OLD_TARGET} {why}"  # its own faults predict nothing about numba-cuda
         return Answer(refusal=refusal, unknown="" if refusal else why)
     try:
         program, unknown = program_of(functions[0], rebuilt, types), ""

@@ -24,6 +24,7 @@ ELSEWHERE = re.compile(
     r"libNVVM|NVVM|libdevice|CUDA driver|CUDA_ERROR|CudaSupportError|SimpleNamespace|compute capability|No module named"
     r"|Invalid use of none with"
 )
+RECURSION = "it calls itself"
 NO_MEMORY = "it makes an array, list or text while it runs, for which a kernel gets no memory"
 LOCAL = "use cuda.local.array or cuda.shared.array"
 OPCODES = {
@@ -75,7 +76,7 @@ KNOWN: tuple[tuple[str, str, str], ...] = (
     (r"cannot index array\((\w+), (\d)d, \w+\) with (\d) indices", "an array of {1} dimensions gets {2} indices", ""),
     (r"(?:Function\(<built-in function getitem>\)|static_getitem)[\s\S]*?getitem\(Tuple\(",
      "a tuple of several types gets an index that is computed", "use an array, or a tuple of one type"),
-    (r"compiler re-entrant|insert_unresolved_ref", "it calls itself", ""),
+    (r"compiler re-entrant|insert_unresolved_ref", RECURSION, ""),
     (r"KeyError: \"?<ufunc '(\w+)'>", "Numba's CUDA target has no np.{0} of numbers", "use the math module"),
     (r"[Rr]unaway recursion|cannot type infer", "a function calls itself without an end that Numba can type", ""),
     (r"Cannot modify readonly array", "it writes to an array that is read-only", ""),
