@@ -205,7 +205,7 @@ def breaches(imports: list[Import]) -> list[str]:
 
 def paths_in(text: str) -> list[str]:
     """Return what looks like a path of this checkout among the words in backticks of a text, without its line."""
-    found = re.findall(r"`((?:app|tracer|kernels|tests|script|resources)/[^`\s]*)", text)
+    found = re.findall(r"`((?:api|app|docs|tracer|kernels|tests|script|resources)/[^`\s]*)", text)
     return sorted({path.partition(":")[0] for path in found})
 
 
