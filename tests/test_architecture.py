@@ -356,7 +356,14 @@ def test_planning_and_talking_to_the_worker_load_neither_qt_nor_numba():
     assert not loaded & (QT | NUMBA)
 
 
-@pytest.mark.parametrize("document", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize(
+    "document",
+    [
+        "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+        *(f"docs/decisions/{path.name}" for path in (ROOT / "docs/decisions").iterdir()),
+    ],
+)
 def test_every_path_that_a_document_names_exists(document):
     named = paths_in((ROOT / document).read_text(encoding="utf-8"))
     assert [path for path in named if not any(ROOT.glob(path.replace("NAME", "*")))] == []
