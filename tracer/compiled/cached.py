@@ -47,6 +47,6 @@ def version(other_files: tuple[str, ...] = ()) -> str:
 
 def engine_files() -> list[Path]:
     """List the files of the compiled engine: any of them may change the code that it generates."""
-    here = Path(__file__).parent
-    math_files = (here.parent / "nvidia_math").glob("*.py")
-    return [*sorted(here.rglob("*.py")), *sorted(math_files), here.parent / "recording" / "rounding.py"]
+    folder = Path(__file__).parent
+    math_files = (folder.parent / "nvidia_math").glob("*.py")
+    return [*sorted(folder.rglob("*.py")), *sorted(math_files), folder.parent / "recording" / "rounding.py"]

@@ -57,18 +57,18 @@ class Team:
     """Runs blocks of a launch in parallel, after the first ones have run on one core.
 
     launch_recorder, memory: of the first blocks. entry: address of the compiled kernel. count: counts columns for a
-    record. report: called with the number of ended blocks. meanwhile: independent work, which one thread does before
-    its first part.
+    record. report: called with the number of ended blocks. background_work: independent work, which one thread does
+    before its first part.
     """
 
     def __init__(
         self, record: RunRecord, launch_recorder: WholeRecorder, memory: LaunchMemory, entry: int,
         count: Callable[[RunRecord, int, Columns], None], report: Callable[[int], None],
-        meanwhile: Callable[[], None],
+        background_work: Callable[[], None],
     ) -> None:  # fmt: skip
         self._record, self._launch_recorder = record, launch_recorder
         self._memory, self._entry = memory, entry
-        self._count, self._report, self._meanwhile = count, report, meanwhile
+        self._count, self._report, self._background_work = count, report, background_work
         self._runners: list[_Runner] = []
         self._failure: BaseException | None = None
         self._changed = threading.Condition()
@@ -187,7 +187,7 @@ class Team:
         """Run parts until there are no more."""
         try:
             if runner is self._runners[-1]:
-                self._meanwhile()
+                self._background_work()
             while (next_part := self._next_part()) is not None:
                 number, blocks, region = next_part
                 store = (
@@ -341,9 +341,9 @@ def _has_order_independent_type(kinds: set[np.dtype[np.generic]]) -> bool:
     """Check that a column of values of these types gets the same type whatever the order of the values."""
     if len(kinds) > 6:
         return False
-    wide = np.result_type(*kinds) if kinds else None
+    common_type = np.result_type(*kinds) if kinds else None
     subsets = (part for size in range(2, len(kinds)) for part in combinations(kinds, size))
-    return all(np.result_type(np.result_type(*part), wide) == wide for part in subsets)
+    return all(np.result_type(np.result_type(*part), common_type) == common_type for part in subsets)
 
 
 def _has_overlap(record: RunRecord) -> bool:

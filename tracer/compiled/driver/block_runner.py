@@ -91,7 +91,7 @@ class BlockRunner:
         state[Word.CHOSEN], state[Word.CHOSEN_COUNT] = self._chosen.ctypes.data, len(self._chosen)
         state[Word.BEGUN] = 0
         self._allocate_slots(max(1, min(self.slots, len(self._chosen))))
-        pause, seconds_on_cpu = None, 0.0
+        pause, elapsed = None, 0.0
         while pause != Pause.OVER:
             begin = time.perf_counter()
             pause = turns.run(state.ctypes.data)
@@ -102,7 +102,7 @@ class BlockRunner:
                 self._check_endless_wait()
             else:
                 self._recorder.take_ended()
-                seconds_on_cpu += time.perf_counter() - begin
+                elapsed += time.perf_counter() - begin
                 self._set_pause(time.perf_counter() - begin)
                 self._report(len(self._recorder.finished))
                 begun = int(state[Word.BEGUN])
@@ -110,7 +110,7 @@ class BlockRunner:
                     leave
                     and not state[Word.LIVE_COUNT]
                     and begun < len(chosen)
-                    and leave(seconds_on_cpu, begun, len(chosen))
+                    and leave(elapsed, begun, len(chosen))
                 ):
                     return chosen[begun:]
         return ()

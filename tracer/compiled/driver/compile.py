@@ -60,7 +60,9 @@ def is_kept(program: RecordingProgram, arguments: Arguments) -> bool:
     _, name = _text_and_name(program, arguments, _entry_source(program, arguments))
     folder = _folder()
     files = ((folder, f"{name}.refused"), (folder / "__pycache__", f"{name}.*.nbc"))
-    return name in compiled_kernels or any(True for place, pattern in files for _ in place.glob(pattern))
+    return name in compiled_kernels or any(
+        True for directory, pattern in files for _ in directory.glob(pattern)
+    )
 
 
 def _text_and_name(program: RecordingProgram, arguments: Arguments, entry: str) -> tuple[str, str]:

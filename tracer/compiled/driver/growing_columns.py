@@ -108,16 +108,16 @@ class GrowingColumns:
         """Return the columns, with their room, and the number of rows that fit without a move."""
         if not self._columns:
             return {}, 0
-        most = min(map(len, self._columns.values()))
+        max_rows = min(map(len, self._columns.values()))
         if not self._in_files:
             return self._columns, min(
-                most, self._max_in_memory // sum(c.itemsize for c in self._columns.values())
+                max_rows, self._max_in_memory // sum(c.itemsize for c in self._columns.values())
             )
         disk_rows = (
             (self._disk_ends[name] - self._begin(name)) // column.itemsize
             for name, column in self._columns.items()
         )
-        return self._columns, min(most, *disk_rows)
+        return self._columns, min(max_rows, *disk_rows)
 
     def expect(self, rows: int, dtypes: Mapping[str, np.dtype[Any]]) -> bool:
         """Widen columns to these types, and move them to files if so many rows need that; return whether they fit."""

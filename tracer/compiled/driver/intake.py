@@ -72,7 +72,7 @@ class Intake:
         self._state[Word.INTAKE], self._references = 0, ()
 
     def begin(
-        self, store: GrowingColumns | Region, most: int, tables: tuple[NDArray[Any], ...], touched: Touched | None
+        self, store: GrowingColumns | Region, max_rows: int, tables: tuple[NDArray[Any], ...], touched: Touched | None
     ) -> None:  # fmt: skip
         """Let compiled code add rows to these columns, up to a number of rows.
 
@@ -85,7 +85,7 @@ class Intake:
             return
         words, self._references = self._words, (columns, tables, touched)
         values = {
-            IntakeWord.COUNTER: 0, IntakeWord.KEPT: len(store), IntakeWord.MOST: min(most, capacity),
+            IntakeWord.COUNTER: 0, IntakeWord.KEPT: len(store), IntakeWord.MOST: min(max_rows, capacity),
             **_value_words(columns["value"].dtype),
             **dict(zip(_TABLES, (table.ctypes.data for table in tables), strict=True)), **_touch_words(touched),
         }  # fmt: skip

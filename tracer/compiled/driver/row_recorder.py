@@ -143,8 +143,8 @@ class RowRecorder(Recorder):
         """The limit that was exceeded, for the message after TooLarge."""
         if self.streaming is None:
             return f"one block makes more than the {self.limit:,} that may be held"
-        most = self._memory // ROW.itemsize
-        return f"a block makes more between two barriers than the {most:,} that may be held"
+        max_rows = self._memory // ROW.itemsize
+        return f"a block makes more between two barriers than the {max_rows:,} that may be held"
 
     def _stop_keeping(self) -> None:
         self._intake.end()

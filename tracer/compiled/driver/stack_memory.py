@@ -22,7 +22,7 @@ MOST_IDLE = 300_000_000  # bytes kept for the next launch; each stack has used a
 class _Chunk(NamedTuple):
     """Consecutive stacks of one size. ends: their upper ends, aligned to 64 bytes."""
 
-    each: int
+    stack_bytes: int
     memory: mmap.mmap
     ends: NDArray[np.int64]
 
@@ -34,8 +34,8 @@ _lock = RLock()  # reentrant: garbage collection may free other stacks while it 
 class StackMemory:
     """Stacks of one size in bytes, for one launch."""
 
-    def __init__(self, each: int) -> None:
-        self.each = each
+    def __init__(self, stack_bytes: int) -> None:
+        self.each = stack_bytes
         self._count = 0
         self._unused_ends: NDArray[np.int64] = np.zeros(0, np.int64)  # ends of unused stacks
         self._chunks: list[_Chunk] = []
@@ -53,19 +53,19 @@ class StackMemory:
         return ends
 
 
-def _reuse_chunk(each: int) -> _Chunk | None:
+def _reuse_chunk(stack_bytes: int) -> _Chunk | None:
     """Take stacks that a launch has released; None if there are none."""
     with _lock:
-        position = next((i for i, chunk in enumerate(_idle) if chunk.each == each), None)
+        position = next((i for i, chunk in enumerate(_idle) if chunk.stack_bytes == stack_bytes), None)
         return None if position is None else _idle.pop(position)
 
 
-def _new_chunk(each: int, count: int) -> _Chunk:
-    memory = mmap.mmap(-1, count * each)
+def _new_chunk(stack_bytes: int, count: int) -> _Chunk:
+    memory = mmap.mmap(-1, count * stack_bytes)
     begin = ctypes.addressof(ctypes.c_char.from_buffer(memory))
     numbers = np.arange(1, count + 1, dtype=np.int64)
     # If all ends had the same offset in a page, they would compete for the same few cache lines.
-    return _Chunk(each, memory, begin + numbers * each - COLOUR * (numbers % COLOURS))
+    return _Chunk(stack_bytes, memory, begin + numbers * stack_bytes - COLOUR * (numbers % COLOURS))
 
 
 def _keep_chunks(chunks: list[_Chunk]) -> None:

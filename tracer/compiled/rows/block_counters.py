@@ -33,8 +33,8 @@ def counted(columns: Columns, buffers: list[Buffer], sites: int, threads: int) -
     names = ("block", "phase", "thread", "op", "buffer", "site", "index")
     lanes = -(-threads // WARP) * WARP
     for begin, end in _chunks(columns["block"]):
-        wide = [columns[name][begin:end].astype(np.int64) for name in names]
-        if not count_all(*wide, rules, sites, lanes, work, scratch, sums):
+        int64_columns = [columns[name][begin:end].astype(np.int64) for name in names]
+        if not count_all(*int64_columns, rules, sites, lanes, work, scratch, sums):
             return None
     return totals_of_sums(buffers, sums)
 
@@ -70,12 +70,12 @@ def _warp_requests(
     """
     latest, first_lane, first_position, size, variant_of, lanes_of, address = work
     buffers = len(rules)
-    visits, most = np.zeros(sites, np.int64), np.zeros(sites, np.int64)
+    visits, max_visits = np.zeros(sites, np.int64), np.zeros(sites, np.int64)
     for lane in range(WARP):
         visits[:] = 0
         for k in range(starts[lane], starts[lane + 1]):
             visits[site[rows[k]]] += 1
-        most = np.maximum(most, visits)
+        max_visits = np.maximum(max_visits, visits)
     base = np.full(sites * buffers * 4, -1, np.int64)
     used = 0
     slots = np.empty(starts[WARP] - starts[0], np.int64)
@@ -85,12 +85,12 @@ def _warp_requests(
             row = rows[k]
             variant = (site[row] * buffers + buffer[row]) * 4 + op[row]
             if base[variant] < 0:
-                if used + most[site[row]] > SLOTS:
+                if used + max_visits[site[row]] > SLOTS:
                     return -1
                 base[variant] = used
-                size[used : used + most[site[row]]] = 0
-                variant_of[used : used + most[site[row]]] = variant
-                used += most[site[row]]
+                size[used : used + max_visits[site[row]]] = 0
+                variant_of[used : used + max_visits[site[row]]] = variant
+                used += max_visits[site[row]]
             slot = base[variant] + visits[site[row]]
             visits[site[row]] += 1
             position = k - starts[lane]

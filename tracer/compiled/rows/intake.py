@@ -67,10 +67,10 @@ are_of_one_thread = part(_are_of_one_thread)
 
 def _has_idle_phases(state: Any) -> Any:
     """Check if a block has come to so many phases that the driver must check if it ever ends."""
-    most = 0
+    max_phase = 0
     for number in range(peek(state, Word.NUMBERS)):
-        most = max(most, peek(peek(state, Word.PHASES), number))
-    return most >= IDLE_PHASES
+        max_phase = max(max_phase, peek(peek(state, Word.PHASES), number))
+    return max_phase >= IDLE_PHASES
 
 
 has_idle_phases = part(_has_idle_phases)

@@ -79,8 +79,8 @@ def _call_numba(context: Any, builder: Any, function: Any, inner: Any, values: A
 
 def _compute_in_double(context: Any, builder: Any, double: Any, inner: Any, values: Any) -> Any:
     """Compute a function of single-precision numbers in double precision, and round the result."""
-    wide = [builder.fpext(value, _DOUBLE) for value in values]
-    return builder.fptrunc(context.get_function(double, inner)(builder, wide), _SINGLE)
+    double_values = [builder.fpext(value, _DOUBLE) for value in values]
+    return builder.fptrunc(context.get_function(double, inner)(builder, double_values), _SINGLE)
 
 
 def _math_intrinsic(count: int, function: Any, math_function: Any) -> Any:
@@ -109,12 +109,12 @@ def _math_intrinsic(count: int, function: Any, math_function: Any) -> Any:
         return kind(*given_types), generate
 
     def _single(typing: Any, *given_types: Any) -> Any:
-        wide = typing.resolve_function_type(math_function, (types.float64,) * count, {})
+        double_signature = typing.resolve_function_type(math_function, (types.float64,) * count, {})
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             pairs = zip(args, given_types, strict=True)
             values = [context.cast(builder, value, from_type, types.float32) for value, from_type in pairs]
-            return _compute_in_double(context, builder, math_function, wide, values)
+            return _compute_in_double(context, builder, math_function, double_signature, values)
 
         return types.float32(*given_types), generate
 
@@ -223,11 +223,12 @@ def _rounding(typing: Any, value: Any, digits: Any) -> Any:
         return None
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        wide = (types.float64, types.int64)
+        double_types = (types.float64, types.int64)
         arguments = [
-            context.cast(builder, v, k, to) for v, k, to in zip(args, (value, digits), wide, strict=True)
+            context.cast(builder, v, k, to)
+            for v, k, to in zip(args, (value, digits), double_types, strict=True)
         ]
-        result = context.compile_internal(builder, rounded_to, types.float64(*wide), arguments)
+        result = context.compile_internal(builder, rounded_to, types.float64(*double_types), arguments)
         return context.cast(builder, result, types.float64, inner.return_type)
 
     return inner.return_type(value, digits), generate

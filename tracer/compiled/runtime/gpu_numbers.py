@@ -30,13 +30,13 @@ def converted(context: Any, builder: Any, value: Any, from_type: Any, to_type: A
         rint = builder.module.declare_intrinsic("llvm.rint", [_SINGLE])
         value = builder.call(rint, [builder.fpext(value, _SINGLE)])
     bits = to_type.bitwidth if is_half else max(16, to_type.bitwidth)
-    wide, kind = ir.IntType(bits), "fptosi" if to_type.signed else "fptoui"
+    wide_type, kind = ir.IntType(bits), "fptosi" if to_type.signed else "fptoui"
     name = f"llvm.{kind}.sat.i{bits}.{'f64' if value.type == _DOUBLE else 'f32'}"
-    saturate = builder.module.declare_intrinsic(name, fnty=ir.FunctionType(wide, [value.type]))
+    saturate = builder.module.declare_intrinsic(name, fnty=ir.FunctionType(wide_type, [value.type]))
     result = builder.call(saturate, [value])  # 0 for a nan
     if from_type.bitwidth == 64 or bits == 64:
         is_nan = builder.fcmp_unordered("uno", value, value)
-        result = builder.select(is_nan, wide(1 << (bits - 1)), result)
+        result = builder.select(is_nan, wide_type(1 << (bits - 1)), result)
     return result if bits == to_type.bitwidth else builder.trunc(result, ir.IntType(to_type.bitwidth))
 
 

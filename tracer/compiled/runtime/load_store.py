@@ -78,9 +78,9 @@ def _store_to_numpy(typing: Any, state: Any, value: Any, array: Any, index: Any,
         return None
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        _, value_value, target, index_value, _ = args
+        _, stored_value, target, index_value, _ = args
         context.compile_internal(builder, check, types.none(array, index), (target, index_value))
-        kinds = zip((target, index_value, value_value), (array, index, value), inner.args, strict=True)
+        kinds = zip((target, index_value, stored_value), (array, index, value), inner.args, strict=True)
         context.get_function(operator.setitem, inner)(
             builder, [context.cast(builder, *parts) for parts in kinds]
         )

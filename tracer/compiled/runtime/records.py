@@ -134,12 +134,12 @@ def assign_typer(state: Any, value: Any, cells: Cells, index: Any, site: Any) ->
         return None
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        state, value_value, cells_value, index_value, site = args
+        state, stored_value, cells_value, index_value, site = args
         if field:
             target = field.view(context, builder, cells, cells_value)
         else:
             target = view[1](context, builder, view[0], [state, cells_value, index_value, site])
-        assign(context, builder, (state, value_value, target, site))
+        assign(context, builder, (state, stored_value, target, site))
         return context.get_dummy_value()
 
     return types.none(state, value, cells, index, site), generate

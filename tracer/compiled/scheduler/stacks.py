@@ -107,12 +107,12 @@ _MACHINES = {"x86_64": AMD64, "amd64": AMD64, "aarch64": ARM64, "arm64": ARM64}
 def machine() -> Machine:
     """Choose the assembly for this machine; raises NotCompilable if there is none."""
     kind = platform.machine().lower()
-    machine_ = _MACHINES.get(kind)
+    switch_code = _MACHINES.get(kind)
     if sys.platform == "win32":
-        machine_ = WINDOWS if machine_ is AMD64 else None
-    if machine_ is None:
+        switch_code = WINDOWS if switch_code is AMD64 else None
+    if switch_code is None:
         raise NotCompilable(f"Threads can't be switched on {sys.platform}, {kind}.")
-    return machine_
+    return switch_code
 
 
 @cache
