@@ -240,7 +240,9 @@ class ProgramLaunch:
             self._attempted.undo()
         record = self._attempted = new_record()
         record.grid, record.dim = call.grid, call.block
-        engine.execute(record, call.kernel, call.arguments, debug=call.debug, ready=ready, turns=turns)
+        engine.execute(
+            record, call.kernel, call.arguments, debug=call.debug, prepared_call=ready, turns=turns
+        )
         return engine.trace_of_compiled_run(record, _file(record))
 
 

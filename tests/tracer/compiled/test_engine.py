@@ -203,7 +203,7 @@ from pathlib import Path
 from tilescope.tracer.compiled.driver import compile as compiling, engine
 from tilescope.tracer.model.launch import decode
 trace = engine.run_compiled(decode(Path(sys.argv[1]).read_text(encoding="utf-8")), lambda done, of: None)
-stats = [sum(d.stats.cache_hits.values()) for d in compiling._known.values()]
+stats = [sum(d.stats.cache_hits.values()) for d in compiling.compiled_kernels.values()]
 import numba
 print(len(trace), trace.error, sum(stats), numba.config.ENABLE_CUDASIM)
 """

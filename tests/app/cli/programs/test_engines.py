@@ -209,7 +209,7 @@ def test_an_error_whose_line_only_the_simulator_knows_is_told_by_it(script, tmp_
     path = script(HEAD + OUTSIDE_A_TUPLE)
     printed, launches, traces = told(tmp_path, ("--engine", "compiled"), path)
     assert (printed, launches) == told(tmp_path, ("--engine", "simulator"), path)[:2]
-    assert "IndexError of Numba's, of which the simulator says where it is" in traces[0].made_by
+    assert "Numba raised IndexError without a line; the simulator finds it" in traces[0].made_by
     assert traces[0].error.file == str(path)
 
 
