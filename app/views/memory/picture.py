@@ -224,7 +224,7 @@ class MemoryPicture(MemoryArrangement):
     def _written(self, name: Hashable, key: Hashable, written: list[Words], ink: Theme) -> Piece:
         """Return texts as a piece."""
         around = box_of(written).adjusted(-2, -2, 2, 2)  # letters may reach a little out of their box
-        return Piece(name, key, area(around), partial(draw_words, written=written, theme=ink))
+        return Piece(name, key, area(around), partial(draw_words, texts=written, theme=ink))
 
     def _captions(self, state: ViewState, layout: MemoryLayout) -> list[Piece]:
         """Return what is said of the selected warp and what its lanes give each other."""

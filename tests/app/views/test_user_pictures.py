@@ -100,7 +100,7 @@ def test_lanes_that_give_each_other_values_are_drawn_and_told(tmp_path):
         pictures.append(picture(view))
     assert all(one != other for n, one in enumerate(pictures) for other in pictures[:n])
     view.render_moment(ballot, Selection(0, 2))
-    assert "votes: 29 of 32 lanes say yes" in view.accessibleDescription()
+    assert "votes: 29 of 32 lanes vote yes" in view.accessibleDescription()
     assert picture(view) == pictures[2]  # the same moment, from wherever one comes
     warp = show_warp(session, shuffle, Selection(0, 2))
     assert warp.title.text() == "Shuffle, line 9"
