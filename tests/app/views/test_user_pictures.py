@@ -106,7 +106,7 @@ def test_lanes_that_give_each_other_values_are_drawn_and_told(tmp_path):
     assert warp.title.text() == "Shuffle, line 9"
     assert warp.description.text() == "Lane 2 gets the value of lane 18."
     warp.render_moment(ballot, Selection(0, 1))
-    assert warp.description.text() == "Lane 1 says no."
+    assert warp.description.text() == "Lane 1 votes no."
     warp.render_moment(session.end, Selection(0, 1))
     assert warp.title.text().startswith("Store of out")
     timeline = show_timeline(session, shuffle)
