@@ -91,7 +91,7 @@ class CounterViewData(Struct, frozen=True, eq=False, dict=True):
         """Explain the result of this schedule."""
         lost, schedule = self.counting.result.lost(self.session.end), self.session.launch.schedule
         if not self.counting.races:
-            return "An atomic addition loads, adds and stores as one operation: no thread interferes, in any order."
+            return "An atomic addition loads, adds and stores as one act: no other thread interferes, in any order."
         if schedule.kind == MEASURED:
             return (
                 f"As {device_of(self.session.trace)} ran it, in the order of its clocks: between the load of a thread "
