@@ -122,10 +122,10 @@ def write(
     text: str,
     font: QFont,
     colour: QColor,
-    how: Qt.AlignmentFlag | Qt.TextFlag,
+    flags: Qt.AlignmentFlag | Qt.TextFlag,
 ) -> None:
     """Write a text into a box; a line that is too long ends in an ellipsis."""
-    words = words_in(box, text, font, colour, how)
+    words = words_in(box, text, font, colour, flags)
     painter.setFont(words.font)
     painter.setPen(words.colour)
     painter.drawText(words.box, words.how, words.text)
@@ -147,13 +147,13 @@ def words_in(
     text: str,
     font: QFont,
     colour: QColor,
-    how: Qt.AlignmentFlag | Qt.TextFlag,
+    flags: Qt.AlignmentFlag | Qt.TextFlag,
     veil: QRectF | None = None,
 ) -> Words:
     """Fit a text into a box; a line that is too long ends in an ellipsis."""
-    if how != WRAP and width_of(text, font) > box.width():
+    if flags != WRAP and width_of(text, font) > box.width():
         text = QFontMetricsF(font).elidedText(text, Qt.TextElideMode.ElideRight, box.width() + 1)
-    return Words(box, text, font, colour, int(how), veil)
+    return Words(box, text, font, colour, int(flags), veil)
 
 
 def draw_words(painter: QPainter, texts: Iterable[Words], theme: Theme) -> None:

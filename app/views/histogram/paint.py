@@ -98,7 +98,7 @@ def draw_outline(painter: QPainter, axes: BarAxes, expected: Ints, theme: Theme)
 
 
 def draw_axes(
-    painter: QPainter, axes: BarAxes, edges: tuple[float, float] | None, last: bool, theme: Theme
+    painter: QPainter, axes: BarAxes, edges: tuple[float, float] | None, is_last: bool, theme: Theme
 ) -> None:
     """Draw the axis of counts at the left, and below the last chart the axis of bins."""
     field, small, muted = axes.plot.field, theme.font(SMALL), theme.colour("muted")
@@ -111,7 +111,7 @@ def draw_axes(
         painter.drawLine(QLineF(field.x, y, field.right, y))
         box = QRectF(0, y - line / 2, field.x - theme.px(5), line)
         write(painter, box, count_text(count), small, muted, RIGHT | MIDDLE)
-    for x, text in _ticks(axes, edges, theme) if last else ():
+    for x, text in _ticks(axes, edges, theme) if is_last else ():
         painter.fillRect(QRectF(x, field.bottom, 1, theme.px(4)), muted)
         width = QFontMetricsF(small).horizontalAdvance(text) + 2
         left = min(max(x - width / 2, field.x), field.right - width)
@@ -267,7 +267,7 @@ def draw_differing(painter: QPainter, axes: BarAxes, bins: Ints, theme: Theme) -
 
 
 def draw_legend(
-    painter: QPainter, box: QRectF, warmest: int, look: str, numpy: bool, mark: str, theme: Theme
+    painter: QPainter, box: QRectF, warmest: int, look: str, has_numpy: bool, mark: str, theme: Theme
 ) -> None:
     """Write the legend of the colours, and the mark of the numbers' source."""
     small, muted, gap, height = theme.font(12), theme.colour("muted"), theme.px(5), theme.px(10)
@@ -290,7 +290,7 @@ def draw_legend(
     painter.fillRect(QRectF(x, y + 1, height - 2, height - 2), theme.colour(look))
     x += height + gap
     write_label("lanes adding now")
-    if numpy and box.right() - x > theme.px(120):
+    if has_numpy and box.right() - x > theme.px(120):
         x += gap
         painter.setPen(pen(theme.palette.muted, 1.0))
         painter.drawPolyline(

@@ -167,12 +167,12 @@ class HistogramView(View):
         look = "global store" if data.counting.races else "atomic"
         active = next((i for i, bars in enumerate(all_bars) if len(bars.adding.bin)), None)
         for i, (axes, bars) in enumerate(zip(all_axes, all_bars, strict=True)):
-            last = i == len(all_axes) - 1
-            paint.draw_axes(painter, axes, data.counting.edges, last, theme)
+            is_last = i == len(all_axes) - 1
+            paint.draw_axes(painter, axes, data.counting.edges, is_last, theme)
             paint.draw_bars(
                 painter, axes, bars, bars.before if i == active else bars.values, data.warmest, theme
             )
-            if last and data.counting.expected is not None:
+            if is_last and data.counting.expected is not None:
                 paint.draw_outline(painter, axes, data.counting.expected, theme)
                 if self.moment >= data.session.end:
                     paint.draw_differing(painter, axes, data.differing(), theme)

@@ -164,9 +164,8 @@ def changed_part(place: BufferPlace, before: Dots, now: Dots, ratio: float) -> Q
     if not len(rows):
         return QRectF()
     dot_width, dot_height, part_box = now.step * place.cell, now.step * place.row, part_rect(place, now.part)
-    margin = (
-        max(dot_width, dot_height) if min(place.cell, place.row) * ratio < 2 else 0.0
-    )  # where dots run into each other
+    # Smoothing blends adjacent dots.
+    margin = max(dot_width, dot_height) if min(place.cell, place.row) * ratio < 2 else 0.0
     left, top = part_box.x() + int(cols[0]) * dot_width, part_box.y() + int(rows[0]) * dot_height
     width, height = (
         (int(cols[-1]) + 1 - int(cols[0])) * dot_width,

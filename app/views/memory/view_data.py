@@ -98,11 +98,10 @@ class MemoryViewData(Struct, frozen=True, eq=False, dict=True):
     _changes: dict[tuple[int, str], Ints] = field(default_factory=dict)  # by buffer and measure: moments
     _tops: dict[tuple[str, int, int, int], int] = field(default_factory=dict)  # by measure, buffer, copy
     _raced: dict[str, RacedElements | None] = field(default_factory=dict)  # the races, once they are known
-    _initial_codes: dict[int, tuple[ColourGroup, cell_colours.Codes]] = field(
-        default_factory=dict
-    )  # by buffer
+    # By buffer.
+    _initial_codes: dict[int, tuple[ColourGroup, cell_colours.Codes]] = field(default_factory=dict)
     _images: dict[Hashable, ImagePixels] = field(default_factory=dict)  # before the launch
-    _latest: dict[Hashable, Accesses] = field(default_factory=dict)  # of what was asked for last
+    _latest: dict[Hashable, Accesses] = field(default_factory=dict)  # of the latest moment and selection
 
     @cached_property
     def roles(self) -> dict[str, int]:

@@ -53,9 +53,8 @@ def _frame_column(painter: QPainter, layout: TimelineLayout, moment: float, them
     left, right = layout.x(int(moment)), min(layout.x(int(moment) + 1), layout.rows.right())
     left, thickness = max(left, layout.rows.left()), theme.px(BRACKET)
     if right - left >= COLUMN and moment >= 1:
-        painter.setRenderHint(
-            QPainter.RenderHint.Antialiasing, False
-        )  # antialiasing would cost a millisecond
+        # Antialiasing would cost a millisecond.
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         for top in (layout.rows.top() - thickness, layout.rows.bottom()):
             painter.fillRect(QRectF(left, top, right - left, thickness), theme.colour("text"))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
