@@ -114,8 +114,8 @@ def picture_of_parts(central: CentralWidget, parts: PictureParts) -> VectorPictu
         raise PictureError(f"There is no {'picture' if parts == 'all' else parts} on screen to draw.")
     page.add_legend()
     titles = " and ".join(dict.fromkeys(session.title for session in sessions))
-    said = " ".join(dict.fromkeys(notice_text(session.trace) for session in sessions))
-    return VectorPicture(page.size(), page.draw, titles, said)
+    notices = " ".join(dict.fromkeys(notice_text(session.trace) for session in sessions))
+    return VectorPicture(page.size(), page.draw, titles, notices)
 
 
 @contextmanager
@@ -218,11 +218,11 @@ class _Page:
         if self._has_timelines and shown.kinds:
             legend = Legend(shown.theme)  # in full words: the one on screen may have room for fewer
             legend.show_kinds(shown.kinds)
-            wide, high = legend.width_with(legend.labels), self.theme.px(LEGEND)
-            legend.resize(wide, high)
-            left = max(float(MARGIN), self._right() - wide)
-            self._add_widget(legend, QRectF(left, self._below, wide, high))
-            self._below += high + GAP
+            width, height = legend.width_with(legend.labels), self.theme.px(LEGEND)
+            legend.resize(width, height)
+            left = max(float(MARGIN), self._right() - width)
+            self._add_widget(legend, QRectF(left, self._below, width, height))
+            self._below += height + GAP
 
     def add_views(self, parts: PictureParts) -> None:
         """Add memory pictures, timelines, or both."""
@@ -233,18 +233,18 @@ class _Page:
 
     def add_gpu(self, panel: GpuPanel) -> None:
         """Add what was recorded on a GPU: below each other the charts of the panes, their facts, and the axis."""
-        wide = float(panel.axis.width())
+        width = float(panel.axis.width())
         for pane in panel.panes:
-            high = self._add_line(pane.name_text(), MARGIN, self._below, wide, is_title=True)
-            high += self._add_line(pane.place_text(), MARGIN, self._below + high, wide)
-            self._below += high
+            height = self._add_line(pane.name_text(), MARGIN, self._below, width, is_title=True)
+            height += self._add_line(pane.place_text(), MARGIN, self._below + height, width)
+            self._below += height
             for part in (pane.view, pane.facts):
                 if not part.isHidden():
                     self._add_widget(part, QRectF(MARGIN, self._below, part.width(), part.height()))
                     self._below += part.height() + self.theme.px(SMALL) / 2
             self._below += GAP / 2
         if not panel.axis.isHidden():
-            self._add_widget(panel.axis, QRectF(MARGIN, self._below, wide, panel.axis.height()))
+            self._add_widget(panel.axis, QRectF(MARGIN, self._below, width, panel.axis.height()))
             self._below += panel.axis.height() + GAP
 
     def _timelines_width(self) -> int:
@@ -274,19 +274,19 @@ class _Page:
             return 0.0
         block = self.theme.say(block_text(session.trace, selection.block))
         moment = f"moment {count_text(int(self._moments[session]))} of {count_text(session.end)}, {block}"
-        high = self._add_line(session.title, left, top, width, is_title=True)
+        height = self._add_line(session.title, left, top, width, is_title=True)
         for text in filter(None, (moment, notice_text(session.trace))):
-            high += self._add_line(text, left, top + high, width)
-        return high + self.theme.px(SMALL) / 2
+            height += self._add_line(text, left, top + height, width)
+        return height + self.theme.px(SMALL) / 2
 
     def _add_line(self, text: str, left: float, top: float, width: float, *, is_title: bool = False) -> float:
         """Add a line of text and return its height."""
         size = HEADING if is_title else SMALL
         font, ink = self.theme.font(size, bold=is_title), self.theme.colour("text" if is_title else "muted")
-        high = float(self.theme.px(LINE * size))
-        box = QRectF(0, 0, width, high)
+        height = float(self.theme.px(LINE * size))
+        box = QRectF(0, 0, width, height)
         self._add(
-            QRectF(left, top, width, high),
+            QRectF(left, top, width, height),
             lambda painter: write(painter, box, visible(text), font, ink, LEFT | MIDDLE),
         )
-        return high
+        return height

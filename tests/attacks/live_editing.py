@@ -338,7 +338,7 @@ class Driver:
 
     def do_theme(self) -> None:
         self.window.look.scale_text(self.rng.choice([0.8, 1.0, 1.6, 2.0]))
-        self.window.commands["Dark colours"].trigger()
+        self.window.commands["Theme: Dark"].trigger()
 
     def do_exercise(self) -> None:
         self.wanted = ()

@@ -150,7 +150,7 @@ def test_a_file_that_cannot_be_opened_leaves_the_bar_as_the_picture_is(tmp_path)
 
 def test_what_was_told_goes_with_the_launch_that_it_is_of():
     with opened() as window:
-        window.notice.inform("The tracing was cancelled; the picture is that of the launch before.")
+        window.notice.inform("The tracing was cancelled; the picture shows the previous launch.")
         enter(window, "m", "24")
         until(lambda: values(window, "m") == [24, 24])
         assert not window.notice.is_shown()
