@@ -196,8 +196,8 @@ def test_what_is_seldom_chosen_stands_aside_and_is_told_where_it_is_chosen():
 def test_one_pane_is_the_first_choice_of_the_right_list():
     with opened() as window:
         right = window.toolbar.scenario_combos[1]
-        assert right.itemText(0) == "none: one pane"
-        assert window.toolbar.scenario_combos[0].itemText(0) != "none: one pane"
+        assert right.itemText(0) == "None (one pane)"
+        assert window.toolbar.scenario_combos[0].itemText(0) != "None (one pane)"
         right.setFocus()
         press(window, "Return")
         until(lambda: right.view().isVisible())

@@ -305,7 +305,7 @@ def test_a_barrier_that_is_removed_and_typed_again_is_marked_again(window):
 def test_a_constant_that_the_bar_sets_is_told(window):
     written(window, "TILE = 16", "TILE = 8")
     run(window)
-    assert "TILE from the bar" in window.notice.news.sentence.text()
+    assert "The toolbar sets TILE" in window.notice.news.sentence.text()
     assert window.stage.sessions[1].launch.constants["TILE"] == 4
 
 
