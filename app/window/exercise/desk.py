@@ -198,7 +198,7 @@ class Exercises(QObject):
             self.notice.error(f"The exercise {exercise.name} can't be opened: {exercise.mistakes[0]}")
             return False
         if exercise.folder.absolute() not in self._agreed:
-            question = f"The judge of {exercise.name} is a program in {visible(exercise.folder)}. Do you want to run it?"
+            question = f"The judge of {exercise.name} is a program in {visible(exercise.folder)}. Run it?"
             self.notice.ask(question, [("Run it", partial(self._trust_and_open, exercise))])
             return False
         self.notice.clear()
