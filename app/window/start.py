@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 
 # Qt hands what is taller than 95 rows to threads, part by part, and waits for them: a line down a matrix then took
 # twenty times as long, and a picture waited for whatever else the processor had to do. With this it paints itself.
-ON_ITS_OWN = "QT_NO_GUI_THREADPOOL"
-SWITCH = 0.0005  # seconds after which a thread that computes lets the window draw, a tenth of what is usual
-CALM = 2000  # milliseconds after which the window is there with its first pictures
+NO_THREAD_POOL = "QT_NO_GUI_THREADPOOL"
+SWITCH_INTERVAL = (
+    0.0005  # seconds after which a thread that computes lets the window draw, a tenth of what is usual
+)
+SETTLING_TIME = 2000  # milliseconds after which the window is there with its first pictures
 HEARTBEAT = 250  # milliseconds after which Python looks for Ctrl+C in the terminal
 
 
@@ -86,13 +88,13 @@ def application() -> QApplication:
     existing = QApplication.instance()
     if isinstance(existing, QApplication):
         return existing
-    os.environ.setdefault(ON_ITS_OWN, "1")
+    os.environ.setdefault(NO_THREAD_POOL, "1")
     # The style as an option: to be told of the one that `setStyle` returns, PySide prepares all that styles are asked.
-    made = QApplication([*(sys.argv[:1] or ["tilescope"]), "-style", "Fusion"])
-    sys.setswitchinterval(SWITCH)
-    made.setApplicationName("Tilescope")
-    made.setDesktopFileName("tilescope")
-    return made
+    app = QApplication([*(sys.argv[:1] or ["tilescope"]), "-style", "Fusion"])
+    sys.setswitchinterval(SWITCH_INTERVAL)
+    app.setApplicationName("Tilescope")
+    app.setDesktopFileName("tilescope")
+    return app
 
 
 def window_for_pictures(jobs: SessionJobs) -> MainWindow:
@@ -127,7 +129,7 @@ def _run_event_loop(
     from ..model.first_bookmark import first_bookmark
     from .main_window import MainWindow
 
-    made = application()
+    app = application()
     jobs = SessionJobs(worker, TraceCache(folders.cache_folder()))
     window = MainWindow(jobs, folders.config_folder() / "window.json")
     window.restore()
@@ -138,13 +140,13 @@ def _run_event_loop(
     if program:
         window.show_program(program, first)
     window.show()
-    QTimer.singleShot(CALM, go_on_as_usual)
+    QTimer.singleShot(SETTLING_TIME, go_on_as_usual)
     if exercise is not None:
         window.exercises.open_path(exercise)
     heartbeat = QTimer(interval=HEARTBEAT)
     heartbeat.timeout.connect(lambda: window.leave() if interrupted else None)
     heartbeat.start()
-    status = made.exec()
+    status = app.exec()
     if not jobs.close():
         # A thread still computes what nobody will see; everything is saved, so do not wait for it.
         sys.stdout.flush()

@@ -44,7 +44,7 @@ def unseen_window(
     window.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
     window.resize(*size)
     try:
-        allowed = _named_in(mark) if trusted is None else trusted
+        allowed = _texts_in(mark) if trusted is None else trusted
     except TraceFileError as error:
         window.close()
         raise PictureError(str(error)) from None
@@ -72,13 +72,13 @@ def unseen_window(
     return window
 
 
-def _named_in(mark: Bookmark) -> list[tuple[str, str]]:
+def _texts_in(mark: Bookmark) -> list[tuple[str, str]]:
     """Return the kernels and texts that a bookmark runs; raises TraceFileError."""
-    found = []
+    texts = []
     for setup in mark.panes:
         if setup.file and (setup.rerun or setup.is_edited):
             launch = decode(load(setup.file, mapped=True).launch)
-            found += [(launch.kernel, launch.source), (launch.kernel, setup.source)]
+            texts += [(launch.kernel, launch.source), (launch.kernel, setup.source)]
         elif setup.source:
-            found.append((find(setup.scenario).kernel, setup.source))
-    return found
+            texts.append((find(setup.scenario).kernel, setup.source))
+    return texts

@@ -165,7 +165,7 @@ def test_a_step_without_its_caption_asks_nothing(tmp_path):
     [
         ((TINY, "-o", "a.avi"), "must end with .mp4"),
         ((TINY, "-o", "gone/a.gif"), "there is no folder"),
-        ((TINY, "-o", "."), "name a new or an empty one"),
+        ((TINY, "-o", "."), "Choose a new or an empty folder"),
         ((TINY, "-o", "a.gif", "--from", "soon"), "is no place in time"),
         ((TINY, "-o", "a.gif", "--to", "phase 99"), "There is no phase 99"),
         ((TINY, "-o", "a.gif", "--fps", "0"), "whole number from 1 on"),

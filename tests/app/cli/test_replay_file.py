@@ -114,10 +114,10 @@ def test_an_old_file_stays_where_a_new_one_is_too_large(tmp_path, monkeypatch):
     path = tmp_path / "a.html"
     path.write_text("old")
     monkeypatch.setattr(limits, "LARGEST", 1000)
-    with pytest.raises(PictureError, match="which is too much for a page"):
+    with pytest.raises(PictureError, match="which is too large for a page"):
         write_replay_file(chosen(path, SMALL))
     monkeypatch.setattr(limits, "MOST_MOMENTS", 10)
-    with pytest.raises(PictureError, match=r"would have 85 moments, .* a page has at most 10"):
+    with pytest.raises(PictureError, match=r"would have 85 moments, .* A page has at most 10"):
         write_replay_file(chosen(path, SMALL))
     assert path.read_text() == "old"
     assert [one.name for one in tmp_path.iterdir()] == ["a.html"]

@@ -231,8 +231,8 @@ def test_the_window_saves_what_the_dialog_says(tmp_path, monkeypatch):
         ("a", "The window", ("a.png", None)),
         ("a.svg", "The window", ("a.svg", "all")),
         ("a.png", "Memory and timelines", ("a.svg", "all")),
-        ("a.b", "Memory alone", ("a.svg", "memory")),
-        ("a.pdf", "Timelines alone", ("a.pdf", "timeline")),
+        ("a.b", "Memory only", ("a.svg", "memory")),
+        ("a.pdf", "Timelines only", ("a.pdf", "timeline")),
         ("a.SVG", "Lanes", ("a.SVG", "warp")),
     ],
 )

@@ -162,7 +162,7 @@ def test_scrubbing_draws_the_last_moment_once(window):
 
 def test_a_hint_says_how_to_play_until_the_time_moves():
     with opened() as fresh:
-        assert fresh.central.transport.position.quiet == "Space plays"
+        assert fresh.central.transport.position.quiet == "Press Space to play"
         press(fresh, "Right")
         press(fresh, "Left")
         assert fresh.central.transport.position.quiet == "block (0, 0) · phase 0"
