@@ -57,7 +57,7 @@ def test_a_table_by_buffer_tells_elements_and_bytes():
     assert set(rows) == {"a (global)", "b (global)", "c (global)"}
     left = rows["a (global)"]
     assert left["global load requests"] == 4 * 2 * 8 and left["distinct elements"] == 16 * 8
-    assert left["bytes asked for"] == left["global load bytes"] == 64 * 32 * 4
+    assert left["bytes requested"] == left["global load bytes"] == 64 * 32 * 4
     assert left["bytes moved"] == 32 * left["global load sectors"] == 32 * 64 * 8
 
 

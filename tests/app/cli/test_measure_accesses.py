@@ -103,6 +103,6 @@ def test_a_kernel_that_does_otherwise_without_notes_is_told(tmp_path, capsys):
         ["count-racing:num_blocks=2,threads=16", "count-atomic:num_blocks=1,threads=8"], tmp_path, notes_of
     )
     said = capsys.readouterr().out
-    assert "without notes the kernel leaves other values in 1 element: counter[0] 3, with notes " in said
+    assert "without recording the results differ in 1 element: counter[0] is 3, with recording " in said
     recorded(["count-atomic:num_blocks=1,threads=8"], tmp_path, lambda made, room: notes_on_host(made))
-    assert "as it is   without notes the kernel leaves the same" in capsys.readouterr().out
+    assert "original   without recording the results are equal" in capsys.readouterr().out
