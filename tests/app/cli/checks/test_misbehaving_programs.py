@@ -35,7 +35,7 @@ def test_a_kernel_that_crashes_is_told_with_what_was_found_before(script, tmp_pa
 def test_a_program_that_a_signal_ends_outside_a_kernel_ends_check_alike(script, tmp_path):
     done = tilescope("check", str(script(COPY + "import os\nos.abort()\n")), folder=tmp_path)
     assert done.returncode == -6
-    assert done.stdout == "nothing found before it ended\n"
+    assert done.stdout == "no findings before it ended\n"
     assert "tilescope: signal 6 ended the program." in done.stderr
 
 
