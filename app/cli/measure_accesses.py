@@ -110,7 +110,7 @@ def report(notes: Notes, run: MeasuredRun, comparison: Comparison) -> list[str]:
     head, used = notes.head, plural(run.multiprocessors, "multiprocessor")
     rows = [
         ["device", f"{head.device.name}, {head.date[:10]}, {used} used, measured"],
-        ["accesses", f"{comparison.accesses:,} accesses of {comparison.threads:,} threads"],
+        ["total", f"{comparison.accesses:,} accesses of {comparison.threads:,} threads"],
         ["order", _order(run)],
         ["time", f"{run.nanoseconds / 1000:,.2f} us from first to last access, with recording; {_latencies(run)}"],
         ["registers", f"{head.registers[0]} a thread, {head.registers[1]} with recording"],

@@ -113,7 +113,7 @@ def test_what_differs_is_shown_beside_what_was_measured_with_the_reason(read):
     assert all(name.startswith("shared_load") for name in differing)
     assert bool(differing) == bool(read.reason)
     if not differing:
-        assert len(told) == 1 and "every counter above but bytes is what was measured" in told[0]
+        assert len(told) == 1 and "every counter above except bytes equals the measurement" in told[0]
     for name, line in zip(sorted(differing, key=NAMES.index), told if differing else [], strict=True):
         assert f"{read.counters[name]:,} {name.replace('_', ' ')} measured on an NVIDIA H200" in line
         assert f"{session.counters.total[name]:,} exact: {read.reason}." in line

@@ -36,7 +36,7 @@ def test_a_launch_that_does_what_the_simulator_says_is_told_as_equal(tmp_path, c
     assert said["NumPy"].startswith("equals NumPy")
     assert said["device"] == "Made-up GPU, 2026-11-23, 2 multiprocessors used, measured"
     assert "2 of 2 atomics by the values" in said["order"]
-    assert said["registers"] == "8 a thread, 20 with notes"
+    assert said["registers"] == "8 a thread, 20 with recording"
     [path] = (tmp_path / "new").glob("sum-sequential-*.npz")
     assert load(path).schedule == "measured" and str(path) in said["saved"]
 
@@ -85,7 +85,7 @@ def test_a_command_line_that_makes_no_sense_is_refused_in_a_sentence(words, said
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(Exception, match="can't be made"):
+    with pytest.raises(Exception, match="can't be created"):
         recorded(["count-racing"], tmp_path / "file" / "folder", lambda *given: None)
 
 

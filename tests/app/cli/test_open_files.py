@@ -77,7 +77,7 @@ def test_traces_and_scenarios_are_opened_as_before(shown, tmp_path):
         (["chek", "race.py"], "no command or scenario is called 'chek'; did you mean check?"),
         (["chek", "--format", "json", "race.py"], "did you mean check?"),
         (["lectur", "tiling"], "did you mean lecture?"),
-        (["nothing-of-ours"], "tilescope --help names the commands"),
+        (["nothing-of-ours"], "tilescope --help lists the commands"),
         (["check", "--shedule", "random", "race.py"], "--shedule (did you mean --schedule?)"),
         (["counters", "matmul-tiled:tiel=8"], "no parameter 'tiel'; did you mean tile?"),
         (["lecture", "tilng"], "There is no lecture tilng; did you mean tiling"),

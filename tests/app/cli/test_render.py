@@ -166,11 +166,11 @@ def test_a_step_without_its_caption_asks_nothing(tmp_path):
         ((TINY, "-o", "a.avi"), "must end with .mp4"),
         ((TINY, "-o", "gone/a.gif"), "there is no folder"),
         ((TINY, "-o", "."), "name a new or an empty one"),
-        ((TINY, "-o", "a.gif", "--from", "soon"), "is no place in time"),
+        ((TINY, "-o", "a.gif", "--from", "soon"), "is not a place in time"),
         ((TINY, "-o", "a.gif", "--to", "phase 99"), "There is no phase 99"),
         ((TINY, "-o", "a.gif", "--fps", "0"), "whole number from 1 on"),
         ((TINY, "-o", "a.mp4", "--fps", "999"), "--fps must be 120 at most"),
-        ((TINY, "-o", "a.gif", "--speed", "0"), "is no speed; write moments a second"),
+        ((TINY, "-o", "a.gif", "--speed", "0"), "is not a speed; write moments a second"),
         ((TINY, "-o", "a.gif", "--playhead", "3"), "--playhead can't be taken here: it is of one picture"),
         (
             ("tiling", "-o", "a.gif", "--colour", "reads"),

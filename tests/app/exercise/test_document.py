@@ -60,7 +60,7 @@ def test_what_nobody_runs_is_read_from_a_file_that_would_raise(tmp_path):
         ("(01-add-ten.svg)", "(02.svg)", 7, "There is no picture 02.svg"),
         ("## Hint\n\nCompare", "## Tip\n\nCompare", 19, "each under ## Hint"),
         ("Compare it with `out.size` before you write.\n", "", 19, "A hint needs a text"),
-        ("There may", "> There may", 5, "A task or hint has paragraphs, lists and code, no blockquote"),
+        ("There may", "> There may", 5, "A task or hint can contain paragraphs, lists and code, but no blockquote"),
         ("There may", "![a](a.svg) There may", 5, "A picture stands in a paragraph of its own"),
         ("There may", "There may " + "be " * 4000, 5, "has at most 10,000 characters; leave some out"),
     ],

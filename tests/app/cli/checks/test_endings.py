@@ -47,7 +47,7 @@ def test_ctrl_c_in_the_middle_of_a_kernel_ends_it_and_keeps_the_launches_before(
         process.send_signal(signal.SIGINT)
         _, told = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "tilescope: Ctrl+C ended the launch" in told and "recorded in" in told
+    assert "tilescope: Ctrl+C ended the launch" in told and "traced in" in told
     assert len(load(tmp_path / "tilescope-traces" / "000-copy.npz")) == 80
     assert json.loads((tmp_path / "lines.json").read_text().splitlines()[0])["kernel"] == "copy"
 

@@ -87,7 +87,7 @@ def test_blocks_all_runs_every_block_of_a_launch(script, tmp_path):
     assert (some.returncode, every.returncode) == (0, 0)
     wrong = tilescope("run", "--blocks", "some", str(path), folder=tmp_path)
     assert wrong.returncode == 2
-    assert "must be block numbers as 0,5" in wrong.stderr
+    assert "must be block numbers such as 0,5" in wrong.stderr
 
 
 def test_a_thread_that_goes_round_a_barrier_for_ever_is_found(script, tmp_path):

@@ -195,7 +195,7 @@ def test_plots_are_drawn_for_nobody_and_stop_nothing(tmp_path):
     [
         (("x = 1", "def f(:\n    pass"), 'bad.ipynb [2]", line 1'),
         (("x = 1", "y = 2\n1 / 0"), 'bad.ipynb [2]", line 2, in <module>\n    1 / 0'),
-        (("import asyncio", "x = 1\nawait asyncio.sleep(0)"), "await outside of a function is not supported"),
+        (("import asyncio", "x = 1\nawait asyncio.sleep(0)"), "await outside a function is not supported"),
         (("x = input('size? ')",), "EOFError"),
         (("%%time\n\nx = (",), 'bad.ipynb [1]", line 3'),
         (("import no_such_module",), "No module named 'no_such_module'"),
