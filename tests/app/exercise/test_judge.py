@@ -112,7 +112,7 @@ def test_every_counter_may_be_named_in_a_goal(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "line", "said"),
     [
-        ("a[i] + 10", "a[i] +", 9, "This is no Python: invalid syntax."),
+        ("a[i] + 10", "a[i] +", 9, "This is not valid Python: invalid syntax."),
         ("a[i] + 10", "b[i]", 9, "nothing is named b"),
         ("a[i] + 10", "a[i] // 0", 9, ""),
         ("add_ten", "add_nine", 0, "The file has no kernel named add_ten"),
@@ -180,7 +180,7 @@ def test_a_judge_that_fails_is_blamed_and_not_the_student(tmp_path, old, new, pa
     lines = [n for n, line in enumerate(text.splitlines(), 1) if n >= line_of(text, part)]
     assert said in str(raised.value)
     assert any(f"01-ten.py:{line}: " in str(raised.value) for line in lines), raised.value
-    assert str(raised.value).startswith("The exercise ten can't judge: ")
+    assert str(raised.value).startswith("The exercise ten can't be judged: ")
 
 
 def test_a_stub_that_does_not_run_and_a_goal_that_names_nothing_are_the_exercises(tmp_path):
@@ -201,7 +201,7 @@ def test_what_does_not_end_is_ended_and_the_line_told(monkeypatch):
     monkeypatch.setattr(warm_judge(), "_seconds", 1.0)
     verdict = judged(RIGHT.replace(BODY, "        k = 0\n        while k >= 0:\n            k += 1\n"))
     assert not verdict.passed and verdict.line in (10, 11)
-    assert verdict.error.startswith("Your kernel has not come to its end after 1 s; it was on line 1")
+    assert verdict.error.startswith("Your kernel did not end after 1 s; it was on line 1")
 
 
 def test_a_judge_that_does_not_end_is_blamed(monkeypatch, tmp_path):
@@ -229,7 +229,7 @@ def test_a_judging_is_cancelled_and_the_next_goes_on():
     assert len(raised) == 1
     assert judged(RIGHT).passed
     died = judged(RIGHT + "\nimport os\nos._exit(3)\n")
-    assert not died.passed and "What runs your kernel ended unexpectedly (exit code 3)" in died.error
+    assert not died.passed and "The process that runs your kernel ended unexpectedly (exit code 3)" in died.error
 
 
 def test_a_judge_that_was_closed_says_so_and_leaves_no_files():

@@ -116,7 +116,7 @@ def test_titles_are_replaced():
         ("One\n---", "Line 1 is a heading"),
         ("> quoted", "Line 1 begins with >"),
         ("a\n\n```tilescope\nend\n```", "Line 3 begins a block of changes"),
-        ("```\nfor i", "The block of code that begins in line 1 has no end"),
+        ("```\nfor i", "The block of code from line 1 has no end"),
         ("`next phase`", "Line 1 would change what is shown"),
     ],
 )
