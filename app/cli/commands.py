@@ -183,7 +183,7 @@ def parser_of(command: Subcommand) -> Parser:
     """Build the parser of a command, with its arguments; this imports the command's file.
 
     It parses the words after the command's name. The parser of the complete line is not used for parsing: it would not
-    accept a scenario in place of a command, and it would look for its own options among the words of a program.
+    accept a scenario instead of a command, and it would look for its own options among the words of a program.
     """
     parser = _WindowParser(prog="tilescope") if command is WINDOW else _command_line()[1][command.name]
     command.load().add_arguments(parser)

@@ -58,8 +58,8 @@ class Fate(Struct, frozen=True):
             "hoisted": "hoisted out of the loop",
             "unused": "removed: nothing uses it",
             "joined": f"joined with its neighbours to accesses of {self.bytes} bytes",
-            "fewer": "not requests_made in every iteration",
-            "added": "requests_made more often than in the source",
+            "fewer": "not request_total in every iteration",
+            "added": "request_total more often than in the source",
         }[self.kind]
         return f"{access}: {result} ({counts})."
 
@@ -122,29 +122,29 @@ def _fates(session: Session, by_position: dict[Place, list[CompiledSite]]) -> It
             alike = [o for o in nowhere if (o.op, o.space, o.size) == (op, buffer.space, buffer.itemsize)]
             matching = alike[:1]
             nowhere = [compiled for compiled in nowhere if compiled not in matching]
-        requests_made = sum(compiled.requests for compiled in matching)
+        request_total = sum(compiled.requests for compiled in matching)
         size = max((compiled.size for compiled in matching), default=0)
         kind, other = _kind(
-            trace, number, op, int(written[number]), requests_made, size > buffer.itemsize, kept
+            trace, number, op, int(written[number]), request_total, size > buffer.itemsize, kept
         )
         yield Fate(
             site.file, site.line, site.column, NOUNS.get(op, "atomic"), buffer.name, int(written[number]),
-            requests_made, kind, size if kind == "joined" else 0, other,
+            request_total, kind, size if kind == "joined" else 0, other,
         )  # fmt: skip
 
 
 def _kind(
-    trace: Trace, site: int, op: Op, written: int, requests_made: int, wider: bool, kept: NDArray[np.bool_]
+    trace: Trace, site: int, op: Op, written: int, request_total: int, wider: bool, kept: NDArray[np.bool_]
 ) -> tuple[Kind, int]:
     """Return the kind of a fate, and the line of the access that it is merged with, 0 for none."""
-    if requests_made >= written:
-        return ("kept" if requests_made == written else "added"), 0
+    if request_total >= written:
+        return ("kept" if request_total == written else "added"), 0
     if wider:
         return "joined", 0
     if op != Op.LOAD:
-        return ("unused" if not requests_made else "fewer"), 0
+        return ("unused" if not request_total else "fewer"), 0
     same, again = _same_elements(trace, site, kept)
-    if not requests_made:
+    if not request_total:
         return ("merged", trace.sites[same].line) if same >= 0 else ("unused", 0)
     return ("hoisted", 0) if again else ("fewer", 0)
 

@@ -202,10 +202,10 @@ def _play(value: str, _: Path) -> Play:
     return Play(place, speed=_between(match[5], 0.1, 1e6, "moments a second") if match[4] else None)
 
 
-def _between(text: str, low: float, high: float, what: str) -> float:
+def _between(text: str, low: float, high: float, unit: str) -> float:
     number = float(text)
     if not low <= number <= high:
-        raise ValueError(f"The range is {low:g} to {high:,.0f} {what}, not {text}.")
+        raise ValueError(f"The range is {low:g} to {high:,.0f} {unit}, not {text}.")
     return number
 
 

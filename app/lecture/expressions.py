@@ -203,8 +203,8 @@ def _constant(node: ast.Constant) -> float | int | str | bool:
 def _named(name: str, names: Environment) -> Quantity | Names:
     meaning = names.get(name)
     if meaning is None or callable(meaning):
-        known_names = [key for key, value in names.items() if not callable(value)]
-        raise ExpressionError(f"{name} is not known{did_you_mean(name, known_names)}")
+        variables = [key for key, value in names.items() if not callable(value)]
+        raise ExpressionError(f"{name} is not known{did_you_mean(name, variables)}")
     return meaning
 
 

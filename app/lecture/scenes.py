@@ -102,10 +102,10 @@ def _next_moment(
     stage = _Stage(sessions, scene)
     moment, selections = before.stand, stage.selected(change, before.selections)
     place = change.at or (FIRST_LOAD if is_first else None)
-    begin, chosen = stage.at(place, moment, selections) if place else (moment, selections)
+    begin, chosen = stage.moment_at(place, moment, selections) if place else (moment, selections)
     if change.at is None and not stage.runs(selections, begin):
         begin, chosen = stage.visited(selections)
-    moment, selections = stage.at(scene.play.to, begin, chosen) if scene.play else (begin, chosen)
+    moment, selections = stage.moment_at(scene.play.to, begin, chosen) if scene.play else (begin, chosen)
     return Moment(begin, moment, chosen, selections)
 
 
@@ -117,7 +117,7 @@ class _Stage:
         self.focus = min(scene.look.focus, len(sessions) - 1)
         self.ends = [session.end for session in sessions]
 
-    def at(
+    def moment_at(
         self, place: Place, moment: float, selections: tuple[Selection, ...]
     ) -> tuple[float, tuple[Selection, ...]]:
         """Find the playhead's moment of a place, and the selections there."""

@@ -122,11 +122,11 @@ class BufferNames(Names):
             "elements": lambda: math.prod(shape),
             "rows": lambda: shape[0],
             "columns": lambda: shape[-1],
-            "reads": lambda: _as_int_if_whole(float(reads().mean())) if reads().size else 0,
+            "reads": lambda: _simplify_float(float(reads().mean())) if reads().size else 0,
             "most_reads": lambda: int(reads().max(initial=0)),
-            "sum": lambda: _as_int_if_whole(float(self._contents().sum())),
-            "largest": lambda: _as_int_if_whole(float(self._contents().max())),
-            "smallest": lambda: _as_int_if_whole(float(self._contents().min())),
+            "sum": lambda: _simplify_float(float(self._contents().sum())),
+            "largest": lambda: _simplify_float(float(self._contents().max())),
+            "smallest": lambda: _simplify_float(float(self._contents().min())),
         }
         if name not in numbers:
             raise ExpressionError(f"{self.what} has no {name}{did_you_mean(name, numbers)}")
@@ -158,10 +158,10 @@ class BufferNames(Names):
         value = contents[index]
         if not np.isscalar(value) or isinstance(value, complex | np.complexfloating):
             raise ExpressionError(f"{self.buffer.name}{list(index)} is not a plain number.")
-        return Quantity(_as_int_if_whole(float(value)) if value == value else float("nan"), pane.mark)
+        return Quantity(_simplify_float(float(value)) if value == value else float("nan"), pane.mark)
 
 
-def _as_int_if_whole(value: float) -> float:
+def _simplify_float(value: float) -> float:
     """Convert a float with an integer value to int."""
     return int(value) if math.isfinite(value) and value == int(value) else value
 
@@ -299,8 +299,8 @@ class PaneNames(Names):
             return value
         names = [buffer_text(buffer) for buffer in self.session.trace.buffers]
         other_names = ["findings", "races", "correct", "now", "compiled", "nsight", "request", "measured"]
-        known_names = dict.fromkeys([*SUMS, *self._shape, *other_names, *self.values, *names])
-        raise ExpressionError(f"{self.what} has no {name}{did_you_mean(name, known_names)}")
+        all_names = dict.fromkeys([*SUMS, *self._shape, *other_names, *self.values, *names])
+        raise ExpressionError(f"{self.what} has no {name}{did_you_mean(name, all_names)}")
 
 
 def environment(

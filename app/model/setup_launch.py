@@ -61,7 +61,7 @@ def _launches(setups: Iterable[Setup]) -> Iterator[Launch]:
 def _compiled_as(launch: Launch) -> tuple[object, ...]:
     """Return the key of a compiled kernel: launches with equal keys share the code.
 
-    Most kernels get whole numbers at run time, so these are no part of the key.
+    Most kernels get integers at run time, so these are not part of the key.
     """
     types = tuple(argument.dtype if isinstance(argument, Array) else "" for argument in launch.arguments)
     constants = ((name, value) for name, value in launch.constants.items() if type(value) is not int)

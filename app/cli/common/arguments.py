@@ -47,7 +47,7 @@ def no_file(name: str) -> str:
 
 
 def whole_number(text: str) -> int:
-    """Parse a whole number from 0 on."""
+    """Parse an integer from 0 on."""
     number = whole_number_of(text)
     if number is None:
         raise ArgumentTypeError(f"must be a whole number from 0 on, not {text!r}")
@@ -55,7 +55,7 @@ def whole_number(text: str) -> int:
 
 
 def positive_number(text: str) -> int:
-    """Parse a whole number from 1 on."""
+    """Parse an integer from 1 on."""
     number = whole_number_of(text)
     if not number:
         raise ArgumentTypeError(f"must be a whole number from 1 on, not {text!r}")

@@ -345,9 +345,9 @@ class FindingCollector:
         return in_order(self.found())
 
 
-def _how_run(engine: str, made_by: str) -> str:
+def _how_run(engine: str, origin: str) -> str:
     """Describe the engine of a launch: compiled, or the simulator with the reason."""
-    reason = made_by.partition("; ")[2]
+    reason = origin.partition("; ")[2]
     return (
         "ran compiled" if engine == "compiled" else f"ran in the simulator{f' ({reason})' if reason else ''}"
     )

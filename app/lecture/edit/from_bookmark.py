@@ -64,7 +64,7 @@ def _parse(lines: dict[str, str | None], folder: Path) -> StepChange:
 
 
 def standing_of(now: Bookmark, sessions: Sequence[Session]) -> Standing:
-    """Return the position of the screen, at a whole moment of the pane in focus, which its memory shows."""
+    """Return the position of the screen, at an integral moment of the pane in focus, which its memory shows."""
     ends, focus = [session.end for session in sessions], min(now.focus, len(sessions) - 1)
     selections = (*now.selections, *(Selection(),) * len(sessions))[: len(sessions)]
     if now.moment is None:
@@ -72,8 +72,8 @@ def standing_of(now: Bookmark, sessions: Sequence[Session]) -> Standing:
         moment = max(playhead_moment(first(s), i, ends, now.link) for i, s in enumerate(sessions))
         return Standing(moment, selections)
     here = pane_moments(now.moment, ends, now.link)[focus]
-    is_whole_moment = here == math.floor(here) or now.moment >= max(ends, default=0)
+    is_on_moment = here == math.floor(here) or now.moment >= max(ends, default=0)
     return Standing(
-        now.moment if is_whole_moment else playhead_moment(math.floor(here), focus, ends, now.link),
+        now.moment if is_on_moment else playhead_moment(math.floor(here), focus, ends, now.link),
         selections,
     )

@@ -94,6 +94,6 @@ def test_a_word_that_is_not_known_gets_the_one_that_was_meant(said, arguments, w
 def test_a_moment_after_the_end_says_which_one_is_drawn(capsys, tmp_path):
     words = ["snapshot", "vector-double:count=64", "-o", str(tmp_path / "x.png")]
     assert main([*words, "--moment", "99999999"]) == 0
-    assert "there is no moment 99,999,999: the launch ends at moment" in capsys.readouterr().err
+    assert "there is no moment 99,999,999; the picture shows the end of the launch, moment" in capsys.readouterr().err
     assert main([*words, "--moment", "1"]) == 0
     assert "there is no moment" not in capsys.readouterr().err

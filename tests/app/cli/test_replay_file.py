@@ -178,7 +178,7 @@ def test_a_lecture_is_its_steps(tmp_path):
         "A chart"
     ]
     asked.end = "3"
-    with pytest.raises(UsageError, match="1 to 2 of this one, not step 2 to 3"):
+    with pytest.raises(UsageError, match="from 1 to 2 in order, not step 2 to 3"):
         write_replay_file(asked)
 
 
