@@ -75,7 +75,7 @@ def answer_of(question: Question, names: Environment) -> Answer:
     if len(right) != 1:
         number = "none" if not right else "more than one"
         raise ExpressionError(
-            f"The answer is {text}, which {number} of the choices {', '.join(texts)} gives."
+            f"The answer is {text}, but {number} of the choices {', '.join(texts)} equals it."
         )
     return Answer(answer, text, texts, right[0])
 

@@ -48,7 +48,7 @@ def test_what_nobody_runs_is_read_from_a_file_that_would_raise(tmp_path):
         ("# Add ten", "# " + "x" * 400, 1, "1 to 300 characters, not 400"),
         ("kernel: add_ten\n", "", 9, "The kernel is not named"),
         ("kernel: add_ten", "kernel: add ten", 10, "by its name in Python"),
-        ("kernel:", "colonel:", 10, "'colonel' is not known here"),
+        ("kernel:", "colonel:", 10, "'colonel' is not a known key"),
         ("```exercise", "```python", 1, "There is no block marked ```exercise"),
         ("4 * n", "4 * n)", 11, "can't be read as arithmetic"),
         ("4 * n", "4 ** n", 11, "is not allowed here"),
@@ -131,7 +131,7 @@ def test_a_folder_is_listed_by_number_and_its_mistakes_are_told(tmp_path):
     assert [(e.number, e.name) for e in found] == [(2, "first"), (10, "last"), (11, "last")]
     said = "\n".join(map(str, wrong))
     assert "12-raw.md:1: " in said and "11-last.md:10: 'colonel'" in said
-    assert "10-last.md has the name last too" in said
+    assert "10-last.md also has the name last" in said
 
 
 def test_one_is_found_by_name_number_file_or_path(tmp_path, monkeypatch):

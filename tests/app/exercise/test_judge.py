@@ -112,7 +112,7 @@ def test_every_counter_may_be_named_in_a_goal(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "line", "said"),
     [
-        ("a[i] + 10", "a[i] +", 9, "This is not valid Python: invalid syntax."),
+        ("a[i] + 10", "a[i] +", 9, "This is no Python: invalid syntax."),
         ("a[i] + 10", "b[i]", 9, "nothing is named b"),
         ("a[i] + 10", "a[i] // 0", 9, ""),
         ("add_ten", "add_nine", 0, "The file has no kernel named add_ten"),
@@ -207,7 +207,7 @@ def test_what_does_not_end_is_ended_and_the_line_told(monkeypatch):
 def test_a_judge_that_does_not_end_is_blamed(monkeypatch, tmp_path):
     monkeypatch.setattr(warm_judge(), "_seconds", 1.0)
     made = exercise(tmp_path, CASES.replace("    for n", "    while True:\n        pass\n    for n"))
-    with pytest.raises(ExerciseError, match=r"it has not ended after 1 s, at .*01-ten\.py:1[4-5]"):
+    with pytest.raises(ExerciseError, match=r"it did not end after 1 s, at .*01-ten\.py:1[4-5]"):
         judged(RIGHT, made)
 
 

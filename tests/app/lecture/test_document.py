@@ -132,11 +132,11 @@ def test_what_cannot_be_computed_or_shown_in_a_caption_is_told(caption, sentence
     [
         ("ask: Q\nanswer: left.gone", "has no gone"),
         ("ask: Q\nanswer: left.tile\nchoices: 1", "2 to 6 choices"),
-        ("ask: Q\nanswer: left.tile\nchoices: 1 | 2", "none is the answer"),
+        ("ask: Q\nanswer: left.tile\nchoices: 1 | 2", "but none of the choices"),
         ("ask: Q\nanswer: left.tile\nchoices: 4 | {left.tile}", "more than one"),
         ("ask: Q\nanswer: 5.5:d", "can't be written as 'd'"),
         ("ask: Q\nanswer: 1\nchoices: {1e400:d} | 1", "can't be written as 'd'"),
-        ("ask: Q\nanswer: 1" + "0" * 390 + "\nchoices: 1.5 | nan", "none is the answer"),
+        ("ask: Q\nanswer: 1" + "0" * 390 + "\nchoices: 1.5 | nan", "but none of the choices"),
         ("ask: " + "Q" * 1000 + "\nanswer: 1", "at most 1,000 characters"),
         ("choices: 1 | 2", "needs ask: and answer:"),
     ],

@@ -117,7 +117,7 @@ def test_a_trace_is_named_where_it_lies_beside_the_lecture(tmp_path):
     said = change_lines(lecture, -1, mark, ())
     assert said == ["show: sub/race.npz"]
     assert same_panes(parse_change({1: said[0]}, tmp_path)[0].show, mark.panes)
-    with pytest.raises(EditError, match="does not lie beside the lecture"):
+    with pytest.raises(EditError, match="is not in the lecture's folder"):
         change_lines(replace(lecture, path=tmp_path / "sub" / "sub" / "mine.md"), -1, mark, ())
     (tmp_path / "race.py").touch()
     program = change_lines(
