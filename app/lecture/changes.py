@@ -109,8 +109,8 @@ def parse_line(text: str, folder: Path) -> dict[str, Any]:
             return {key: READERS[key](value, folder)}
         return {"at": parse_place(text)} if not colon or key not in QUESTION_KEYS else {key: value}
     except (CatalogueError, PlanError, PlaceError, ExpressionError, ValueError) as error:
-        is_known = not colon or key in READERS or '"' in text
-        raise ChangeError(str(error) if is_known else _unknown(key)) from None
+        is_recognised = not colon or key in READERS or '"' in text
+        raise ChangeError(str(error) if is_recognised else _unknown(key)) from None
 
 
 def _unknown(key: str) -> str:

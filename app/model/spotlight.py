@@ -281,7 +281,7 @@ def _why_hidden(target: Target, look: Bookmark, owners: Mapping[int, Session]) -
     if target.form in ("buffer", "element") and look.zoom:
         buffers = (buffer for session in owners.values() for buffer in session.trace.buffers)
         if not any(target.text in _names(b) and _names(b) & set(look.zoom) for b in buffers):
-            return f"zoom shows {_listed(look.zoom)} alone"
+            return f"zoom shows only {_listed(look.zoom)}"
     return ""
 
 

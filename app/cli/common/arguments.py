@@ -22,7 +22,7 @@ class Parser(ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message}; see {self.prog} --help.")
 
-    def parse_args(  # type: ignore[override]  # into a namespace of its own
+    def parse_args(  # type: ignore[override]  # the namespace type differs
         self, args: Sequence[str] | None = None, namespace: Namespace | None = None
     ) -> Namespace:
         """Parse the options and arguments; raises UsageError, which suggests similar options."""

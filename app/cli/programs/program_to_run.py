@@ -78,7 +78,7 @@ def _flushed(status: int) -> int:
     except (
         OSError,
         ValueError,
-    ):  # nobody reads it, the disk is full, or it is closed: nothing more may be written
+    ):  # there is no reader, the disk is full, or the stream is closed
         with suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 120

@@ -8,7 +8,7 @@ import linecache
 import os
 import runpy
 import signal
-import string  # noqa: F401  # numba needs it, and a program may lie beside a module of that name
+import string  # noqa: F401  # for numba; the program's folder may contain a module of that name
 import sys
 import threading
 from collections.abc import Callable

@@ -158,7 +158,7 @@ class LectureWriter(QObject):
     def set_question(self, number: int, ask: str, choices: str, answer: str) -> bool:
         """Let a step ask something else, or nothing."""
         said = {"ask": ask or None, "choices": choices or None, "answer": answer or None}
-        return self._edit_step(number, partial(text.with_values, said=said))
+        return self._edit_step(number, partial(text.with_values, values=said))
 
     def _edit_step(self, number: int, make: Callable[..., str]) -> bool:
         def made(old: str, path: Path) -> Rearranged:
