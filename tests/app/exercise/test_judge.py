@@ -180,7 +180,7 @@ def test_a_judge_that_fails_is_blamed_and_not_the_student(tmp_path, old, new, pa
     lines = [n for n, line in enumerate(text.splitlines(), 1) if n >= line_of(text, part)]
     assert said in str(raised.value)
     assert any(f"01-ten.py:{line}: " in str(raised.value) for line in lines), raised.value
-    assert str(raised.value).startswith("The exercise ten can't judge: ")
+    assert str(raised.value).startswith("The exercise ten can't be judged: ")
 
 
 def test_a_stub_that_does_not_run_and_a_goal_that_names_nothing_are_the_exercises(tmp_path):
@@ -201,13 +201,13 @@ def test_what_does_not_end_is_ended_and_the_line_told(monkeypatch):
     monkeypatch.setattr(warm_judge(), "_seconds", 1.0)
     verdict = judged(RIGHT.replace(BODY, "        k = 0\n        while k >= 0:\n            k += 1\n"))
     assert not verdict.passed and verdict.line in (10, 11)
-    assert verdict.error.startswith("Your kernel has not come to its end after 1 s; it was on line 1")
+    assert verdict.error.startswith("Your kernel did not end after 1 s; it was on line 1")
 
 
 def test_a_judge_that_does_not_end_is_blamed(monkeypatch, tmp_path):
     monkeypatch.setattr(warm_judge(), "_seconds", 1.0)
     made = exercise(tmp_path, CASES.replace("    for n", "    while True:\n        pass\n    for n"))
-    with pytest.raises(ExerciseError, match=r"it has not ended after 1 s, at .*01-ten\.py:1[4-5]"):
+    with pytest.raises(ExerciseError, match=r"it did not end after 1 s, at .*01-ten\.py:1[4-5]"):
         judged(RIGHT, made)
 
 
@@ -229,7 +229,7 @@ def test_a_judging_is_cancelled_and_the_next_goes_on():
     assert len(raised) == 1
     assert judged(RIGHT).passed
     died = judged(RIGHT + "\nimport os\nos._exit(3)\n")
-    assert not died.passed and "What runs your kernel ended unexpectedly (exit code 3)" in died.error
+    assert not died.passed and "The process that runs your kernel ended unexpectedly (exit code 3)" in died.error
 
 
 def test_a_judge_that_was_closed_says_so_and_leaves_no_files():

@@ -35,7 +35,7 @@ def test_a_kernel_that_crashes_is_told_with_what_was_found_before(script, tmp_pa
 def test_a_program_that_a_signal_ends_outside_a_kernel_ends_check_alike(script, tmp_path):
     done = tilescope("check", str(script(COPY + "import os\nos.abort()\n")), folder=tmp_path)
     assert done.returncode == -6
-    assert done.stdout == "nothing found before it ended\n"
+    assert done.stdout == "no findings before it ended\n"
     assert "tilescope: signal 6 ended the program." in done.stderr
 
 
@@ -87,7 +87,7 @@ def test_blocks_all_runs_every_block_of_a_launch(script, tmp_path):
     assert (some.returncode, every.returncode) == (0, 0)
     wrong = tilescope("run", "--blocks", "some", str(path), folder=tmp_path)
     assert wrong.returncode == 2
-    assert "must be block numbers as 0,5" in wrong.stderr
+    assert "must be block numbers such as 0,5" in wrong.stderr
 
 
 def test_a_thread_that_goes_round_a_barrier_for_ever_is_found(script, tmp_path):

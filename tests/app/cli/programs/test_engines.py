@@ -293,7 +293,7 @@ def test_ctrl_c_ends_an_endless_loop_and_keeps_what_was_recorded(script, tmp_pat
     assert re.match(
         r"tilescope: Ctrl\+C ended the launch; it was (at|in the loop of) line (17|18|19|20)", first
     )
-    assert second == "tilescope: 2 launches recorded in tilescope-traces"
+    assert second == "tilescope: 2 launches traced in tilescope-traces"
     assert len(list((tmp_path / "tilescope-traces").iterdir())) == 2
 
 
