@@ -285,7 +285,7 @@ def test_forall_has_a_thread_for_each_task(said):
 
 def test_what_can_t_be_taken_is_refused_in_a_sentence_that_names_it(said):
     why = said["why"]
-    assert why["no kernel"] == "3 is no kernel with its blocks and threads; write kernel[blocks, threads]."
+    assert why["no kernel"] == "3 is not a configured kernel; write kernel[blocks, threads]."
     assert "argument a of fill is a str" in why["text"] and "argument a of fill is a list" in why["list"]
     assert "argument a of fill is a NoneType" in why["none"] and "Python objects" in why["objects"]
     assert ">f4" in why["order"] and "an item of argument a of fill is a str" in why["in a tuple"]

@@ -229,5 +229,5 @@ def test_an_exercise_that_cannot_judge_is_status_2_and_no_output(home, capsys):
     assert (
         (status, said) == (2, "")
         and "The exercise ten can't judge: " in error
-        and "it is no dict but int" in error
+        and "it is int, not a dict" in error
     )

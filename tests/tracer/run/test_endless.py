@@ -55,7 +55,9 @@ def test_compiled_code_that_never_ends_names_its_loop(tmp_path, monkeypatch, sou
     launched = made(tmp_path, source)
     said = ended(launched, monkeypatch)
     line = line_of(launched, loop)
-    assert re.fullmatch(rf"It has not ended after \d+ s; it was in the loop of line {line}\.", str(said))
+    assert re.fullmatch(
+        rf"The launch has not ended after \d+ s; it was in the loop of line {line}\.", str(said)
+    )
     assert (said.file, said.line) == (launched.kernel.rpartition(":")[0], line)
 
 
@@ -75,7 +77,7 @@ def test_accesses_without_end_are_told_as_a_block_that_does_not_end(tmp_path, mo
     monkeypatch.setattr(endless, "SLOW_BLOCK", {True: LIMIT, False: LIMIT})
     launched = made(tmp_path, STORING)
     said = ended(launched, monkeypatch)
-    assert re.match(r"It made [\d,]+ accesses and has not ended one block in \d+ s; it was in", str(said))
+    assert re.match(r"The launch made [\d,]+ accesses without ending a block in \d+ s; it was in", str(said))
     assert said.line == line_of(launched, "while a[7]")
 
 
@@ -108,7 +110,7 @@ def test_the_worker_tells_and_stays_warm(worker: Worker, tmp_path: Path):
     process = worker._alive[0].pid
     launched = made(tmp_path, FOR_EVER)
     with pytest.raises(
-        NotEnding, match=r"It has not ended after \d+ s; it was in the loop of line"
+        NotEnding, match=r"The launch has not ended after \d+ s; it was in the loop of line"
     ) as raised:
         worker.run(launched, patience=1.0)
     assert raised.value.launch == launched and raised.value.line == line_of(launched, "while x")

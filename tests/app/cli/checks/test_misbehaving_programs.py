@@ -58,7 +58,7 @@ def test_of_a_launch_too_large_some_blocks_run_and_that_is_said(script, tmp_path
     assert done.returncode == 0, done.stderr
     assert done.stdout == f"{1 + (10_000_000 - 1) * 4095 // (2**31 - 2)}\n"
     assert (
-        "mark was launched with 2,147,483,647 blocks, too many to run here: 4,096 of them ran" in done.stderr
+        "mark was launched with 2,147,483,647 blocks, too many to run here. 4,096 of them ran" in done.stderr
     )
     (launch,) = map(json.loads, (tmp_path / "lines.json").read_text().splitlines())
     assert launch["grid"] == [2**31 - 1, 1, 1]
