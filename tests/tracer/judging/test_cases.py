@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tilescope.tracer.judging.cases import MOST, JudgeFault, cases_of
+from tilescope.tracer.judging.cases import MAX_CASES, JudgeFault, cases_of
 from tilescope.tracer.judging.compare import wrong_argument
 
 
@@ -101,8 +101,8 @@ def test_a_judge_that_raises_yields_nothing_or_too_much_is_blamed_at_its_line():
         cases(3)
     with pytest.raises(JudgeFault, match="not iterable"):
         cases_of(lambda: None, KERNEL, __file__)
-    with pytest.raises(JudgeFault, match=f"more than {MOST} cases"):
-        cases(*[CASE] * (MOST + 1))
+    with pytest.raises(JudgeFault, match=f"more than {MAX_CASES} cases"):
+        cases(*[CASE] * (MAX_CASES + 1))
 
 
 # --- what a kernel left, against what is expected
