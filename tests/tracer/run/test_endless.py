@@ -42,7 +42,7 @@ def line_of(launch: Launch, text: str) -> int:
 
 def ended(launch: Launch, monkeypatch: pytest.MonkeyPatch) -> NotEnded:
     """Run a launch here and return how it was ended."""
-    monkeypatch.setattr(endless, "LIMIT", LIMIT)
+    monkeypatch.setattr(endless, "IDLE_LIMIT", LIMIT)
     monkeypatch.setattr(endless, "PERIOD", 0.1)
     file = launch.kernel.rpartition(":")[0]
     with pytest.raises(NotEnded) as raised, ended_if_endless(file, launch.source, 10.0) as report:
@@ -74,7 +74,7 @@ def test_a_loop_that_only_passes_names_its_line(tmp_path, monkeypatch):
 
 
 def test_accesses_without_end_are_told_as_a_block_that_does_not_end(tmp_path, monkeypatch):
-    monkeypatch.setattr(endless, "SLOW_BLOCK", {True: LIMIT, False: LIMIT})
+    monkeypatch.setattr(endless, "BLOCK_LIMITS", {True: LIMIT, False: LIMIT})
     launched = made(tmp_path, STORING)
     said = ended(launched, monkeypatch)
     assert re.match(r"The launch made [\d,]+ accesses without ending a block in \d+ s; it was in", str(said))
