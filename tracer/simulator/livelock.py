@@ -85,8 +85,8 @@ def _state_of(thread: Thread) -> ThreadState:
 
     The phase is left out, because a thread's behaviour does not depend on the number of barriers it has passed.
     """
-    frames = [(frame_.f_code, frame_.f_lasti, tuple(frame_.f_locals.values())) for frame_ in _frames(thread)]
-    return (thread, thread.waiting, *(part for frame in frames for part in frame))
+    frames = [(frame.f_code, frame.f_lasti, tuple(frame.f_locals.values())) for frame in _frames(thread)]
+    return (thread, thread.waiting, *(part for frame_parts in frames for part in frame_parts))
 
 
 def _is_in_state(thread: Thread, state: ThreadState) -> bool:

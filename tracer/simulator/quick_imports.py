@@ -33,7 +33,8 @@ def without_collections() -> Iterator[None]:
 @contextmanager
 def without_driver() -> Iterator[None]:
     """Context manager for the import of numba.cuda's simulator: no garbage collection and no driver bindings."""
-    stand_ins = {} if sys.modules.keys() & STAND_INS.keys() or not _is_supported_version() else dict(map(_stand_in, STAND_INS))
+    is_needed = _is_supported_version() and not sys.modules.keys() & STAND_INS.keys()
+    stand_ins = dict(map(_stand_in, STAND_INS)) if is_needed else {}
     sys.modules.update(stand_ins)
     try:
         with without_collections():

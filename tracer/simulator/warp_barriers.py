@@ -75,7 +75,10 @@ class WarpBarriers:
     def _release(self, block: Block, warp: int, converging: ConvergingLanes) -> None:
         """Release the converged lanes, and report the participants to the recorder."""
         threads = warp_of(block, warp)
-        there, running = (1 << len(threads)) - 1, lanes(thread.number % WARP for thread in threads if not thread.done)
+        there, running = (
+            (1 << len(threads)) - 1,
+            lanes(thread.number % WARP for thread in threads if not thread.done),
+        )
         if not converging.is_open:
             self._recorder.lanes_converged(block.number, warp, converging, there, running)
         for thread in converging.threads:

@@ -120,7 +120,7 @@ def test_every_counter_may_be_named_in_a_goal(tmp_path):
         ("(a, out)", "(a)", 5, "takes (a, out) in this exercise, not (a)"),
         ("import numpy", "import no_such_module, numpy", 1, "No module named 'no_such_module'"),
         ("\n\n@cuda", "\n\nraise SystemExit('enough')\n@cuda", 5, "SystemExit: enough"),
-        (BODY, BODY + "\nadd_ten[1, 4](np.zeros(4), np.zeros(4))\n", 11, "Your file launches a kernel when it is imported"),
+        (BODY, BODY + "\nadd_ten[1, 4](np.zeros(4), np.zeros(4))\n", 11, "Your file launches a kernel when it is"),
         (BODY, "        out[i] = a + 10\n", 9, "there is no setitem("),
         (BODY, f"        pass\n    while out[0] == 0:\n    {BODY}", 10, ""),
     ],

@@ -61,7 +61,7 @@ def test_what_is_expected_does_not_change_with_an_argument_that_it_looks_into():
         ({"arguments": (A, np.array([None]), 5)}, "an array of object"),
         ({"expected": {}}, "'expected' is not a dict with an array"),
         ({"expected": np.ones(5)}, "'expected' is not a dict with an array"),
-        ({"expected": {"result": np.ones(5)}}, "'result' in 'expected' is not an array of the stub; its arrays are a, out"),
+        ({"expected": {"result": np.ones(5)}}, "'result' in 'expected' is not an array of the stub; its arrays are"),
         ({"expected": {"n": 5}}, "'n' in 'expected' is not an array"),
         ({"expected": {"out": np.ones(4)}}, "has the shape (4,), and the argument (5,)"),
         ({"expected": {"out": np.array(["a"] * 5)}}, "holds <U1, not numbers"),

@@ -90,7 +90,7 @@ def _factor(factor: float) -> Maker:
 
 
 def _rounding(careful: Function) -> Maker:
-    """Return a maker for a function that rounds to whole numbers, which stay floats on a GPU."""
+    """Return a maker for a function that rounds to integers, which stay floats on a GPU."""
     return lambda kinds, result: lambda value: caster(result)(careful(float(value)))
 
 

@@ -41,7 +41,9 @@ class Simulator(NamedTuple):
     devicearray: Any
     is_running: Callable[[], bool]  # whether a launch is running in this thread
     in_kernel: Callable[[], bool]  # whether a CUDA thread of the simulator is running
-    call_in_kernel: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]  # calls a function as a device function
+    call_in_kernel: Callable[
+        [Any, tuple[Any, ...], dict[str, Any]], Any
+    ]  # calls a function as a device function
     module: Callable[[], Any]  # returns `cuda` in the running kernel, None outside kernels
     declared: Callable[[Any], None]  # gets each kernel with a signature after its decoration
 

@@ -85,14 +85,14 @@ def inside(name: str) -> Any:
         return lambda array, index: array[index]
     if name in STORES:
         return lambda array, index, value: array.__setitem__(index, value)
-    found = vars(sys.modules["numba.cuda"]).get(name)
-    if name in MODULES and found is None:
-        found = importlib.import_module(f"numba.cuda.{name}")
-    if isinstance(found, FunctionType):
+    attribute = vars(sys.modules["numba.cuda"]).get(name)
+    if name in MODULES and attribute is None:
+        attribute = importlib.import_module(f"numba.cuda.{name}")
+    if isinstance(attribute, FunctionType):
         raise AttributeError(f"cuda.{name} is a host function; kernels can't call it.")
-    if found is None or name.startswith("__"):
+    if attribute is None or name.startswith("__"):
         raise AttributeError(_unknown_name(name))
-    return found
+    return attribute
 
 
 def cooperative_groups(module: Callable[[], Any]) -> ModuleType:

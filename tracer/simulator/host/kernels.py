@@ -28,9 +28,7 @@ from .signatures import (
 # The block size that the driver chooses for most kernels, to fit the most threads.
 DEFAULT_BLOCK = 1024
 UNCONFIGURED = "{0}: launch configuration was not specified; launch it as {0}[blocks, threads](...)."
-OCCUPANCY_NOTE = (
-    "the number of simultaneous blocks is computed from threads and shared memory; a GPU's registers are ignored."
-)
+OCCUPANCY_NOTE = "resident blocks are computed from threads and shared memory; a GPU's registers are ignored."
 # Further parameters of `cuda.jit`, which only the compiler uses; they are ignored here.
 OPTIONS = frozenset(
     (
@@ -84,7 +82,9 @@ def kernel_class(base: Any, is_running: Callable[[], bool]) -> type:
             super().__init__(fn, device, fastmath, extensions, debug)
             self._declared = tuple(signatures)
             self.specialized = specialized  # whether it is for one list of types, which launches don't check
-            self._launched: dict[tuple[Any, ...], tuple[Any, ...]] = {}  # arguments of launches, by their types
+            self._launched: dict[
+                tuple[Any, ...], tuple[Any, ...]
+            ] = {}  # arguments of launches, by their types
             self.targetoptions = options or {}
             self.mismatches: list[str] = []  # of the last launch: one sentence for each array of another type
 
@@ -102,9 +102,7 @@ def kernel_class(base: Any, is_running: Callable[[], bool]) -> type:
             if self.grid_dim is None:
                 raise ValueError(UNCONFIGURED.format(name))
             if names:
-                raise TypeError(
-                    f"{name} takes only positional arguments; leave out {next(iter(names))}=."
-                )
+                raise TypeError(f"{name} takes only positional arguments; leave out {next(iter(names))}=.")
             launch_checks.check_not_empty(name, self.grid_dim, self.block_dim)
             launch_checks.check_arguments(self.fn, arguments, converted=bool(self.extensions))
             converted = tuple(map(_to_our_array, arguments))
@@ -155,12 +153,16 @@ def kernel_class(base: Any, is_running: Callable[[], bool]) -> type:
             return Overload(self, normalized(sig))
 
         def _signatures(self) -> list[Signature]:
-            return [*self._declared] or [Signature(types_of(arguments)) for arguments in self._launched.values()]
+            return [*self._declared] or [
+                Signature(types_of(arguments)) for arguments in self._launched.values()
+            ]
 
         @property
         def overloads(self) -> OrderedDict[tuple[Any, ...], Overload]:
             """The overloads that a GPU's kernel would have, by the types of the arguments."""
-            return OrderedDict((signature.args, Overload(self, signature)) for signature in self._signatures())
+            return OrderedDict(
+                (signature.args, Overload(self, signature)) for signature in self._signatures()
+            )
 
         @property
         def signatures(self) -> list[tuple[Any, ...]]:
@@ -182,7 +184,9 @@ def kernel_class(base: Any, is_running: Callable[[], bool]) -> type:
 
 def _missing_attribute_message(name: str) -> str:
     reason = OF_KERNELS.get(name)
-    return lacking(f"kernel.{name}", reason) if reason else f"'CUDADispatcher' object has no attribute {name!r}"
+    return (
+        lacking(f"kernel.{name}", reason) if reason else f"'CUDADispatcher' object has no attribute {name!r}"
+    )
 
 
 def _to_our_array(value: Any) -> Any:
@@ -250,7 +254,11 @@ def _check_options(link: Any, others: dict[str, Any]) -> None:
 def _signatures(declared: Any, device: bool) -> tuple[Signature, ...]:
     signatures = tuple(map(normalized, declared if isinstance(declared, list) else [declared]))
     for signature in signatures:
-        if not device and signature.return_type is not None and str(signature.return_type) not in ("none", "void"):
+        if (
+            not device
+            and signature.return_type is not None
+            and str(signature.return_type) not in ("none", "void")
+        ):
             raise TypeError(f"CUDA kernel must have void return type, not {signature.return_type}.")
     return signatures
 

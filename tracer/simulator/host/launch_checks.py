@@ -41,7 +41,9 @@ def configuration(name: str, parameters: Any) -> Configuration:
         )
     grid, block, stream, shared_bytes = (*parts, 0, 0)[:4] if len(parts) < 4 else parts
     if grid is None or block is None:
-        raise ValueError(f"{call}: a launch needs numbers of blocks and threads; write {name}[blocks, threads].")
+        raise ValueError(
+            f"{call}: a launch needs numbers of blocks and threads; write {name}[blocks, threads]."
+        )
     if not is_stream(stream):
         raise TypeError(_wrong_stream_message(call, name, parts))
     if not _is_integer(shared_bytes) or shared_bytes < 0:
@@ -106,10 +108,10 @@ def _text(lengths: Sequence[int]) -> str:
 def check_limits(name: str, grid: Sequence[int], block: Sequence[int], shared_bytes: int) -> None:
     """Raise ValueError for a launch that exceeds a GPU's limits and fails there."""
     call = f"{name}[{_text(grid)}, {_text(block)}]"
-    threads, limit_ = int(np.prod(block, dtype=object)), h200.ATTRIBUTES["MAX_THREADS_PER_BLOCK"]
-    if threads > limit_:
+    threads, max_threads = int(np.prod(block, dtype=object)), h200.ATTRIBUTES["MAX_THREADS_PER_BLOCK"]
+    if threads > max_threads:
         raise ValueError(
-            f"{call}: {threads:,} threads in a block, but a GPU takes at most {limit_:,}, so the launch fails."
+            f"{call}: {threads:,} threads in a block, but a GPU takes at most {max_threads:,}, so the launch fails."
         )
     for part, lengths in (("block", block), ("grid", grid)):
         for axis, length, limit in zip(AXES, lengths, _LIMITS[part], strict=True):
@@ -131,7 +133,7 @@ def check_arguments(function: Callable[..., Any], arguments: Sequence[Any], *, c
     """
     parameters = _parameters(function)
     takes_any_number = any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters)
-    required = sum(parameter.default is parameter.empty and parameter.kind is not parameter.VAR_POSITIONAL for parameter in parameters)
+    required = sum(p.default is p.empty and p.kind is not p.VAR_POSITIONAL for p in parameters)
     if not required <= len(arguments) <= (len(arguments) if takes_any_number else len(parameters)):
         takes = f"{len(parameters)} {'argument' if len(parameters) == 1 else 'arguments'}"
         raise TypeError(f"{function.__name__} takes {takes}, but {len(arguments)} are given.")

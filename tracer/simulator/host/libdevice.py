@@ -86,14 +86,19 @@ def _find_implementation(name: str) -> Callable[..., Any] | None:
 
 
 def _typed(compute: Callable[..., Any], kinds: list[str], result: str) -> Callable[..., Any]:
-    argument_types, result_type = [np.dtype(kind).type for kind in kinds if hasattr(np, kind)], getattr(np, result, None)
+    argument_types = [np.dtype(kind).type for kind in kinds if hasattr(np, kind)]
+    result_type = getattr(np, result, None)
 
     def call(*arguments: Any) -> Any:
-        numbers = [kind(value) for kind, value in zip(argument_types, arguments, strict=False)] or list(arguments)
+        numbers = [kind(value) for kind, value in zip(argument_types, arguments, strict=False)] or list(
+            arguments
+        )
         try:
             result_value = compute(*numbers)
         except (ValueError, OverflowError):  # outside the function's domain, or too large
             result_value = math.nan
-        return result_type(result_value) if result_type and not isinstance(result_value, tuple) else result_value
+        return (
+            result_type(result_value) if result_type and not isinstance(result_value, tuple) else result_value
+        )
 
     return call

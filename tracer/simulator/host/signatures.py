@@ -99,7 +99,9 @@ def _conversions(given: Sequence[Any], declared: Sequence[Any]) -> tuple[int, in
     from numba.core.typing import Context
 
     can_convert = Context().can_convert
-    conversions = [can_convert(kind, declared_kind) for kind, declared_kind in zip(given, declared, strict=True)]
+    conversions = [
+        can_convert(kind, declared_kind) for kind, declared_kind in zip(given, declared, strict=True)
+    ]
     unsafe = sum(conversion is None or conversion == Conversion.unsafe for conversion in conversions)
     return unsafe, conversions.count(Conversion.safe), conversions.count(Conversion.promote)
 

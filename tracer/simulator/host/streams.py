@@ -129,7 +129,5 @@ def event_elapsed_time(evtstart: Event, evtend: Event) -> float:
 def _seconds(event: Event) -> float:
     if event.seconds is None or not event.timing:
         problem = "made with timing=False" if event.seconds is not None else "never recorded"
-        raise RuntimeError(
-            f"an event was {problem}; on a GPU this raises CUDA_ERROR_INVALID_HANDLE."
-        )
+        raise RuntimeError(f"an event was {problem}; on a GPU this raises CUDA_ERROR_INVALID_HANDLE.")
     return event.seconds
