@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from importlib import metadata
 from types import ModuleType
 
-KNOWN_VERSIONS = ("0.30.",)  # prefixes of the versions for which this was verified
+VERIFIED_VERSIONS = ("0.30.",)  # prefixes of the versions for which this was verified
 STAND_INS = {"cuda.core": "Buffer", "cuda.core.utils": "StridedMemoryView"}  # class by module
 
 
@@ -47,7 +47,7 @@ def without_driver() -> Iterator[None]:
 
 def _is_supported_version() -> bool:
     try:
-        return metadata.version("numba-cuda").startswith(KNOWN_VERSIONS)
+        return metadata.version("numba-cuda").startswith(VERIFIED_VERSIONS)
     except metadata.PackageNotFoundError:
         return False
 

@@ -433,9 +433,7 @@ def _library_object(value: Any) -> Value | None:
 def _is_part_of_simulator(value: Any) -> bool:
     """Check whether an object of Numba or ours replaces an object of the real CUDA target."""
     modules = {str(getattr(value, "__module__", "")), type(value).__module__}
-    is_kernel = hasattr(value, "fn") or hasattr(
-        value, "py_func"
-    )  # which are functions of the user's, in a class of ours
+    is_kernel = hasattr(value, "fn") or hasattr(value, "py_func")  # the user's functions, in our classes
     return not is_kernel and any(module.startswith(SIMULATORS) for module in modules)
 
 

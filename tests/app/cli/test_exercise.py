@@ -109,7 +109,7 @@ def test_a_check_says_what_is_wrong_in_lines_that_editors_follow(home, capsys):
     assert lines[-1] == "Add ten: not passed yet"
     (home / "01-add-ten.py").write_text("def add_ten(a, out)\n")
     status, said, _ = told(capsys, "check", "01-add-ten.py", *FOLDER)
-    assert status == 1 and said.startswith("01-add-ten.py:1: This is no Python: expected ':'.\n")
+    assert status == 1 and said.startswith("01-add-ten.py:1: Syntax error: expected ':'.\n")
 
 
 def test_a_wrong_result_is_told_with_its_first_element(home, capsys):

@@ -54,7 +54,7 @@ REFUSED = [
     ("a[0] = device(a[0])  #!", "missing a required argument"),
     ("a[0] = plain(a[0])  #!", "plain is a Python function"),
     ("a[0] = helpers.undecorated(a[0])  #!", "undecorated"),
-    ("x = 1\nif a[0] > 1:\n    x = (1, 2)\na[0] = x  #!", "once"),
+    ("x = 1\nif a[0] > 1:\n    x = (1, 2)\na[0] = x  #!", "sometimes"),
     (
         "t = cuda.shared.array(n, float32)  #!\nt[0] = 1",
         "the shape of cuda.shared.array is not a compile-time constant",
