@@ -71,7 +71,7 @@ class _Describer(Describer):
 
     def _array(self, value: Any) -> Value | None:  # type: ignore[override]  # it needs to know where it is
         described = Describer._array(value)
-        if self._arguments or not isinstance(value, np.ndarray) or type(described).__name__ != "ArrayLike":
+        if self._in_argument or not isinstance(value, np.ndarray) or type(described).__name__ != "ArrayLike":
             return described
         layout: Any = "F" if value.flags.f_contiguous and not value.flags.c_contiguous else "C"
         return ArrayContent(dtype_of(value.dtype), value.shape, layout, value.tobytes(order=layout))

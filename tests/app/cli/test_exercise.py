@@ -109,7 +109,7 @@ def test_a_check_says_what_is_wrong_in_lines_that_editors_follow(home, capsys):
     assert lines[-1] == "Add ten: not passed yet"
     (home / "01-add-ten.py").write_text("def add_ten(a, out)\n")
     status, said, _ = told(capsys, "check", "01-add-ten.py", *FOLDER)
-    assert status == 1 and said.startswith("01-add-ten.py:1: This is no Python: expected ':'.\n")
+    assert status == 1 and said.startswith("01-add-ten.py:1: Syntax error: expected ':'.\n")
 
 
 def test_a_wrong_result_is_told_with_its_first_element(home, capsys):
@@ -229,5 +229,5 @@ def test_an_exercise_that_cannot_judge_is_status_2_and_no_output(home, capsys):
     assert (
         (status, said) == (2, "")
         and "The exercise ten can't be judged: " in error
-        and "it is no dict but int" in error
+        and "it is int, not a dict" in error
     )

@@ -91,7 +91,7 @@ def test_a_launch_with_a_race_is_shown_in_lockstep(tmp_path):
     made = launch(tmp_path, kernel("a[0] += 1"), LONGS, (32, 1, 1), (32, 1, 1), engine="compiled")
     shown = engine.run(made, nothing)
     assert contents(shown, "a")[0] == 1
-    assert shown.made_by.endswith("; run again in turns: its threads may meet")
+    assert shown.made_by.endswith("; run again in turns: its threads may interact")
     sequential = engine.run(msgspec.structs.replace(made, schedule=Schedule("sequential")), nothing)
     assert contents(sequential, "a")[0] == 1024
     assert "compiled" in sequential.made_by
