@@ -127,9 +127,7 @@ def _order(run: MeasuredRun) -> str:
     by_clocks = f"by the multiprocessors' clocks, which are known to {run.resolution:g} ns against each other"
     if not run.order.atomics:
         return by_clocks
-    return (
-        f"{by_clocks}; {run.order.chained:,} of {run.order.atomics:,} atomics by the values that they found"
-    )
+    return f"{by_clocks}; {run.order.chained:,} of {run.order.atomics:,} atomics by their values"
 
 
 def _latencies(run: MeasuredRun) -> str:

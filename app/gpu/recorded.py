@@ -179,5 +179,5 @@ def _reason_without_timeline(scenario: Scenario) -> str:
     if scenario.engine == "python":
         return f"{scenario.title} is a Python program, which does not run on a GPU."
     if scenario.cuda_c:
-        return f"{scenario.title} is written in CUDA C: only Numba kernels can be recorded with clock marks."
+        return f"{scenario.title} is written in CUDA C: only Numba kernels get the marks that read the clock."
     return ""

@@ -30,7 +30,7 @@ SIZE = (960, 540)
 PAGE = Page(SIZE)
 H200 = Source(recorded()[0], load(recorded()[0]), recorded=True)
 SAID = (
-    "Time: kernel alone, L2 cache warm",
+    "Time: kernel only, L2 cache warm",
     "Naive, row on x",
     "Tiled, shared memory",
     "297 µs",

@@ -47,7 +47,7 @@ def test_above_a_block_is_its_multiprocessor():
         ("gpu blok=3", "'blok=3' is not an option of the chart gpu"),
         ("gpu block", "'block' is not an option of the chart gpu"),
         ("gpu block=-1", "block=-1 is not a whole number from 0 on"),
-        ("gpu block=99999999999", "no whole number"),
+        ("gpu block=99999999999", "not a whole number"),
         ("gpu range=4:1", "the first before the last"),
         ("gpu range=4", "write microseconds"),
         ("gpu range=0:nan", "write microseconds"),
