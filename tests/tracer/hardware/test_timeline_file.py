@@ -101,7 +101,10 @@ DAMAGES = {
     "another file": (lambda c, p: {"head": None}, "not a Tilescope timeline"),
     "another format": (lambda c, p: {"head": head_with(p, lambda h: h.update(format="x"))}, "not a Tilescope"),
     "a later version": (lambda c, p: {"head": head_with(p, lambda h: h.update(version=9))}, "format 9"),
-    "no time": (lambda c, p: {"head": head_with(p, lambda h: h["head"].update(mhz=0))}, "no device or no kernel can be as it says"),
+    "no time": (
+        lambda c, p: {"head": head_with(p, lambda h: h["head"].update(mhz=0))},
+        "no device or no kernel",
+    ),
     "another grid": (lambda c, p: {"head": head_with(p, lambda h: h["head"].update(grid=[9, 9, 1]))}, "its grid"),
     "no grid": (lambda c, p: {"head": head_with(p, lambda h: h["head"].update(grid=[0, 9, 1]))}, "its grid"),
     "a column less": (lambda c, p: {"phase": None}, "missing or unknown columns"),

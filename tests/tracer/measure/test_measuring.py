@@ -163,7 +163,7 @@ def test_an_error_ends_its_row_and_no_other():
     failing = {"fails": MemoryError("out")}
     messages = served([case("matmul-tiled"), case("matmul-tiled-dynamic")], calls=[failing, {}])
     rows = {e.place: e.row for e in messages if isinstance(e, RowMeasured)}
-    assert rows[0].problem == "The memory is too small for it; choose a smaller size."
+    assert rows[0].problem == "The device has too little memory; choose a smaller size."
     assert rows[0].timings == ()
     assert rows[1].problem == ""
     assert rows[1].timings
