@@ -117,9 +117,9 @@ DAMAGES = {
     "lines backwards": (lambda c, p: {"first_line": c["last_line"] + 1}, "before its first"),
     "warps in no order": (lambda c, p: {"block": c["block"][::-1].copy()}, "not in order"),
     "negative lengths": (lambda c, p: {"length": -c["length"].astype(np.int64)}, "too small"),
-    "real numbers": (lambda c, p: {"length": c["length"].astype(float)}, "no whole numbers"),
-    "endless": (lambda c, p: {"length": np.full(len(c["length"]), 1 << 59)}, "longer than time"),
-    "a late first start": (lambda c, p: {"block_start": c["block_start"] + 1}, "begin at no time"),
+    "real numbers": (lambda c, p: {"length": c["length"].astype(float)}, "other values than whole numbers"),
+    "endless": (lambda c, p: {"length": np.full(len(c["length"]), 1 << 59)}, "segments are too long"),
+    "a late first start": (lambda c, p: {"block_start": c["block_start"] + 1}, "impossible multiprocessors or times"),
 }  # fmt: skip
 
 
