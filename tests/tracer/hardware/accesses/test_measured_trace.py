@@ -63,7 +63,7 @@ def test_the_trace_says_who_made_it_and_how_well_its_order_is_known(private):
     assert trace.schedule == "measured"
     assert trace.made_by.startswith("Made-up GPU, 2026-11-23, numba-cuda 0, measured; abc")
     assert trace.notice.startswith("Measured on a Made-up GPU on 2026-11-23: its ")
-    assert "1 ns between multiprocessors" in trace.notice and "atomics by the values" in trace.notice
+    assert "1 ns between multiprocessors" in trace.notice and "atomics by their values" in trace.notice
 
 
 def test_a_trace_file_of_it_is_read_back(private, tmp_path):
