@@ -276,7 +276,7 @@ def decode(content: bytes) -> Measurement:
         raise _InvalidFileError(f"it is not a complete measurement ({error})") from error
     _check(measurement)
     if file.digest != _digest(bytes(file.measurement)):
-        raise _InvalidFileError("it was changed after the measurement")
+        raise _InvalidFileError("it was changed after it was measured")
     return measurement
 
 
@@ -303,7 +303,7 @@ def _check_sizes(row: Row) -> None:
     for names in SIZES:
         given = [row.parameters.get(name) for name in names]
         if any(value is not None for value in given) and not all(_is_count(value) for value in given):
-            raise _InvalidFileError(f"{row.title} needs whole numbers above 0 as its {', '.join(names)}")
+            raise _InvalidFileError(f"{row.title} has no whole numbers above 0 as its {', '.join(names)}")
     counts = (*row.grid, *row.block, *(side for shape, _ in row.arrays.values() for side in shape))
     if not all(map(_is_count, counts)) or min(row.bytes, row.flop) < 0:
         raise _InvalidFileError(f"{row.title} has a size below 1")

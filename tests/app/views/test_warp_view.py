@@ -314,7 +314,7 @@ def test_what_the_pointer_is_on_is_stressed_and_told():
     before, words, layout = picture(view), view.description.text(), view.picture.layout_now()
     move(view.picture, middle(layout.chips[9]))
     assert view.description.text().startswith("Lane 9, thread (9, 0), reads A[9, 0]")
-    assert view.picture._stressed() == (frozenset({9}), frozenset({9, 25}))
+    assert view.picture.lane == 9 and view.picture.lanes.beside(9) == [9, 25]
     stressed = picture(view)
     sector = list(layout.targets)[2]
     move(view.picture, middle(layout.targets[sector]))

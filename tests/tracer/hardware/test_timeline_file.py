@@ -101,7 +101,10 @@ DAMAGES = {
     "another file": (lambda c, p: {"head": None}, "not a Tilescope timeline"),
     "another format": (lambda c, p: {"head": head_with(p, lambda h: h.update(format="x"))}, "not a Tilescope"),
     "a later version": (lambda c, p: {"head": head_with(p, lambda h: h.update(version=9))}, "format 9"),
-    "no time": (lambda c, p: {"head": head_with(p, lambda h: h["head"].update(mhz=0))}, "no device or no kernel can be as it says"),
+    "no time": (
+        lambda c, p: {"head": head_with(p, lambda h: h["head"].update(mhz=0))},
+        "no device or no kernel",
+    ),
     "another grid": (lambda c, p: {"head": head_with(p, lambda h: h["head"].update(grid=[9, 9, 1]))}, "its grid"),
     "no grid": (lambda c, p: {"head": head_with(p, lambda h: h["head"].update(grid=[0, 9, 1]))}, "its grid"),
     "a column less": (lambda c, p: {"phase": None}, "missing or unknown columns"),
@@ -114,9 +117,9 @@ DAMAGES = {
     "lines backwards": (lambda c, p: {"first_line": c["last_line"] + 1}, "before its first"),
     "warps in no order": (lambda c, p: {"block": c["block"][::-1].copy()}, "not in order"),
     "negative lengths": (lambda c, p: {"length": -c["length"].astype(np.int64)}, "too small"),
-    "real numbers": (lambda c, p: {"length": c["length"].astype(float)}, "no whole numbers"),
-    "endless": (lambda c, p: {"length": np.full(len(c["length"]), 1 << 59)}, "longer than time"),
-    "a late first start": (lambda c, p: {"block_start": c["block_start"] + 1}, "begin at no time"),
+    "real numbers": (lambda c, p: {"length": c["length"].astype(float)}, "other values than whole numbers"),
+    "endless": (lambda c, p: {"length": np.full(len(c["length"]), 1 << 59)}, "segments are too long"),
+    "a late first start": (lambda c, p: {"block_start": c["block_start"] + 1}, "impossible multiprocessors or times"),
 }  # fmt: skip
 
 
