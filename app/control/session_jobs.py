@@ -65,9 +65,9 @@ class SessionJobs(QObject):
     prepared = Signal(str, str)
     preparing = Signal(str, int, int)
     _examination_ended = Signal(object, str)
-    _session_made = Signal(str, object)
+    _session_loaded = Signal(str, object)
     _session_failed = Signal(str, object)
-    _early_made = Signal(str, object)
+    _early_loaded = Signal(str, object)
     _session_takes_long = Signal(str, object)
     _blocks_done = Signal(str, int, int)
     _preparation_ended = Signal(str, object, object)
@@ -107,9 +107,9 @@ class SessionJobs(QObject):
         self._grace.timeout.connect(self._end_grace)
         self._grace_is_over = False  # whether another request has waited that long
         self._preparation_ended.connect(self._end_preparing)
-        self._session_made.connect(self._finish)
+        self._session_loaded.connect(self._finish)
         self._session_failed.connect(self._fail)
-        self._early_made.connect(self._take_early)
+        self._early_loaded.connect(self._take_early)
         self._session_takes_long.connect(self._postpone)
         self._blocks_done.connect(self._report_blocks)
         self._examination_ended.connect(self._end_examining)
@@ -316,7 +316,7 @@ class SessionJobs(QObject):
             "The trace could not be prepared for drawing; the terminal shows the error. Choose another size or kernel."
         )
         try:
-            self._session_made.emit(key, _prepared(make()))
+            self._session_loaded.emit(key, _prepared(make()))
             failure = None
         except TakesLong as estimate:
             failure = None
@@ -342,7 +342,7 @@ class SessionJobs(QObject):
     ) -> Session:
         def show(first: Trace) -> None:
             with suppress(MemoryError):
-                self._early_made.emit(key, build_session(launch, first, scenario).prepared())
+                self._early_loaded.emit(key, build_session(launch, first, scenario).prepared())
 
         trace = self.cache.get(launch) if self.cache else None
         if trace is None:
