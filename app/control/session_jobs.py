@@ -32,9 +32,8 @@ GRACE = 300  # milliseconds that a pane waits for a background trace before that
 
 MOST_AHEAD = 16_000_000  # accesses of the sessions in memory, about 1 GB, beyond which no more are prepared
 
-LARGE = (
-    10_000_000  # accesses of a session whose construction leaves about 100 MB of free memory in glibc's heap
-)
+# Accesses of a session whose construction leaves about 100 MB of free memory in glibc's heap.
+LARGE = 10_000_000
 
 NO_MEMORY = "There is not enough memory to draw this trace; choose a smaller size or fewer blocks."
 Source = Launch | str  # of a session: a launch, or the path of a trace file

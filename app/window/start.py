@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 # Qt paints shapes taller than 95 rows in a thread pool and waits for it: a vertical line through a matrix then took
 # twenty times as long, and pictures waited for other work of the processor. This variable turns the pool off.
 NO_THREAD_POOL = "QT_NO_GUI_THREADPOOL"
-SWITCH_INTERVAL = (
-    0.0005  # seconds after which a computing thread releases the GIL for the window, a tenth of the default
-)
+# Seconds after which a computing thread releases the GIL for the window, a tenth of the default.
+SWITCH_INTERVAL = 0.0005
 SETTLING_TIME = 2000  # milliseconds after which the window shows its first pictures
 HEARTBEAT = 250  # milliseconds between checks for Ctrl+C in the terminal
 
