@@ -157,7 +157,7 @@ class LectureWriter(QObject):
     def set_question(self, number: int, ask: str, choices: str, answer: str) -> bool:
         """Set the question of a step; "" removes it."""
         values = {"ask": ask or None, "choices": choices or None, "answer": answer or None}
-        return self._edit_step(number, partial(text.with_values, said=values))
+        return self._edit_step(number, partial(text.with_values, values=values))
 
     def _edit_step(self, number: int, make: Callable[..., str]) -> bool:
         def apply(old: str, path: Path) -> Rearranged:

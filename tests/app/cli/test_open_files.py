@@ -77,7 +77,7 @@ def test_traces_and_scenarios_are_opened_as_before(shown, tmp_path):
         (["chek", "race.py"], "no command or scenario is called 'chek'; did you mean check?"),
         (["chek", "--format", "json", "race.py"], "did you mean check?"),
         (["lectur", "tiling"], "did you mean lecture?"),
-        (["nothing-of-ours"], "tilescope --help names the commands"),
+        (["nothing-of-ours"], "tilescope --help lists the commands"),
         (["check", "--shedule", "random", "race.py"], "--shedule (did you mean --schedule?)"),
         (["counters", "matmul-tiled:tiel=8"], "no parameter 'tiel'; did you mean tile?"),
         (["lecture", "tilng"], "There is no lecture tilng; did you mean tiling"),
@@ -94,6 +94,6 @@ def test_a_word_that_is_not_known_gets_the_one_that_was_meant(said, arguments, w
 def test_a_moment_after_the_end_says_which_one_is_drawn(capsys, tmp_path):
     words = ["snapshot", "vector-double:count=64", "-o", str(tmp_path / "x.png")]
     assert main([*words, "--moment", "99999999"]) == 0
-    assert "there is no moment 99,999,999: the launch ends at moment" in capsys.readouterr().err
+    assert "there is no moment 99,999,999; the picture shows the end of the launch, moment" in capsys.readouterr().err
     assert main([*words, "--moment", "1"]) == 0
     assert "there is no moment" not in capsys.readouterr().err

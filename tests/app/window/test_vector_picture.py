@@ -207,7 +207,7 @@ def test_snapshot_writes_the_views_as_vectors(tmp_path, capsys):
     assert pdf.read_bytes().startswith(b"%PDF") and "Tiled,sharedmemory" in text_of(pdf.read_bytes())
     capsys.readouterr()
     assert main(["snapshot", PAIR[1], "-o", str(tmp_path / "x.png"), "--view", "warp"]) == 2
-    assert "--view goes with a picture that ends with .svg or .pdf" in capsys.readouterr().err
+    assert "--view needs a picture that ends with .svg or .pdf" in capsys.readouterr().err
 
 
 def test_the_window_saves_what_the_dialog_says(tmp_path, monkeypatch):

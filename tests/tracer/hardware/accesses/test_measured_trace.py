@@ -101,9 +101,9 @@ def test_damaged_notes_are_refused_in_a_sentence(private, tmp_path):
     ("spoil", "said"),
     [
         (lambda notes: replace(notes, rows=notes.rows[:-1]), "notes where threads say"),
-        (lambda notes: replace(notes, rows=notes.rows[:, :5]), "rows of another form"),
-        (lambda notes: replace(notes, heads=notes.heads[1:]), "heads of another form"),
-        (lambda notes: replace(notes, rows=_with(notes.rows, SITE, 99)), "a site that there is not"),
+        (lambda notes: replace(notes, rows=notes.rows[:, :5]), "the rows have another shape"),
+        (lambda notes: replace(notes, heads=notes.heads[1:]), "the heads have another shape"),
+        (lambda notes: replace(notes, rows=_with(notes.rows, SITE, 99)), "an unknown site"),
     ],
 )
 def test_notes_that_do_not_fit_each_other_are_refused(private, tmp_path, spoil, said):
@@ -119,9 +119,7 @@ def _with(rows, word, value):
 
 
 def test_an_access_in_no_known_array_is_told_with_its_line(private):
-    with pytest.raises(
-        NotesError, match=r"An access of line \d+ on the GPU lies in no array that is known\."
-    ):
+    with pytest.raises(NotesError, match=r"An access of line \d+ on the GPU belongs to no known array\."):
         measured_run(replace(private, rows=_with(private.rows, BASE, 12)))
 
 
