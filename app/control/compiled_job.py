@@ -15,9 +15,8 @@ from ..model.session import Session
 from .runnable import CLOSING_TIMEOUT, FunctionRunnable
 
 DELAY = 50  # milliseconds after a session was loaded, so that it is drawn first
-GRACE = (
-    500  # milliseconds before an unwanted count is ended: to end it costs more than to let a short one finish
-)
+# Milliseconds before an unwanted count is ended: to end it costs more than to let a short one finish.
+GRACE = 500
 
 
 class CompiledJob(QObject):

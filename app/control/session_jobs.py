@@ -32,9 +32,8 @@ GRACE = 300  # milliseconds that a pane waits for a background trace before that
 
 MOST_AHEAD = 16_000_000  # accesses of the sessions in memory, about 1 GB, beyond which no more are prepared
 
-LARGE = (
-    10_000_000  # accesses of a session whose construction leaves about 100 MB of free memory in glibc's heap
-)
+# Accesses of a session whose construction leaves about 100 MB of free memory in glibc's heap.
+LARGE = 10_000_000
 
 NO_MEMORY = "There is not enough memory to draw this trace; choose a smaller size or fewer blocks."
 Source = Launch | str  # of a session: a launch, or the path of a trace file
@@ -65,9 +64,9 @@ class SessionJobs(QObject):
     prepared = Signal(str, str)
     preparing = Signal(str, int, int)
     _examination_ended = Signal(object, str)
-    _session_made = Signal(str, object)
+    _session_loaded = Signal(str, object)
     _session_failed = Signal(str, object)
-    _early_made = Signal(str, object)
+    _early_loaded = Signal(str, object)
     _session_takes_long = Signal(str, object)
     _blocks_done = Signal(str, int, int)
     _preparation_ended = Signal(str, object, object)
@@ -107,9 +106,9 @@ class SessionJobs(QObject):
         self._grace.timeout.connect(self._end_grace)
         self._grace_is_over = False  # whether another request has waited that long
         self._preparation_ended.connect(self._end_preparing)
-        self._session_made.connect(self._finish)
+        self._session_loaded.connect(self._finish)
         self._session_failed.connect(self._fail)
-        self._early_made.connect(self._take_early)
+        self._early_loaded.connect(self._take_early)
         self._session_takes_long.connect(self._postpone)
         self._blocks_done.connect(self._report_blocks)
         self._examination_ended.connect(self._end_examining)
@@ -316,7 +315,7 @@ class SessionJobs(QObject):
             "The trace could not be prepared for drawing; the terminal shows the error. Choose another size or kernel."
         )
         try:
-            self._session_made.emit(key, _prepared(make()))
+            self._session_loaded.emit(key, _prepared(make()))
             failure = None
         except TakesLong as estimate:
             failure = None
@@ -342,7 +341,7 @@ class SessionJobs(QObject):
     ) -> Session:
         def show(first: Trace) -> None:
             with suppress(MemoryError):
-                self._early_made.emit(key, build_session(launch, first, scenario).prepared())
+                self._early_loaded.emit(key, build_session(launch, first, scenario).prepared())
 
         trace = self.cache.get(launch) if self.cache else None
         if trace is None:

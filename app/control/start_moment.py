@@ -79,12 +79,12 @@ def as_before(panes: Panes) -> StartMoment:
     def start(later: Panes) -> float:
         if not end or kernels_of(later.sessions) - kernels:
             return at_first_load(later)
-        return _at_whole_moment(later, moment if by_moment else share * later.playhead.end)
+        return _at_integer_moment(later, moment if by_moment else share * later.playhead.end)
 
     return start
 
 
-def _at_whole_moment(panes: Panes, position: float) -> float:
+def _at_integer_moment(panes: Panes, position: float) -> float:
     """Find the playhead's moment nearest to a position that puts the pane in focus at an integer moment."""
     ends, mode, pane = panes.ends(), panes.link_mode, panes.focus
     if position >= max(ends) or position <= 0:

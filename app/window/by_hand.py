@@ -45,7 +45,7 @@ class ByHand(QObject):
         stage.settled.connect(self._note_settled)
 
     def move(self, setups: Setups) -> None:
-        """Request other setups, in place of the previous request."""
+        """Request other setups, replacing the previous request."""
         if self._before is None:
             self._before = self.bookmark()
             self._start, self._shown_at = as_before(self.stage), self.stage.playhead.moment

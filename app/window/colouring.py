@@ -47,8 +47,8 @@ class Colouring:
         central, shown = self.central, self.stage.sessions
         sessions = [session for session in shown if session is not None]
         new = self._before is not None and bool(kernels_of(shown) - self._before)
-        is_known = central.colour != "races" or all(session.is_examined for session in sessions)
-        if not (new and is_known and central.colour in HEATS):
+        findings_are_ready = central.colour != "races" or all(session.is_examined for session in sessions)
+        if not (new and findings_are_ready and central.colour in HEATS):
             return
         if not any(len(heat_of(session, central.colour).rows) for session in sessions):
             central.colour_by("auto")

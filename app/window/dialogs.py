@@ -23,7 +23,7 @@ which every running warp makes one request.</p>
 
 PARAMETER_KEYS = "A parameter in the toolbar"
 FIELD_KEYS = (
-    (PARAMETER_KEYS, "Through its values", "drag its name"),
+    (PARAMETER_KEYS, "Change continuously", "drag its name"),
     (PARAMETER_KEYS, "Next value, previous value", "Up, Down, or the wheel"),
     (PARAMETER_KEYS, "Four values forward, four back, outside lectures", "PgUp, PgDown"),
     (PARAMETER_KEYS, "A number in steps of 1", "Shift with any of these"),
@@ -39,7 +39,7 @@ def show_keys(parent: QWidget, theme: Theme, keys: Iterable[tuple[str, str, str]
             f"{heading}<tr><td>{markup(theme.say(text))}&nbsp;&nbsp;&nbsp;</td><td>{markup(shortcut)}</td></tr>"
         )
         last = title
-    _show(parent, theme, "Keys", f"<table cellpadding=3>{''.join(rows)}</table>")
+    _show(parent, theme, "Keyboard shortcuts", f"<table cellpadding=3>{''.join(rows)}</table>")
 
 
 def show_about(parent: QWidget, theme: Theme) -> None:

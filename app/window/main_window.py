@@ -160,7 +160,7 @@ class MainWindow(QMainWindow):
             "Exercises": exercise_commands(self.exercises),
             "View": view_commands(self, self.central, self.look, self.colouring, self._toggle_layout),
             "Help": [
-                Command("Keys", "F1", self._show_keys),
+                Command("Keyboard shortcuts", "F1", self._show_keys),
                 Command("About Tilescope", "", self._show_about),
             ],
         }

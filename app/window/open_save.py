@@ -337,7 +337,7 @@ class FileOperations:
         self.notice.ask(f"Which argument should {Path(path).name} be?", answers)
 
     def _inform(self, sentence: str) -> None:
-        """Report a success, in place of the last file error."""
+        """Report a success, and clear the last file error."""
         self.notice.clear(cause="file")
         self.notice.inform(sentence)
 

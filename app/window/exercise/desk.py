@@ -150,7 +150,7 @@ class Exercises(QObject):
             if folder.is_dir():
                 pair = "01-name.md and 01-name.py"
                 self.notice.error(
-                    f"There are no exercises in {visible(folder)}. It needs pairs of files such as {pair}.{wrong}"
+                    f"There are no exercises in {visible(folder)}. Expected pairs of files such as {pair}.{wrong}"
                 )
             return False
         self.listed = exercises

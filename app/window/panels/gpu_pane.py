@@ -117,7 +117,7 @@ class GpuPane(QWidget):
             for step in self.way:
                 step.hide()
 
-    def show_place(self, shown: Shown, span: TimeRange, whole: TimeRange) -> None:
+    def show_place(self, shown: Shown, span: TimeRange, full_range: TimeRange) -> None:
         """Show a position in the timeline."""
         if self.shown is None or shown.data is not self.shown.data:
             facts = facts_of(shown.data)
@@ -127,7 +127,7 @@ class GpuPane(QWidget):
         if shown != self.shown:
             self.shown = shown
             self._show_way(shown)
-        self.view.show_place(shown, span, whole)
+        self.view.show_place(shown, span, full_range)
 
     def _show_way(self, shown: Shown) -> None:
         """Show the breadcrumbs down to the current level; the levels above it are buttons."""

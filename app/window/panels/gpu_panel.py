@@ -127,11 +127,11 @@ class GpuPanel(QFrame):
     def _show_span(self) -> None:
         """Show the time range in all panes, whose positions are up to date."""
         present = [shown for shown in self.shown if shown is not None]
-        whole = whole_range([shown.whole for shown in present])
-        span = self._span(whole)
+        full_range = whole_range([shown.whole for shown in present])
+        span = self._span(full_range)
         for pane, shown in zip(self.panes, self.shown, strict=True):
             if shown is not None:
-                pane.show_place(shown, span, whole)
+                pane.show_place(shown, span, full_range)
         self.axis.setVisible(bool(present))
         self.axis.show_range(span, self.theme.say(ORIGINS[not present or present[0].is_of_blocks]))
         self.axis.show_legend(legend_of(present))
@@ -149,10 +149,10 @@ class GpuPanel(QFrame):
         self.panes[i].show_launch(launch, recorded, recording.word if recording else "")
         return shown_at(_data(recording), self.place.level, self.place.pane(i)) if recording else None
 
-    def _span(self, whole: TimeRange) -> TimeRange:
+    def _span(self, full_range: TimeRange) -> TimeRange:
         if self.place.range is None:
-            return whole
-        return fitted((1000 * self.place.range[0], 1000 * self.place.range[1]), whole)
+            return full_range
+        return fitted((1000 * self.place.range[0], 1000 * self.place.range[1]), full_range)
 
     def _show_place(self, place: GpuPlace) -> None:
         if place == self.place:
@@ -219,18 +219,18 @@ class GpuPanel(QFrame):
         )
 
     def _ranges_now(self) -> tuple[TimeRange, TimeRange]:
-        whole = whole_range([shown.whole for shown in self.shown if shown is not None])
-        return self._span(whole), whole
+        full_range = whole_range([shown.whole for shown in self.shown if shown is not None])
+        return self._span(full_range), full_range
 
     def _move(self, share: float) -> None:
-        span, whole = self._ranges_now()
+        span, full_range = self._ranges_now()
         shift = share * (span[1] - span[0])
-        self._show_range(fitted((span[0] + shift, span[1] + shift), whole))
+        self._show_range(fitted((span[0] + shift, span[1] + shift), full_range))
 
     def _zoom(self, factor: float, around: float) -> None:
-        (first, last), whole = self._ranges_now()
+        (first, last), full_range = self._ranges_now()
         self._show_range(
-            fitted((around - (around - first) * factor, around + (last - around) * factor), whole)
+            fitted((around - (around - first) * factor, around + (last - around) * factor), full_range)
         )
 
     # Looks.

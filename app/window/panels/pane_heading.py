@@ -323,7 +323,7 @@ def _parts(trace: Trace | None) -> tuple[str, str, str]:
 
 
 def _shortened(text: str, width: int, lines: int, metrics: QFontMetrics) -> str:
-    """Shorten a text to whole words that fit in this number of lines."""
+    """Shorten a text to complete words that fit in this number of lines."""
     words = text.split(" ")
     while len(words) > 1 and lines and not _fits(" ".join(words), width, lines, metrics):
         words = [*words[:-2], words[-2].rstrip(",;:") + "…"]

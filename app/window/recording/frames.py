@@ -24,7 +24,7 @@ from .wanted import Wanted
 class Parts(Protocol):
     """The parts of the window that frames need."""
 
-    def show_pictures_alone(self, alone: bool) -> None: ...
+    def show_pictures_alone(self, only: bool) -> None: ...
 
 
 class Shown(Protocol):

@@ -69,7 +69,7 @@ class _Ink(Struct):
     opacity: float = 1.0
     hints: QPainter.RenderHint = NO_HINTS
     transform: QTransform = field(default_factory=QTransform)
-    is_clip_known: bool = True  # whether the engine's clip is up to date
+    is_clip_current: bool = True  # whether the engine's clip is up to date
 
 
 class _Engine(QPaintEngine):
@@ -103,7 +103,7 @@ class _Engine(QPaintEngine):
         if flags & Flag.DirtyTransform:
             ink.transform = state.transform()
         if flags & (Flag.DirtyClipPath | Flag.DirtyClipRegion | Flag.DirtyClipEnabled):
-            ink.is_clip_known = False
+            ink.is_clip_current = False
 
     # Operations.
 
@@ -173,9 +173,9 @@ class _Engine(QPaintEngine):
     def _update_clip(self) -> None:
         """Record a changed clip before an operation."""
         ink = self._ink
-        if ink.is_clip_known:
+        if ink.is_clip_current:
             return
-        ink.is_clip_known = True
+        ink.is_clip_current = True
         painter = self.painter()
         limited = painter.hasClipping()
         text = path_text(ink.transform.map(painter.clipPath())) if limited else ""

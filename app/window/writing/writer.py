@@ -79,9 +79,8 @@ class LectureWriter(QObject):
         self.is_unsaved = False  # whether the text was never saved
         self.left: tuple[LectureFile, TextHistory] | None = None  # an unsaved lecture that was left
         self._shown: Lecture | None = None  # the presented lecture that was adopted
-        self._waiting: tuple[str, Callable[[], object]] | None = (
-            None  # the key of a session, and the edit that waits for it
-        )
+        # The key of a session, and the edit that waits for it.
+        self._waiting: tuple[str, Callable[[], object]] | None = None
         player.changed.connect(self._follow)
         stage.jobs.prepared.connect(self._continue_edit)
 

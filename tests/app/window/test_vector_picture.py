@@ -272,7 +272,7 @@ def test_timelines_that_stand_side_by_side_do_so_on_paper(tmp_path):
 def test_a_chart_in_place_of_the_pictures_is_told():
     with opened(PAIR) as window:
         window.central.charts.show("bars matmul-tiled")
-        with pytest.raises(PictureError, match="A chart stands in place of the pictures"):
+        with pytest.raises(PictureError, match="A chart covers the pictures"):
             picture_of_parts(window.central, "all")
 
 

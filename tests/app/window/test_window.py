@@ -254,8 +254,8 @@ def test_the_keys_are_listed_and_no_key_means_two_things(window):
     assert {"Space", "Left", "Shift+Left", "Ctrl+Left", "Home", "F11", "Ctrl+E", "Ctrl+Shift+C", "F1"} <= set(
         listed
     )
-    window.commands["Keys"].trigger()
-    shown = next(w for w in QApplication.topLevelWidgets() if w.windowTitle() == "Keys")
+    window.commands["Keyboard shortcuts"].trigger()
+    shown = next(w for w in QApplication.topLevelWidgets() if w.windowTitle() == "Keyboard shortcuts")
     assert not shown.isModal()
     assert "Shift with any of these" in " ".join(label.text() for label in shown.findChildren(QLabel))
     shown.close()

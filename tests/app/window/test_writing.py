@@ -240,7 +240,7 @@ def test_a_file_that_was_changed_elsewhere_is_not_overwritten(window, tmp_path):
     path.write_bytes(other.encode())
     assert not writer.set_step_title(1, "Mine")
     arrived(window)
-    assert "was changed elsewhere" in window.notice.sentence.text() and path.read_text() == other
+    assert "was changed by another program" in window.notice.sentence.text() and path.read_text() == other
     assert writer.set_step_title(1, "Mine")
     assert path.read_text() == other.replace("## The first tile", "## Mine")
 

@@ -92,7 +92,7 @@ def test_stop_leaves_no_file_and_it_can_record_again(dialog, tmp_path):
     dialog.record_to(tmp_path / "a.gif")
     told(dialog, "frame ")
     dialog.stop.click()
-    told(dialog, "there is no file")
+    told(dialog, "no file was written")
     assert list(tmp_path.iterdir()) == [] and not dialog.is_recording
     change(dialog, end="1", speed="8", rate="10")
     dialog.record_to(tmp_path / "a.gif")
