@@ -69,9 +69,9 @@ def test_what_the_kernel_does_not_check_is_refused_before_it_runs(name, sizes):
         ("matmul-column", 64, 2, "makes 2,048 threads"),
         ("matmul-column", 128, 8, "makes 2,048 threads"),
         ("matmul-square", 32, 8, "fewer than a row of B's tile"),
-        ("matmul-square", 128, 2, "1,024 at most"),
-        ("matmul-square", 64, 2, "512 at most"),
-        ("matmul-wide", 16, 4, "4 threads side by side"),
+        ("matmul-square", 128, 2, "at most 1,024"),
+        ("matmul-square", 64, 2, "at most 512"),
+        ("matmul-wide", 16, 4, "4 threads in a row"),
         ("matmul-two-buffers", 32, 8, "fewer than a row of B's tile"),
     ],
 )

@@ -171,7 +171,10 @@ def test_a_step_without_its_caption_asks_nothing(tmp_path):
         ((TINY, "-o", "a.gif", "--fps", "0"), "whole number from 1 on"),
         ((TINY, "-o", "a.mp4", "--fps", "999"), "--fps must be 120 at most"),
         ((TINY, "-o", "a.gif", "--speed", "0"), "is not a speed; write moments a second"),
-        ((TINY, "-o", "a.gif", "--playhead", "3"), "--playhead can't be used here: it applies to a single picture"),
+        (
+            (TINY, "-o", "a.gif", "--playhead", "3"),
+            "--playhead can't be used here: it applies to a single picture",
+        ),
         (
             ("tiling", "-o", "a.gif", "--colour", "reads"),
             "--colour can't be used here: its steps decide",

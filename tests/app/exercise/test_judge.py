@@ -229,7 +229,9 @@ def test_a_judging_is_cancelled_and_the_next_goes_on():
     assert len(raised) == 1
     assert judged(RIGHT).passed
     died = judged(RIGHT + "\nimport os\nos._exit(3)\n")
-    assert not died.passed and "The process that runs your kernel ended unexpectedly (exit code 3)" in died.error
+    assert (
+        not died.passed and "The process that runs your kernel ended unexpectedly (exit code 3)" in died.error
+    )
 
 
 def test_a_judge_that_was_closed_says_so_and_leaves_no_files():

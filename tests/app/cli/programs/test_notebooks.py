@@ -244,11 +244,11 @@ PLAIN = json.loads(notebook_text("x = 1"))
         (json.dumps({**PLAIN, "cells": [{"cell_type": "code"}]}), "is a damaged notebook"),
         (notebook_text(), "has no code cells"),
         (notebook_text("", " \n"), "has no code cells"),
-        (notebook_text("1 -> x", language_info={"name": "R"}), "is a notebook in 'r'; only those in Python"),
+        (notebook_text("1 -> x", language_info={"name": "R"}), "is a notebook in 'r'; only Python notebooks can run"),
         (notebook_text("x", kernelspec={"name": "julia-1.9", "language": "julia"}), "is a notebook in 'julia'"),
-        (notebook_text("x = '\ud800'"), "its cell 2 holds half a character"),
-        (notebook_text("x = '\0'"), "its cell 2 holds a null character"),
-        ("[" * 100_000, "is no notebook: its parts lie too deep within each other"),
+        (notebook_text("x = '\ud800'"), "its cell 2 contains half of a surrogate pair"),
+        (notebook_text("x = '\0'"), "its cell 2 contains a null character"),
+        ("[" * 100_000, "is no notebook: its parts are nested too deeply"),
     ],
 )  # fmt: skip
 def test_what_is_no_notebook_is_said_in_a_sentence(tmp_path, content, told, capsys):
