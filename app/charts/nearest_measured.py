@@ -23,7 +23,7 @@ MARK = " · measured"
 Elements = tuple[tuple[int, ...], str]  # shape and dtype of an array
 
 
-class Asked(Struct, frozen=True):
+class LaunchQuery(Struct, frozen=True):
     """A launch of the catalogue whose time is requested."""
 
     scenario: str  # its name
@@ -33,19 +33,19 @@ class Asked(Struct, frozen=True):
     parameters: Values  # the known ones, by name
 
 
-def asked_of_values(scenario: str, values: Values) -> Asked:
+def query_of_values(scenario: str, values: Values) -> LaunchQuery:
     """Describe the launch of a scenario with these parameters and defaults for the others; raises CatalogueError."""
     described = find(scenario)
     parameters = settle(described, values)
     plan = described.plan(parameters)
     arrays = tuple((a.shape, a.dtype) for a in plan.arguments if a.value is None)
-    return Asked(scenario, arrays, plan.grid, plan.block, parameters)
+    return LaunchQuery(scenario, arrays, plan.grid, plan.block, parameters)
 
 
-def asked_of_launch(launch: Launch, values: Values) -> Asked:
+def query_of_launch(launch: Launch, values: Values) -> LaunchQuery:
     """Describe a launch of a trace file, with the parameters that the file lacks."""
     arrays = tuple((a.shape, a.dtype) for a in launch.arguments if isinstance(a, Array))
-    return Asked(launch.scenario, arrays, launch.grid, launch.block, values)
+    return LaunchQuery(launch.scenario, arrays, launch.grid, launch.block, values)
 
 
 class MeasuredTime(Struct, frozen=True):
@@ -53,7 +53,7 @@ class MeasuredTime(Struct, frozen=True):
 
     measured: MeasuredRow  # the row and its measurement
     timing: Timing  # its samples: of only the kernel with a warm L2 cache, or of a program on the CPU
-    asked: Asked  # the requested launch
+    asked: LaunchQuery  # the requested launch
 
     @property
     def device(self) -> str:
@@ -131,16 +131,18 @@ class MeasuredTime(Struct, frozen=True):
         return other.microseconds / self.microseconds if alike else None
 
 
-def measured_for(scenario: str, values: Values, sources: Sequence[Source]) -> MeasuredTime | None:
+def nearest_time(scenario: str, values: Values, sources: Sequence[Source]) -> MeasuredTime | None:
     """Return the time of the nearest measured row of a scenario, or None.
 
     values: the parameters that differ from their defaults. sources: as returned by `sources`; own measurements come
     first. For panes side by side use `measured_together`. Raises CatalogueError.
     """
-    return measured_together([asked_of_values(scenario, values)], sources)[0]
+    return nearest_times([query_of_values(scenario, values)], sources)[0]
 
 
-def measured_together(asked: Sequence[Asked | None], sources: Sequence[Source]) -> list[MeasuredTime | None]:
+def nearest_times(
+    asked: Sequence[LaunchQuery | None], sources: Sequence[Source]
+) -> list[MeasuredTime | None]:
     """Return the times of launches that are compared; None for those that were not measured.
 
     If possible, all times have one measurement and, if the launches have one size, the same measured size: the
@@ -156,17 +158,21 @@ def measured_together(asked: Sequence[Asked | None], sources: Sequence[Source]) 
     return [_nearest(launch, _first_rows(launch, own_first(sources))) if launch else None for launch in asked]
 
 
-def shown_times(asked: Sequence[Asked | None], sources: Sequence[Source]) -> list[MeasuredTime | None]:
+def displayed_times(
+    asked: Sequence[LaunchQuery | None], sources: Sequence[Source]
+) -> list[MeasuredTime | None]:
     """Return the exact measured time of each launch, else the nearest, else None.
 
     If one source has all launches, all times come from it, so that they can be compared.
     """
-    nearest = measured_together(asked, sources)
+    nearest = nearest_times(asked, sources)
     exact = _exact_together(asked, own_first(sources))
     return [own or near for own, near in zip(exact, nearest, strict=True)]
 
 
-def _exact_together(asked: Sequence[Asked | None], sources: Sequence[Source]) -> list[MeasuredTime | None]:
+def _exact_together(
+    asked: Sequence[LaunchQuery | None], sources: Sequence[Source]
+) -> list[MeasuredTime | None]:
     """Return the exact times of the launches; None for those that were not measured."""
     by_source = [[_exact(launch, source) for launch in asked] for source in sources]
     for recorded in (False, True):
@@ -181,12 +187,12 @@ def _exact_together(asked: Sequence[Asked | None], sources: Sequence[Source]) ->
     )
 
 
-def _exact(asked: Asked | None, source: Source) -> MeasuredTime | None:
+def _exact(asked: LaunchQuery | None, source: Source) -> MeasuredTime | None:
     time = _nearest(asked, _rows(asked, [source])) if asked else None
     return time if time is not None and time.is_exactly_asked else None
 
 
-def _has_all(times: Sequence[MeasuredTime | None], asked: Sequence[Asked | None]) -> bool:
+def _has_all(times: Sequence[MeasuredTime | None], asked: Sequence[LaunchQuery | None]) -> bool:
     return all(time is not None or launch is None for time, launch in zip(times, asked, strict=True))
 
 
@@ -195,7 +201,7 @@ def own_first(sources: Sequence[Source]) -> list[Source]:
     return sorted(sources, key=lambda source: source.recorded)
 
 
-def _from_one_source(asked: Sequence[Asked | None], source: Source) -> list[MeasuredTime | None]:
+def _from_one_source(asked: Sequence[LaunchQuery | None], source: Source) -> list[MeasuredTime | None]:
     rows = [_rows(launch, [source]) if launch else [] for launch in asked]
     sizes = {tuple(sorted(shape for shape, _ in launch.arrays)) for launch in asked if launch}
     problems = [
@@ -218,7 +224,7 @@ def _from_one_source(asked: Sequence[Asked | None], source: Source) -> list[Meas
     ]
 
 
-def _rows(asked: Asked, sources: Sequence[Source]) -> list[MeasuredRow]:
+def _rows(asked: LaunchQuery, sources: Sequence[Source]) -> list[MeasuredRow]:
     """List the rows of a scenario that have a time, without its baselines."""
     return [
         MeasuredRow(source, row)
@@ -228,12 +234,12 @@ def _rows(asked: Asked, sources: Sequence[Source]) -> list[MeasuredRow]:
     ]
 
 
-def _first_rows(asked: Asked, sources: Sequence[Source]) -> list[MeasuredRow]:
+def _first_rows(asked: LaunchQuery, sources: Sequence[Source]) -> list[MeasuredRow]:
     """Return the rows of the first measurement that has any."""
     return next((rows for source in sources if (rows := _rows(asked, [source]))), [])
 
 
-def _nearest(asked: Asked | None, rows: Sequence[MeasuredRow]) -> MeasuredTime | None:
+def _nearest(asked: LaunchQuery | None, rows: Sequence[MeasuredRow]) -> MeasuredTime | None:
     if asked is None or not rows:
         return None
     nearest = min(rows, key=lambda measured: _distance(asked, measured.row))
@@ -242,7 +248,7 @@ def _nearest(asked: Asked | None, rows: Sequence[MeasuredRow]) -> MeasuredTime |
     return MeasuredTime(nearest, timing, asked)
 
 
-def _distance(asked: Asked, row: Row) -> tuple[float, ...]:
+def _distance(asked: LaunchQuery, row: Row) -> tuple[float, ...]:
     """Measure the distance of a row from a requested launch, the weightiest part first; zeros for the same launch.
 
     The parts are: the types of the arrays, the kind of work (a stride, bins), the sizes of the arrays in octaves per
@@ -352,7 +358,7 @@ def _types_text(row: Row) -> str:
     return " and ".join(dict.fromkeys(dtype for _, dtype in row.arrays.values()))
 
 
-def _shapes_text(asked: Asked) -> str:
+def _shapes_text(asked: LaunchQuery) -> str:
     """Return the distinct shapes of a launch's arrays as text."""
     return " and ".join(dict.fromkeys(" × ".join(f"{side:,}" for side in shape) for shape, _ in asked.arrays))
 
@@ -420,7 +426,7 @@ def _rates(time: MeasuredTime) -> str:
     )
 
 
-def chart_of(times: Sequence[MeasuredTime | None], reference: MeasuredTime) -> Choice:
+def comparison_chart(times: Sequence[MeasuredTime | None], reference: MeasuredTime) -> Choice:
     """Choose the bars of all panes that were measured together with `reference`; its own row is included."""
     shown = [t for t in times if t is not None and _shares_chart(t, reference)]
     rows = {id(time.row) for time in shown}

@@ -27,7 +27,7 @@ class Line(Struct, frozen=True):
     part: str = ""  # distinguishes it from other kernels
 
 
-def scaling(rows: ChartRows, choice: Choice) -> tuple[tuple[PointPanel, ...], tuple[str, ...]]:
+def scaling_panels(rows: ChartRows, choice: Choice) -> tuple[tuple[PointPanel, ...], tuple[str, ...]]:
     """Build panels of times in microseconds and of GFLOP/s, for matrices and for vectors."""
     lines, usual = named_lines(rows, choice)
     panels: list[PointPanel] = []

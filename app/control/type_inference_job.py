@@ -13,7 +13,7 @@ from ...tracer.type_inference.client import (
     Answer,
     SourceQuestion,
     TypeInference,
-    can_be_asked,
+    has_known_types,
     source_question,
 )
 from ..model.session import Session
@@ -46,7 +46,7 @@ class TypeInferenceJob(QObject):
 
     def ask(self, session: Session) -> None:
         """Request the findings of a session's kernel; add known ones at once."""
-        if is_python_program(session.launch) or not can_be_asked(session.launch):
+        if is_python_program(session.launch) or not has_known_types(session.launch):
             return
         question = source_question(session.launch)
         key = question.key()

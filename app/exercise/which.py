@@ -6,8 +6,8 @@ import ast
 import warnings
 from pathlib import Path
 
-from ..model.named_file import bytes_of
-from ..model.visible_text import visible
+from ..model.named_file import read_at_most
+from ..model.visible_text import escape_controls
 from .document import Exercise
 from .library import SHIPPED, exercises_in
 from .mistakes import ExerciseError
@@ -15,20 +15,22 @@ from .mistakes import ExerciseError
 LARGEST = 1_000_000  # bytes of a student's file
 
 
-def text_of(path: Path) -> str:
+def read_student_text(path: Path) -> str:
     """Read a student's file; raises ExerciseError."""
     try:
-        raw = bytes_of(path, LARGEST)
+        raw = read_at_most(path, LARGEST)
     except FileNotFoundError:
-        raise ExerciseError(f"There is no file {visible(path)}; check its name and folder.") from None
+        raise ExerciseError(f"There is no file {escape_controls(path)}; check its name and folder.") from None
     except OSError as error:
-        raise ExerciseError(f"{visible(path)} can't be read: {error.strerror}.") from None
+        raise ExerciseError(f"{escape_controls(path)} can't be read: {error.strerror}.") from None
     if len(raw) > LARGEST:
-        raise ExerciseError(f"{visible(path)} has more than {LARGEST:,} bytes, which no exercise needs.")
+        raise ExerciseError(
+            f"{escape_controls(path)} has more than {LARGEST:,} bytes, which no exercise needs."
+        )
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ExerciseError(f"{visible(path)} is not UTF-8 text (byte {error.start:,}).") from None
+        raise ExerciseError(f"{escape_controls(path)} is not UTF-8 text (byte {error.start:,}).") from None
 
 
 def exercise_for(path: Path, text: str, folder: Path | None = None) -> Exercise:
@@ -46,7 +48,7 @@ def exercise_for(path: Path, text: str, folder: Path | None = None) -> Exercise:
         reason = f"several exercises have its kernel: {names}"
     else:
         reason = f"neither its name nor a kernel in it belongs to an exercise ({names or 'there are none'})"
-    raise ExerciseError(f"Name the exercise of {visible(path)} with --exercise NAME: {reason}.")
+    raise ExerciseError(f"Name the exercise of {escape_controls(path)} with --exercise NAME: {reason}.")
 
 
 def _functions_in(text: str) -> set[str]:

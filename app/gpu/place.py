@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ...kernels.scenarios.suggestions import did_you_mean
-from ...tracer.model.whole_numbers import whole_number_of
+from ...tracer.model.whole_numbers import parse_integer
 
 GPU = "gpu"  # the first word of a place; no chart of times begins with it
 Level = Literal["gpu", "multiprocessor", "block", "warp"]
@@ -108,7 +108,7 @@ def _pane(columns: dict[str, list[str]], i: int) -> PanePlace:
 
 
 def _number(key: str, text: str) -> int:
-    number = whole_number_of(text)
+    number = parse_integer(text)
     if number is None or number >= LARGEST:
         raise ValueError(
             f"{key}={text} is not a whole number from 0 on, nor {NOTHING} for the chart's choice."

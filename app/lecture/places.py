@@ -30,7 +30,7 @@ EXAMPLES = (
 )
 
 
-class PlaceError(Exception):
+class TimeAnchorError(Exception):
     """A place can't be read or found; the text is one sentence.
 
     step: the step of the lecture that names the place, if it is known.
@@ -39,7 +39,7 @@ class PlaceError(Exception):
     step: int | None = None
 
 
-class Place(Struct, frozen=True):
+class TimeAnchor(Struct, frozen=True):
     """A place in time of the pane in focus."""
 
     kind: str  # of NUMBERED or PLAIN, or moments, line, finding
@@ -52,23 +52,23 @@ class Place(Struct, frozen=True):
         return self.kind in RELATIVE
 
 
-def parse_place(text: str) -> Place:
-    """Parse a place; raises PlaceError."""
+def parse_anchor(text: str) -> TimeAnchor:
+    """Parse a place; raises TimeAnchorError."""
     text = " ".join(text.split())
     if text in PLAIN:
-        return Place(text)
+        return TimeAnchor(text)
     if match := re.fullmatch(rf"({'|'.join(NUMBERED)}) (\d{{1,9}})", text):
-        return Place(match[1], int(match[2]))
+        return TimeAnchor(match[1], int(match[2]))
     if match := re.fullmatch(r"([+-])(\d{1,9}) moments?", text):
-        return Place("moments", int(match[1] + match[2]))
+        return TimeAnchor("moments", int(match[1] + match[2]))
     if match := re.fullmatch(r'line "(.+)"', text):
-        return Place("line", text=match[1])
+        return TimeAnchor("line", text=match[1])
     if match := re.fullmatch(r"finding( [a-z0-9 ]+)?", text):
-        return Place("finding", text=(match[1] or "").strip())
-    raise PlaceError(f"{text!r} is not a place in time; write {EXAMPLES}.")
+        return TimeAnchor("finding", text=(match[1] or "").strip())
+    raise TimeAnchorError(f"{text!r} is not a place in time; write {EXAMPLES}.")
 
 
-def place_text(place: Place) -> str:
+def anchor_text(place: TimeAnchor) -> str:
     """Format a place as `parse_place` reads it."""
     match place.kind:
         case "moments":
@@ -80,24 +80,26 @@ def place_text(place: Place) -> str:
     return f"{place.kind} {place.number}" if place.kind in NUMBERED else place.kind
 
 
-def find_place(
-    place: Place, session: Session, selection: Selection, moment: float
+def find_anchor(
+    place: TimeAnchor, session: Session, selection: Selection, moment: float
 ) -> tuple[float, Selection]:
-    """Find the moment of a place and the selection there, relative to a moment; raises PlaceError."""
+    """Find the moment of a place and the selection there, relative to a moment; raises TimeAnchorError."""
     block = selection.block
     match place.kind:
         case "next block" | "previous block":
             direction = 1 if place.kind == "next block" else -1
             next_block = phase_steps.next_block(session, block, direction)
             if next_block == block:
-                raise PlaceError(f"There is no {place.kind}: block {block} is the last in that direction.")
+                raise TimeAnchorError(
+                    f"There is no {place.kind}: block {block} is the last in that direction."
+                )
             return phase_steps.block_span(session, next_block)[0] + 1, Selection(next_block, selection.thread)
         case "finding":
             return _moment_of_finding(session, place.text, selection)
     return _moment_of(place, session, block, moment), selection
 
 
-def _moment_of(place: Place, session: Session, block: int, moment: float) -> float:
+def _moment_of(place: TimeAnchor, session: Session, block: int, moment: float) -> float:
     match place.kind:
         case "start":
             return 0
@@ -122,20 +124,22 @@ def _moment_of(place: Place, session: Session, block: int, moment: float) -> flo
 
 def _checked_moment(session: Session, number: int) -> int:
     if number > session.end:
-        raise PlaceError(f"There is no moment {number:,}; the last one is {session.end:,}.")
+        raise TimeAnchorError(f"There is no moment {number:,}; the last one is {session.end:,}.")
     return number
 
 
 def _checked_next_phase(session: Session, phase_start: int, moment: float) -> int:
     if moment >= session.end:
-        raise PlaceError("There is no next phase: this is the end.")
+        raise TimeAnchorError("There is no next phase: this is the end.")
     return phase_start
 
 
-def _in_phase(session: Session, block: int, place: Place) -> int:
+def _in_phase(session: Session, block: int, place: TimeAnchor) -> int:
     phases = session.requests.span_start.shape[1] if session.requests.span_start.size else 0
     if place.number >= phases:
-        raise PlaceError(f"There is no phase {place.number}: block {block} has {phases}, counted from 0.")
+        raise TimeAnchorError(
+            f"There is no phase {place.number}: block {block} has {phases}, counted from 0."
+        )
     first, last = phase_steps.phase_span(session, block, place.number)
     return {"phase": first + 1, "middle of phase": (first + last + 1) // 2}.get(place.kind, last)
 
@@ -144,13 +148,13 @@ def _moment_of_line(session: Session, text: str, block: int, moment: float) -> i
     """Find the next moment after this one at which the block runs a line with this text."""
     wanted = lines_with(session, text)
     if not wanted:
-        raise PlaceError(f"No line of the kernel contains {text!r}.")
+        raise TimeAnchorError(f"No line of the kernel contains {text!r}.")
     requests = session.requests
     sites = [i for i, site in enumerate(session.trace.sites) if (site.file, site.line) in wanted]
     is_match = (requests.block == block) & np.isin(requests.site, sites) & (requests.moment > moment)
     later = requests.moment[is_match]
     if not len(later):
-        raise PlaceError(f"Block {block} runs no line with {text!r} after moment {moment:,.0f}.")
+        raise TimeAnchorError(f"Block {block} runs no line with {text!r} after moment {moment:,.0f}.")
     return int(later[0])
 
 
@@ -168,6 +172,6 @@ def _moment_of_finding(session: Session, kind: str, selection: Selection) -> tup
     findings = [finding for finding in session.findings if not kind or finding.kind == kind]
     if not findings:
         kinds = dict.fromkeys(finding.kind for finding in session.findings)
-        raise PlaceError(f"There is no finding {kind}".rstrip() + did_you_mean(kind, kinds))
+        raise TimeAnchorError(f"There is no finding {kind}".rstrip() + did_you_mean(kind, kinds))
     first = findings[0]
     return first.moment, Selection(*first.threads[0]) if first.threads else selection

@@ -16,7 +16,7 @@ from ...tracer.model.counter_names import NAMES, SUMS, sum_of
 from ...tracer.model.trace import WARP, Buffer
 from ..compiled.depths import short_compiler
 from ..model.session import Selection, Session, buffer_text
-from .expressions import Environment, ExpressionError, Names, StillComputedError
+from .expressions import Environment, ExpressionError, Names, PendingError
 from .quantities import Mark, Quantity, Unit
 
 Ask = Callable[[Session], None]
@@ -24,7 +24,7 @@ NO_REQUEST = "makes no request at moment"  # part of an error message
 
 
 @dataclass(frozen=True)
-class Counted(Names):
+class CounterNames(Names):
     """Counters of a launch, at its end or up to a moment."""
 
     what = "a set of counters"
@@ -46,7 +46,7 @@ class Counted(Names):
 
 
 @dataclass(frozen=True)
-class ReadCounters(Counted):
+class NsightCounterNames(CounterNames):
     """Counters that Nsight Compute read on a GPU."""
 
     device: str = ""
@@ -211,28 +211,28 @@ class PaneNames(Names):
             return self._measured()
         return self._parameter_or_buffer(name)
 
-    def _compiled(self) -> Counted:
+    def _compiled(self) -> CounterNames:
         from ..compiled.compiled_counters import compiled_counters_of
 
         counters = compiled_counters_of(self.session) if self.ask is None else self.session.compiled
         if counters is None:
             assert self.ask is not None
             self.ask(self.session)
-            raise StillComputedError(f"The kernel of {self.what} is still being compiled.")
+            raise PendingError(f"The kernel of {self.what} is still being compiled.")
         if counters.reason:
             raise ExpressionError(f"The kernel of {self.what} has no compiled counters: {counters.reason}")
-        return Counted(counters.counters, "compiled", f"by {short_compiler(counters)}")
+        return CounterNames(counters.counters, "compiled", f"by {short_compiler(counters)}")
 
     def _read(self) -> Names:
         recorded = recorded_counters_of(self.session.launch) if self.session.runs_as_shipped else None
         if recorded is None:
             raise ExpressionError(f"Nsight Compute did not count the launch of {self.what}.")
-        return ReadCounters(
+        return NsightCounterNames(
             recorded.counters, "measured", f"on an {recorded.device}, {recorded.date}", recorded.device
         )
 
-    def _counted(self, counters: Mapping[str, int]) -> Counted:
-        return Counted(counters, self.mark)
+    def _counted(self, counters: Mapping[str, int]) -> CounterNames:
+        return CounterNames(counters, self.mark)
 
     @cached_property
     def _shape(self) -> dict[str, int]:
@@ -303,7 +303,7 @@ class PaneNames(Names):
         raise ExpressionError(f"{self.what} has no {name}{did_you_mean(name, all_names)}")
 
 
-def environment(
+def build_environment(
     sessions: Sequence[Session],
     moments: Sequence[float],
     selections: Sequence[Selection],
@@ -316,10 +316,10 @@ def environment(
 
     values: of the parameters of each pane's scenario, all of them. ask: see `PaneNames`.
     """
-    from .measured_times import of_panes  # imported here, because the window needs charts later
+    from .measured_times import measured_of_panes  # imported here, because the window needs charts later
 
     titles = ["left", "right"][: len(sessions)]
-    measured = of_panes(sessions, values)
+    measured = measured_of_panes(sessions, values)
     panes: dict[str, Names] = {}
     for i, title in enumerate(titles):
         pane_name = f"the {title} pane" if len(sessions) > 1 else "the pane"
@@ -331,9 +331,9 @@ def environment(
 
 def _measured(arguments: tuple[Quantity, ...], keywords: Mapping[str, Quantity]) -> Names:
     """Look up the row of measured("SCENARIO", name=value); raises ExpressionError."""
-    from .measured_times import of_row
+    from .measured_times import measured_row
 
     if len(arguments) != 1 or not isinstance(arguments[0].value, str):
         raise ExpressionError('Write measured("SCENARIO", name=value).')
     values = {key: q.value for key, q in keywords.items() if isinstance(q.value, int | str)}
-    return of_row(arguments[0].value, values)
+    return measured_row(arguments[0].value, values)

@@ -15,8 +15,8 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from ...kernels.scenarios.catalogue import CatalogueError, Scenario, find
-from ...tracer.analysis.beside import begun
-from ...tracer.analysis.buffer_contents import BufferContents, contents_of, destinations_beside
+from ...tracer.analysis.beside import in_background
+from ...tracer.analysis.buffer_contents import BufferContents, contents_of, destinations_in_background
 from ...tracer.analysis.counters import Counters, counters_of
 from ...tracer.analysis.histogram_launch import HistogramLaunch, histogram_launch_of
 from ...tracer.analysis.requests import Requests, requests_of
@@ -27,7 +27,7 @@ from ...tracer.model.plan import kernel_source
 from ...tracer.model.taken_out import barrier_lines
 from ...tracer.model.trace import WARP, Buffer, Op, Trace
 from ...tracer.storage.trace_file import TraceFileError, load
-from .visible_text import visible
+from .visible_text import escape_controls
 
 if TYPE_CHECKING:
     from ...tracer.as_compiled.job import CompiledCounters
@@ -166,7 +166,7 @@ class Session(Struct, frozen=True, eq=False, dict=True, weakref=True):
 
     def prepared(self) -> Session:
         """Compute what the session's pictures need, in a background thread, and return the session."""
-        counted = begun(self.counters.prepare, len(self.trace))
+        counted = in_background(self.counters.prepare, len(self.trace))
         _ = self.only_counts
         self.memory.prepare()
         counted()
@@ -183,7 +183,7 @@ def build_session(launch: Launch, trace: Trace, scenario: Scenario | None, title
     if scenario:
         scenario = _without_stale_phases(scenario, launch)
         trace = replace(trace, buffers=tuple(map(_with_textbook_name, trace.buffers)))
-    destinations = destinations_beside(trace)
+    destinations = destinations_in_background(trace)
     requests = requests_of(trace)
     counters, memory = counters_of(trace, requests), contents_of(trace, requests, destinations)
     return Session(
@@ -215,7 +215,7 @@ def session_of_file(path: Path) -> Session:
             f"{path} does not say which launch it is of ({error}); trace it again."
         ) from error
     title = launch_name(path, launch.kernel) or path.stem
-    return build_session(launch, trace, scenario_of(launch), visible(title))
+    return build_session(launch, trace, scenario_of(launch), escape_controls(title))
 
 
 def with_visible_names(trace: Trace) -> Trace:
@@ -223,16 +223,22 @@ def with_visible_names(trace: Trace) -> Trace:
     error, outside = trace.error, trace.outside
     return replace(
         trace,
-        kernel=visible(trace.kernel),
-        notice=visible(trace.notice),
-        made_by=visible(trace.made_by),
-        buffers=tuple(replace(b, name=visible(b.name)) for b in trace.buffers),
-        sites=tuple(replace(s, function=visible(s.function), file=visible(s.file)) for s in trace.sites),
-        sources={visible(file): text for file, text in trace.sources.items()},
-        outside=replace(outside, text=tuple(map(visible, outside.text))),
+        kernel=escape_controls(trace.kernel),
+        notice=escape_controls(trace.notice),
+        made_by=escape_controls(trace.made_by),
+        buffers=tuple(replace(b, name=escape_controls(b.name)) for b in trace.buffers),
+        sites=tuple(
+            replace(s, function=escape_controls(s.function), file=escape_controls(s.file))
+            for s in trace.sites
+        ),
+        sources={escape_controls(file): text for file, text in trace.sources.items()},
+        outside=replace(outside, text=tuple(map(escape_controls, outside.text))),
         error=error
         and replace(
-            error, type=visible(error.type), message=visible(error.message), file=visible(error.file)
+            error,
+            type=escape_controls(error.type),
+            message=escape_controls(error.message),
+            file=escape_controls(error.file),
         ),
     )
 
@@ -259,12 +265,12 @@ def scenario_of(launch: Launch) -> Scenario | None:
         return None
 
 
-def known_of(session: Session | None) -> tuple[Finding, ...]:
+def known_findings(session: Session | None) -> tuple[Finding, ...]:
     """Return the findings of a session if they are computed already, without waiting for them."""
     return session.findings if session and session.is_examined else ()
 
 
-def count_of(session: Session | None) -> dict[str, int]:
+def count_by_severity(session: Session | None) -> dict[str, int]:
     """Count the known findings of a session by severity."""
-    counts = Counter(finding.severity for finding in known_of(session))
+    counts = Counter(finding.severity for finding in known_findings(session))
     return {name: counts[name] for name in SEVERITIES}

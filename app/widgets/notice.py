@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePol
 
 from .controls import button, mark, paint_icon
 from .icons import icon
-from .plain_text import PlainLabel, read_aloud
+from .plain_text import PlainLabel, announce
 from .theme import Theme
 
 Answers = Sequence[tuple[str, Callable[[], None]]]
@@ -292,4 +292,4 @@ def _show_sentence(label: QLabel, sentence: str) -> None:
     """Show a sentence in a label and announce it to screen readers."""
     label.setText(sentence[:1].upper() + sentence[1:])
     label.setAccessibleName(sentence)
-    read_aloud(label)
+    announce(label)

@@ -15,10 +15,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-Say = Callable[[str], str]
+Translate = Callable[[str], str]
 
 
-def speak(root: QWidget, say: Say) -> None:
+def translate_widget(root: QWidget, say: Translate) -> None:
     """Translate the texts, tooltips and accessible names of a widget and its descendants."""
     for widget in _walk(root):
         _translate(widget, say)
@@ -35,13 +35,13 @@ def _walk(widget: QWidget) -> Iterator[QWidget]:
             yield from _walk(child)
 
 
-def speak_actions(actions: Iterable[QAction], say: Say) -> None:
+def translate_actions(actions: Iterable[QAction], say: Translate) -> None:
     """Translate the texts of a menu's actions."""
     for action in actions:
         _translate(action, say)
 
 
-def _translate(thing: QWidget | QAction, say: Say) -> None:
+def _translate(thing: QWidget | QAction, say: Translate) -> None:
     if isinstance(thing, QLabel | QAbstractButton | QAction):
         _translate_text(thing, thing.text(), thing.setText, "text", say)
     if isinstance(thing, QWidget):
@@ -49,7 +49,7 @@ def _translate(thing: QWidget | QAction, say: Say) -> None:
         _translate_text(thing, thing.accessibleName(), thing.setAccessibleName, "name", say)
 
 
-def _translate_text(thing: QObject, text: str, put: Callable[[str], None], role: str, say: Say) -> None:
+def _translate_text(thing: QObject, text: str, put: Callable[[str], None], role: str, say: Translate) -> None:
     """Translate one text; a text that differs from the last translation is a new original in CUDA's terms."""
     written = thing.property(f"written {role}") if text == thing.property(f"spoken {role}") else text
     spoken = say(written)

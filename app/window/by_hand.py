@@ -18,7 +18,7 @@ Setups = tuple[Setup, ...]
 Run = Callable[[Setups, tuple[Selection, ...], StartMoment], bool]
 
 
-class ByHand(QObject):
+class ParameterScrub(QObject):
     """Queues requests between the toolbar and the stage while the user drags a parameter.
 
     The current trace is finished and shown, then the newest request follows; at most one waits. A complete drag is one

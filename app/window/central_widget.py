@@ -19,7 +19,7 @@ from ...tracer.measure.recorded_outcomes import Spread
 from ..control.compiled_job import CompiledJob
 from ..control.listing_job import ListingJobs
 from ..control.measured_job import MeasuredTimes
-from ..control.seed_jobs import SeedJobs, key_of
+from ..control.seed_jobs import SeedJobs, schedule_free_key
 from ..control.stage import Stage
 from ..control.timeline_clocks import NOT_RECORDED, TimelineClocks, recorded_of
 from ..control.type_inference_job import TypeInferenceJob
@@ -27,7 +27,7 @@ from ..model.bookmark import CompiledChoice, LayoutChoice, NearestChoice, Pictur
 from ..model.playhead import Playhead
 from ..model.session import Session, launch_name
 from ..model.setup_edits import differences
-from ..model.spotlight import Lit, lit_of
+from ..model.spotlight import Highlight, resolve_highlights
 from ..views.memory.view_data import COLOUR_BY
 from ..views.timeline.view import TimelineView
 from ..widgets.controls import UNBOUND, Themed
@@ -39,7 +39,7 @@ from .panels.blocks_ahead import BlocksAhead, Shown
 from .panels.caption import CaptionBar
 from .panels.charts import Charts
 from .panels.pane import Pane
-from .panels.side import SidePanel
+from .panels.side import Inspector
 from .panels.transport import Transport
 from .toolbar.toolbar import PANE_NAMES, Toolbar
 
@@ -90,7 +90,7 @@ class CentralWidget(QWidget):
         )  # the user's splitter states, while a lecture's layout is shown
         self._bar_wanted = dict(BAR)
         self.spotlight: tuple[str, ...] = ()
-        self._highlights: tuple[object, tuple[Lit | None, ...]] = ((), ())
+        self._highlights: tuple[object, tuple[Highlight | None, ...]] = ((), ())
         self._deferred: set[str] | None = None  # updates to run at the end of `at_once`, None outside
         self._toolbar_content: object = None  # shown by the toolbar
         self._times_key: object = None  # of the times in the headings of the panes
@@ -98,7 +98,7 @@ class CentralWidget(QWidget):
         self.panes: list[Pane] = []
         self.timelines: list[TimelineView] = []
         self.toolbar, self.notice = Toolbar(groups()), Notice(theme)
-        self.side, self.transport = SidePanel(theme), Transport(playhead, theme)
+        self.side, self.transport = Inspector(theme), Transport(playhead, theme)
         self.caption = CaptionBar(theme)
         self.spreads, self.types = SeedJobs(stage.jobs, self), TypeInferenceJob(self)
         self.measured = MeasuredTimes(self, stage.is_settled)
@@ -573,11 +573,11 @@ class CentralWidget(QWidget):
         return next((chart for i in panes if (chart := self._chart_of(i)) is not None), None)
 
     def _chart_of(self, i: int) -> tuple[Choice, str] | None:
-        from ..charts.nearest_measured import chart_of  # the window starts without it
+        from ..charts.nearest_measured import comparison_chart  # the window starts without it
 
         times = self._times()
         time = times[i] if i < len(times) else None
-        return None if time is None else (chart_of(times, time), str(time.measured.source.path))
+        return None if time is None else (comparison_chart(times, time), str(time.measured.source.path))
 
     def _show_findings(self, session: Session) -> None:
         """Show the findings of a session, now that they are known, and request those of the compiler."""
@@ -639,7 +639,7 @@ class CentralWidget(QWidget):
     def _show_spread(self, key: str, spread: Spread) -> None:
         """Show the totals of a racing counter under other seeds, in the panes of that launch."""
         for pane in self.panes:
-            if pane.session is not None and key_of(pane.session.launch) == key:
+            if pane.session is not None and schedule_free_key(pane.session.launch) == key:
                 pane.histogram.spread = spread
 
     def toggle_picture(self) -> None:
@@ -700,7 +700,7 @@ class CentralWidget(QWidget):
         shown = [pane.session for pane in self.panes]
         key = self.spotlight, tuple(shown)
         if self._highlights[0] != key:
-            self._highlights = key, lit_of(self.spotlight, shown)
+            self._highlights = key, resolve_highlights(self.spotlight, shown)
         for pane, timeline, highlight in zip(self.panes, self.timelines, self._highlights[1], strict=True):
             pane.set_spotlight(highlight)
             timeline.set_spotlight(highlight)

@@ -18,11 +18,11 @@ from ..control.session_jobs import SessionJobs
 from ..control.stage import Stage
 from ..control.start_moment import StartMoment, as_before, at_first_load
 from ..gpu.place import GPU, is_gpu
-from ..model.bookmark import Bookmark, History, Setup, without_texts
+from ..model.bookmark import Bookmark, History, Setup, without_edited_sources
 from ..model.playhead import Playhead
 from ..model.session import Selection, Session
 from ..model.settings import Settings, StoredSettings
-from ..model.visible_text import visible
+from ..model.visible_text import escape_controls
 from ..views.common.wording import coordinates_text
 from ..widgets.appearance import Look
 from ..widgets.command import LINE, Command, Commands
@@ -39,20 +39,20 @@ from .actions import (
     play_commands,
     view_commands,
 )
-from .by_hand import ByHand
+from .by_hand import ParameterScrub
 from .central_widget import CentralWidget
 from .colouring import Colouring
-from .editing.desk import EditingDesk, Places
+from .editing.desk import KernelEditing, WindowParts
 from .exercise.commands import allow_exercise, exercise_commands, offer_exercises
-from .exercise.desk import ExercisePlaces, Exercises
+from .exercise.desk import ExerciseController, ExerciseParts
 from .launch_questions import LaunchQuestions
 from .lecture.commands import allow, lecture_commands, offer_lectures
 from .lecture.lectures import Lectures
-from .lecture.lectures import Places as LecturePlaces
+from .lecture.lectures import WindowParts as LecturePlaces
 from .open_save import LECTURE_SUFFIX, FileOperations, usable_paths
-from .room import room_of
+from .room import read_room
 from .toolbar.toolbar import PANE_NAMES
-from .writing.desk import WritingDesk
+from .writing.desk import LectureAuthoring
 
 if TYPE_CHECKING:
     from ..charts.choice import Choice
@@ -89,7 +89,7 @@ class MainWindow(QMainWindow):
         self._timings: QWidget | None = None  # the timings window, once it was opened
         self.colouring = Colouring(self.stage, self.central, self.draw)
         # It continues as soon as the stage is settled; the slots connected before must run first.
-        self.by_hand = ByHand(self.stage, self._run, self.bookmark, self.history, self)
+        self.by_hand = ParameterScrub(self.stage, self._run, self.bookmark, self.history, self)
         central = self.central
         self.lectures = Lectures(
             LecturePlaces(self, central, central.foot, central.caption, self.notice, central.show_layout),
@@ -103,16 +103,16 @@ class MainWindow(QMainWindow):
         self.lectures.player.compiled_asked.connect(central.compiling.want_too)
         central.compiling.found.connect(self.lectures.player.take_compiled)
         self.presenting: Presenting | None = None  # created on first use
-        self.editing = EditingDesk(
+        self.editing = KernelEditing(
             self,
             self.stage,
-            Places(self.side.source, self.notice, central.body, central.show_tab),
+            WindowParts(self.side.source, self.notice, central.body, central.show_tab),
             self.look.theme,
             self.files,
             self.change_setups,
         )
-        self.exercises = Exercises(
-            ExercisePlaces(
+        self.exercises = ExerciseController(
+            ExerciseParts(
                 self, self.stage, self.side.source, self.notice, central.show_tab, central.share_side
             ),
             self.look,
@@ -122,7 +122,7 @@ class MainWindow(QMainWindow):
         )
         central.is_own = self._is_temporary
         self.editing.editing.is_aside = self.exercises.work.is_here
-        self.desk = WritingDesk(self, self.lectures, self.stage, self._screen, self.files.launch_of)
+        self.desk = LectureAuthoring(self, self.lectures, self.stage, self._screen, self.files.launch_of)
         self.notice.has_audience = self._has_audience
         self.lectures.player.changed.connect(self.notice.refresh)
         self.desk.writing_changed.connect(self.notice.refresh)
@@ -222,10 +222,10 @@ class MainWindow(QMainWindow):
 
     def record(self) -> None:
         """Open the dialog that renders the current window as a film or page."""
-        from .recording.opening import open_recording  # loaded on first use
+        from .recording.opening import open_render_dialog  # loaded on first use
 
-        places, room = (self.notice, self.files.folder), room_of(self.central)
-        open_recording(self, self.theme, self.stage, self._screen, *places, room, self.lectures.caption())
+        places, room = (self.notice, self.files.folder), read_room(self.central)
+        open_render_dialog(self, self.theme, self.stage, self._screen, *places, room, self.lectures.caption())
 
     def toggle_presenter(self) -> None:
         """Open the presenter's window, close it if it is in front, or raise it."""
@@ -447,7 +447,7 @@ class MainWindow(QMainWindow):
         if self.exercises.work.is_here():
             self.notice.error("An exercise cannot be copied as a command; save the picture instead.")
         else:
-            self.files.copy_command(self._screen(), room_of(self.central), self.theme.name, step)
+            self.files.copy_command(self._screen(), read_room(self.central), self.theme.name, step)
 
     def show_bookmark(self, mark: Bookmark, start: StartMoment | None = None) -> bool:
         """Restore the state of a bookmark; return False, with the reason shown, if one of its setups cannot be run."""
@@ -648,7 +648,7 @@ class MainWindow(QMainWindow):
             splitters=self.central.splitter_states(),
         )
         if problem:
-            print(visible(problem), file=sys.stderr)
+            print(escape_controls(problem), file=sys.stderr)
 
     def _lasting(self) -> Bookmark:
         """Return the bookmark to store, without panes if they show traces that cannot be opened again."""
@@ -660,7 +660,7 @@ class MainWindow(QMainWindow):
         missing = any(
             setup.file and session is None for setup, session in zip(mark.panes, shown, strict=False)
         )
-        mark = without_texts(mark)
+        mark = without_edited_sources(mark)
         if missing or any(self._is_temporary(setup.file) for setup in mark.panes if setup.file):
             return msgspec.structs.replace(mark, panes=(), selections=(), moment=None, focus=0)
         return mark

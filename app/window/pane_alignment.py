@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..model.session import Selection
-from ..views.memory.arrangement import Needs
+from ..views.memory.arrangement import PairedSpace
 from .panels.pane import Pane
 
 if TYPE_CHECKING:
@@ -61,9 +61,9 @@ def align_times(panes: Sequence[Pane], times: Sequence[MeasuredTime | None] | No
         pane.heading.keep_time_room(catalogued)
 
 
-def _together(needs: Sequence[Needs]) -> Needs:
+def _together(needs: Sequence[PairedSpace]) -> PairedSpace:
     """Combine the needs of panes with the same shapes into one that satisfies all."""
     left, right = max(need.left for need in needs), max(need.right for need in needs)
-    return Needs(
+    return PairedSpace(
         needs[0].shapes, left, right, any(need.tiles for need in needs), any(need.strip for need in needs)
     )

@@ -19,11 +19,11 @@ from typing import IO
 
 import msgspec
 
-from ...tracer.model.finding import counted
-from ...tracer.processes.json_streams import private_streams, sender
+from ...tracer.model.finding import count_noun
+from ...tracer.processes.json_streams import make_sender, private_streams
 from ...tracer.run.worker_client import Worker, WorkerError
 from ...tracer.storage.atomic_write import write_atomically
-from ..lecture.places import PlaceError
+from ..lecture.places import TimeAnchorError
 from ..widgets.widget_picture import PictureError, prepare_qt
 from .recording.files import check_kind, check_output
 from .recording.film import Film
@@ -43,15 +43,15 @@ from .recording.messages import (
 )
 from .recording.palette import Frame
 from .recording.pictures_file import image_of
-from .recording.recording import Recording
-from .recording.wanted import Wanted
+from .recording.recording import FilmRendering
+from .recording.wanted import FilmOptions
 from .replay.document import ReplayDocument
 from .replay.frames import Form
 from .replay.limits import ALL, check_bytes, check_moments
 from .replay.page import page_of
 from .replay.showing import cut, first_showing
-from .room import take_room
-from .unseen import unseen_window
+from .room import apply_room
+from .unseen import offscreen_window
 
 PAGE_PICTURE = 420, 350  # logical pixels of a page's pictures, small enough for a phone
 STEPS = 100  # progress messages at most
@@ -61,7 +61,7 @@ class _StoppedError(Exception):
     """The user has stopped a page that is being drawn."""
 
 
-class Recorder:
+class FilmRenderer:
     """Answers messages for one window, one after the other."""
 
     def __init__(
@@ -70,7 +70,7 @@ class Recorder:
         """Raises PictureError without a trace."""
         self._messages, self._send = messages, send
         self._worker = Worker()
-        self._window = unseen_window(self._worker, show.mark, None, Wanted().size, show.trusted)
+        self._window = offscreen_window(self._worker, show.mark, None, FilmOptions().size, show.trusted)
         self._room, self._caption = show.room, show.caption
         self._selections = list(self._window.stage.selections)
 
@@ -87,12 +87,12 @@ class Recorder:
         self._window.close()
         self._worker.close()
 
-    def _frames(self, wanted: Wanted, kind: Kind, rate: Fraction) -> WindowFrames:
+    def _frames(self, wanted: FilmOptions, kind: Kind, rate: Fraction) -> WindowFrames:
         check_size(kind, wanted.size, wanted.scale)
         stage = self._window.stage
         stage.selections[:] = self._selections
         film: Film = film_of(stage, wanted, rate)
-        return WindowFrames(self._window, film, wanted, partial(take_room, self._window.central, self._room))
+        return WindowFrames(self._window, film, wanted, partial(apply_room, self._window.central, self._room))
 
     def _answer(self, ask: Ask) -> None:
         """Send a preview frame, then an estimate of the file's size, unless a new message arrives."""
@@ -110,7 +110,7 @@ class Recorder:
         self._send(Preview(ask.number, picture, still.moment, film.seconds, film.frames))
         check_kind(kind)
         if self._messages.empty():
-            estimate = Recording(frames, kind, rate, ask.wanted.theme).outlook
+            estimate = FilmRendering(frames, kind, rate, ask.wanted.theme).outlook
             self._send(Expected(ask.number, estimate.text(), estimate.is_long))
 
     def _answer_page(self, ask: Ask) -> None:
@@ -123,10 +123,10 @@ class Recorder:
         picture = _scaled(frames.draw(still), ask.width)
         document = self._document(wanted)
         self._send(Preview(ask.number, picture, still.moment, frames.film.seconds, document.moments))
-        text = f"A page that any browser opens, with {counted(document.moments, 'moment')}"
+        text = f"A page that any browser opens, with {count_noun(document.moments, 'moment')}"
         self._send(Expected(ask.number, text, is_long=False))
 
-    def _document(self, wanted: Wanted) -> ReplayDocument:
+    def _document(self, wanted: FilmOptions) -> ReplayDocument:
         """Build the page for the current window without its pictures; raises PictureError."""
         stage, mark = self._window.stage, self._window.bookmark()
         sessions = tuple(session for session in stage.sessions if session is not None)
@@ -138,7 +138,7 @@ class Recorder:
         )
         try:
             showing = cut(first_showing(stage.setups, sessions, mark), begin, end)
-        except PlaceError as error:
+        except TimeAnchorError as error:
             raise PictureError(str(error)) from None
         document.add_step({"title": title}, showing, ALL)
         return document
@@ -169,7 +169,7 @@ class Recorder:
             ) from error
         self._send(Written(message.output))
 
-    def _look(self, wanted: Wanted) -> None:
+    def _look(self, wanted: FilmOptions) -> None:
         """Apply theme, text size, speed and caption."""
         look, bar = self._window.look, self._window.central.caption
         look.show(wanted.theme, wanted.text_size, look.theme.reduced_motion)
@@ -185,7 +185,7 @@ class Recorder:
         check_output(kind, path)
         rate = rate_for(kind, message.wanted.rate)
         self._look(message.wanted)
-        recording = Recording(self._frames(message.wanted, kind, rate), kind, rate, message.wanted.theme)
+        recording = FilmRendering(self._frames(message.wanted, kind, rate), kind, rate, message.wanted.theme)
         total = recording.outlook.frames
         reported = 0
         with closing(recording.write(path)) as written:
@@ -219,14 +219,14 @@ def _read(source: IO[bytes], messages: queue.Queue[Message | None]) -> None:
 def main() -> None:
     """Answer the parent process until it ends."""
     source, target = private_streams()
-    send = sender(target)
+    send = make_sender(target)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process handles it
     show = msgspec.json.decode(source.readline(), type=Show)
     messages: queue.Queue[Message | None] = queue.Queue()
     threading.Thread(target=_read, args=(source, messages), daemon=True).start()
     prepare_qt(show.scale)
     try:
-        Recorder(show, messages, send).run()
+        FilmRenderer(show, messages, send).run()
     except PictureError as error:
         send(Failed(str(error)))
         sys.exit(1)

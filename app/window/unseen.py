@@ -20,7 +20,7 @@ from .main_window import MainWindow
 from .start import application
 
 
-def unseen_window(
+def offscreen_window(
     worker: Worker,
     mark: Bookmark,
     start: StartMoment | None,

@@ -17,8 +17,8 @@ from PySide6.QtWidgets import QAbstractButton, QScrollArea, QWidget
 from ...tracer.storage.atomic_write import write_atomically
 from ..gpu.place import is_gpu
 from ..model.session import Selection, Session
-from ..model.visible_text import visible
-from ..views.common.drawing import LEFT, MIDDLE, clipped, write
+from ..model.visible_text import escape_controls
+from ..views.common.drawing import LEFT, MIDDLE, clipped, draw_text
 from ..views.common.wording import block_text, count_text, notice_text
 from ..views.warp.view import WarpView
 from ..widgets.vector_picture import PictureParts, is_vector_file, pdf_of, svg_of
@@ -287,6 +287,6 @@ class _Page:
         box = QRectF(0, 0, width, height)
         self._add(
             QRectF(left, top, width, height),
-            lambda painter: write(painter, box, visible(text), font, ink, LEFT | MIDDLE),
+            lambda painter: draw_text(painter, box, escape_controls(text), font, ink, LEFT | MIDDLE),
         )
         return height

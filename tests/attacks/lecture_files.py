@@ -81,9 +81,9 @@ CHUNKS = (
 
 def lectures() -> list[str]:
     """Return the texts of the shipped lectures."""
-    from tilescope.app.lecture.library import shipped
+    from tilescope.app.lecture.library import shipped_lectures
 
-    return [path.read_text("utf-8") for path in shipped()]
+    return [path.read_text("utf-8") for path in shipped_lectures()]
 
 
 def mutant(texts: list[str], number: int) -> tuple[str, bytes]:

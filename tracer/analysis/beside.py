@@ -9,7 +9,7 @@ T = TypeVar("T")
 MANY = 1 << 20  # accesses of a trace that deserve a second thread
 
 
-def begun(work: Callable[[], T], accesses: int) -> Callable[[], T]:
+def in_background(work: Callable[[], T], accesses: int) -> Callable[[], T]:
     """Start work in a thread if a trace has many accesses; return a function that waits for the result."""
     if accesses <= MANY:
         return work

@@ -15,7 +15,7 @@ from ..model.array_types import Ints, Mask
 from ..model.grouping import ascends, group_numbers, group_starts, offsets
 from ..model.trace import Op, Trace, is_poison, poison
 from .access_history import AccessHistory, BufferCells, TimedAccesses
-from .beside import begun
+from .beside import in_background
 from .requests import Requests
 
 NOWHERE, INTO_SHARED, INTO_RESULT = 0, 1, 2  # destination of a loaded element
@@ -405,9 +405,9 @@ def _by_phase(elements: Ints, phases: NDArray[np.unsignedinteger]) -> TouchedEle
     return TouchedElements(positions - shift[group_numbers(first, len(positions))], present, first)
 
 
-def destinations_beside(trace: Trace) -> Callable[[], LoadDestinations]:
+def destinations_in_background(trace: Trace) -> Callable[[], LoadDestinations]:
     """Start to find the destinations of a trace's loads, in a thread if it is large; return a function that waits."""
-    return begun(partial(LoadDestinations, trace), len(trace))
+    return in_background(partial(LoadDestinations, trace), len(trace))
 
 
 def contents_of(

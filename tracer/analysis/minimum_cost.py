@@ -114,7 +114,7 @@ def _has_rule(trace: Trace, requests: Requests, rule: int) -> Mask:
     return matches
 
 
-def wasted_of(trace: Trace, requests: Requests) -> tuple[Ints, Ints]:
+def compute_waste(trace: Trace, requests: Requests) -> tuple[Ints, Ints]:
     """Compute (sectors, wavefronts) of each request beyond the minimum."""
     costs = request_costs_of(trace, requests)
     # Elements that cross a sector's border may share fewer sectors than their size suggests: clip at 0.
@@ -146,7 +146,7 @@ def _distinct(trace: Trace, requests: Requests, chosen: Ints) -> Ints:
     return distinct
 
 
-def once_each(trace: Trace, requests: Requests, wanted: Mask) -> Ints:
+def one_access_per_element(trace: Trace, requests: Requests, wanted: Mask) -> Ints:
     """List one access (row of the trace) for each element that each wanted request touches, by request."""
     rows = requests.accesses.of(np.flatnonzero(wanted))
     span = int(trace.index.max(initial=0)) + 1

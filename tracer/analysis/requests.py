@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from ..model.array_types import AnyInts, Ints
 from ..model.grouping import offsets, stable_order
 from ..model.trace import Op, Trace
-from .beside import begun
+from .beside import in_background
 from .display_clock import phase_counts
 from .request_cost import costs_of
 from .request_order import OrderedRequests, Runs, ordered_requests
-from .warp_exchanges import WarpExchanges, no_exchanges, timed
+from .warp_exchanges import WarpExchanges, no_exchanges, with_moments
 
 MANY = 1 << 14  # requests processed at once in simple steps, so that other threads get the GIL
 NEVER = np.iinfo(np.int64).max  # a moment
@@ -151,8 +151,8 @@ def requests_of(trace: Trace) -> Requests:
     if not len(trace):
         return _no_requests(trace)
     ordered = ordered_requests(trace)
-    costs = begun(partial(_costs, trace, ordered), len(trace))
-    moment, exchanges = timed(trace, ordered)
+    costs = in_background(partial(_costs, trace, ordered), len(trace))
+    moment, exchanges = with_moments(trace, ordered)
     spans = _spans(trace, *_merge_exchanges(trace, ordered.runs, moment, exchanges))
     by_moment = stable_order(moment)
     accesses, columns = _reorder(trace, ordered, by_moment)

@@ -83,7 +83,7 @@ def no_exchanges() -> WarpExchanges:
     return WarpExchanges(none, none, none, none, none, np.zeros(1, np.int64), none, none)
 
 
-def timed(trace: Trace, ordered: OrderedRequests) -> tuple[Ints, WarpExchanges]:
+def with_moments(trace: Trace, ordered: OrderedRequests) -> tuple[Ints, WarpExchanges]:
     """Compute the moment of each request, and the exchanges with their moments: each exchange has a separate one.
 
     An exchange comes after the requests that its lanes made before the last of them arrived.

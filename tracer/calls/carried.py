@@ -24,7 +24,7 @@ import numpy as np
 from msgspec import Struct
 
 from ..model.launch import Schedule
-from ..type_inference.live_kernel import ATTRIBUTE_OPS, MOST, Describer, dtype_of, question_of_call
+from ..type_inference.live_kernel import ATTRIBUTE_OPS, MAX_DESCRIBED, Describer, dtype_of, question_of_call
 from ..type_inference.question import (
     ArrayContent,
     Function,
@@ -38,7 +38,7 @@ from ..type_inference.question import (
 )
 from .call import Argument, ArgumentTuple, Call, CallError
 from .configured import ConfiguredKernel
-from .memories import Memories, check_array, order_of
+from .memories import Memories, check_array, contiguous_order
 
 CUDA = "numba.cuda"
 
@@ -228,7 +228,7 @@ def _with_article(noun: str) -> str:
 
 def _question_for_numba(configured: ConfiguredKernel, arguments: Sequence[Any]) -> Question | None:
     """Build the question for Numba's compiler, None if a GPU's compiler has accepted the kernel already."""
-    if configured.signatures or len(arguments) > MOST:
+    if configured.signatures or len(arguments) > MAX_DESCRIBED:
         return None
     options = getattr(configured.kernel, "targetoptions", None) or {}
     stand_in = SimpleNamespace(fn=configured.function, targetoptions=options)
@@ -239,7 +239,7 @@ def _host_equivalent(value: Any) -> Any:
     """Replace a device array by a host array of the same type."""
     on_device = hasattr(type(value), "copy_to_host") and not isinstance(value, np.ndarray)
     if on_device and not isinstance(getattr(value, "_ary", None), np.ndarray):
-        if order := order_of(value):
+        if order := contiguous_order(value):
             return np.zeros((2,) * value.ndim, value.dtype, order=order)
         return np.zeros((4,) * value.ndim, value.dtype)[(slice(None, None, 2),) * value.ndim]
     return tuple(map(_host_equivalent, value)) if type(value) is tuple else value

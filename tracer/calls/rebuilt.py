@@ -13,20 +13,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..simulator.host.arrays import over
+from ..simulator.host.arrays import device_view
 from ..type_inference.question import ArrayContent, Function, Library, Value
-from ..type_inference.rebuilt_kernel import Maker, dtype_from
-from .call import Argument, ArgumentTuple, ArrayPlace, Call, memory_file
+from ..type_inference.rebuilt_kernel import KernelBuilder, dtype_from
+from .call import Argument, ArgumentTuple, ArrayArgument, Call, memory_file
 
 MAX_KEPT_KERNELS = 64  # kernels that are kept, so that a repeated call is not rebuilt
 _kernels: OrderedDict[bytes, Any] = OrderedDict()
 
 
-class _Maker(Maker):
+class _Maker(KernelBuilder):
     runs = True
 
     def value(self, value: Value) -> Any:
-        """Rebuild a described value; raises NotRebuilt for a value that is not available here."""
+        """Rebuild a described value; raises NotRebuiltError for a value that is not available here."""
         if isinstance(value, ArrayContent):
             order = value.layout
             elements = np.frombuffer(value.data, dtype_from(value.dtype))
@@ -37,7 +37,7 @@ class _Maker(Maker):
 
 
 def kernel_of(call: Call) -> Any:
-    """Rebuild a call's kernel for the simulator; raises NotRebuilt."""
+    """Rebuild a call's kernel for the simulator; raises NotRebuiltError."""
     key = call.kernel_key()
     if key not in _kernels:
         _kernels[key] = _rebuild(call)
@@ -59,7 +59,7 @@ def _rebuild(call: Call) -> Any:
     return cuda.jit(*declared, debug=call.debug)(function)
 
 
-def cuda_signature(maker: Maker, types: tuple[Value, ...]) -> Any:
+def cuda_signature(maker: KernelBuilder, types: tuple[Value, ...]) -> Any:
     """Return the signature of a kernel that takes arguments of these types."""
     from numba import types as numba_types
 
@@ -92,14 +92,14 @@ class Arguments:
             memory.view(np.uint8).tofile(memory_file(self._folder, number))
 
     def _argument(self, argument: Argument) -> Any:
-        if isinstance(argument, ArrayPlace):
+        if isinstance(argument, ArrayArgument):
             return self._rebuild_array(argument)
         if isinstance(argument, ArgumentTuple):
             items = map(self._argument, argument.items)
             return namedtuple(argument.name, argument.fields)(*items) if argument.fields else tuple(items)
         return self._maker.value(argument)
 
-    def _rebuild_array(self, argument: ArrayPlace) -> Any:
+    def _rebuild_array(self, argument: ArrayArgument) -> Any:
         from numba import cuda
 
         owner, dtype = self._memories[argument.memory], dtype_from(argument.dtype)
@@ -111,7 +111,7 @@ class Arguments:
         if argument.kind == "record":
             return ary[()]
         if argument.kind == "device":
-            return over(ary)
+            return device_view(ary)
         ary.flags.writeable = not argument.readonly
         # A read-only array gets no results back.
         transfer = argument.transfer or ("In" if argument.readonly else "")

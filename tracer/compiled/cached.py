@@ -14,7 +14,7 @@ import numba
 from .quick_compiler import PartCompiler
 
 
-def cached(function: Callable[..., Any], *other_files: str) -> Any:
+def compile_cached(function: Callable[..., Any], *other_files: str) -> Any:
     """Compile a function with numba, without the GIL, and keep it on disk if numba finds a cache folder.
 
     Numba invalidates a cached function only when the function's own file has changed, not the files of the
@@ -25,11 +25,11 @@ def cached(function: Callable[..., Any], *other_files: str) -> Any:
     except RuntimeError:
         return numba.njit(nogil=True)(function)
     with suppress(AttributeError):  # a numba that caches compiled code in another way
-        compiled._cache._cache_file._source_stamp = version(other_files)
+        compiled._cache._cache_file._source_stamp = engine_version(other_files)
     return compiled
 
 
-def part(function: Callable[..., Any], *, inlined: bool = False) -> Any:
+def compile_with_callers(function: Callable[..., Any], *, inlined: bool = False) -> Any:
     """Mark a function that is compiled with each of its callers, and cached only with them.
 
     Numba would also generate code for the function itself, and optimise it again in each caller on the way.
@@ -39,7 +39,7 @@ def part(function: Callable[..., Any], *, inlined: bool = False) -> Any:
 
 
 @lru_cache
-def version(other_files: tuple[str, ...] = ()) -> str:
+def engine_version(other_files: tuple[str, ...] = ()) -> str:
     """Compute a hash of the engine's files and of some other files."""
     files = [*engine_files(), *map(Path, other_files)]
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()

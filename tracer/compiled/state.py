@@ -45,7 +45,7 @@ ROW = np.dtype([("index", "<i8"), ("key", "<u4"), ("context", "<u4"), ("value", 
 ROW_BYTES, KEY_AT, CONTEXT_AT, VALUE_AT = ROW.itemsize, 8, 12, 16
 # Room for phases of blocks, besides those of the resident blocks, and for arrivals at barriers, until rows are emptied.
 MAX_PHASES = MAX_ARRIVALS = 1 << 14
-MOST_TURNS = 100_000_000  # accesses of a launch that threads may make in turns: about ten seconds
+MAX_TURNS = 100_000_000  # accesses of a launch that threads may make in turns: about ten seconds
 IDLE_PHASES = 4096  # phases without an access after which a block may never end
 MAX_INDICES = 8  # of an access outside its array
 
@@ -103,8 +103,8 @@ class Word(IntEnum):
     # Turns of threads, see scheduler/turns.py.
     SCHEDULE = auto()  # an `Order`
     THREADS = auto()  # of a block
-    PLACES = auto()  # address of the slots of the resident blocks' threads, PLACE_WORDS each
-    SEATS = auto()  # address of the slots of the resident blocks, SEAT_WORDS each
+    PLACES = auto()  # address of the slots of the resident blocks' threads, THREAD_SLOT_WORDS each
+    SEATS = auto()  # address of the slots of the resident blocks, BLOCK_SLOT_WORDS each
     WARPS = auto()  # address of their warps, WARP_WORDS each
     WARPS_OF_BLOCK = auto()  # number of warps in each block
     SEAT = auto()  # number of the current block's slot, or -1
@@ -152,7 +152,7 @@ class Word(IntEnum):
     INTAKE = auto()
 
 
-class PlaceWord(IntEnum):
+class ThreadSlot(IntEnum):
     """Indices of the words in the slot of a resident block's thread."""
 
     THREAD = 0
@@ -265,7 +265,7 @@ class ArrivalWord(IntEnum):
     OF_WARP = auto()  # 1 at a warp operation or a fence
 
 
-class SeatWord(IntEnum):
+class BlockSlot(IntEnum):
     """Indices of the words in the slot of a resident block."""
 
     BLOCK = 0
@@ -292,7 +292,7 @@ class WarpWord(IntEnum):
     MEETS = auto()  # lanes that wait for other lanes of their warp
 
 
-PLACE_WORDS, SEAT_WORDS, WARP_WORDS = 24, 16, 4  # complete cache lines, or parts of one
+THREAD_SLOT_WORDS, BLOCK_SLOT_WORDS, WARP_WORDS = 24, 16, 4  # complete cache lines, or parts of one
 TWISTER_WORDS = 624
 
 

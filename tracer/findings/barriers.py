@@ -16,7 +16,7 @@ from ..analysis.grid_barriers import grid_epochs
 from ..analysis.kernel_structure import suites_at
 from ..analysis.requests import Requests
 from ..model.array_types import Ints
-from ..model.finding import Finding, Place, block_text, coordinates_text, counted, line_text
+from ..model.finding import Finding, RelatedPlace, block_text, coordinates_text, count_noun, line_text
 from ..model.trace import GRID_SCOPE, Op, Trace
 from ..races.missed_barriers import MissedBarriers, first_sites
 
@@ -70,7 +70,7 @@ def _grid_missed(trace: Trace, requests: Requests, arrival: int, missing: Ints) 
     site, block, thread = (int(c[arrival]) for c in (barriers.site, barriers.block, barriers.thread))
     remedy = "let every block of the grid come to it"
     message = (
-        f"{counted(len(missing), 'block')} never {_verb(len(missing), 'come')} to the grid's barrier on "
+        f"{count_noun(len(missing), 'block')} never {_verb(len(missing), 'come')} to the grid's barrier on "
         f"{line_text(trace, site)}, first {block_text(trace, int(missing[0]))}, so a GPU waits for ever; {remedy}."
     )
     moment = _end_of(trace, requests, block, int(barriers.phase[arrival]))
@@ -89,7 +89,7 @@ def _two_barriers(trace: Trace, requests: Requests, arrivals: Ints, site: int, o
     count = len(np.unique(trace.thread_numbers(barriers.block[arrivals], barriers.thread[arrivals])))
     remedy = "let all threads of the block come to one and the same barrier"
     message = (
-        f"{counted(count, 'thread')} {_verb(count, 'wait')} at the barrier on "
+        f"{count_noun(count, 'thread')} {_verb(count, 'wait')} at the barrier on "
         f"{line_text(trace, other)} while others of the block wait at that on {line_text(trace, site)}, first in "
         f"{block_text(trace, block)}, which no GPU promises to sort out; {remedy}."
     )
@@ -118,9 +118,7 @@ def _missed(trace: Trace, requests: Requests, missed: MissedBarriers, chosen: In
         f"returned before the barrier on {line_text(trace, site)} that {others}, which a GPU lets pass, "
         "and as far as is seen the others need nothing of theirs"
     )  # fmt: skip
-    message = (
-        f"{counted(len(chosen), 'thread')} {deed}, first {thread_name}; {'' if matters else 'else '}{remedy}."
-    )
+    message = f"{count_noun(len(chosen), 'thread')} {deed}, first {thread_name}; {'' if matters else 'else '}{remedy}."
     return Finding(
         "barrier", "error" if ran_on else "warning" if matters else "note", message, remedy, len(chosen), (site,),
         _rows_of(trace, missed, chosen), (), ((block, waiting), (block, thread)),
@@ -137,7 +135,7 @@ def _stored_to_shared(trace: Trace, missed: MissedBarriers, chosen: Ints) -> boo
     return bool(missing[trace.block_positions(trace.block[rows]), trace.thread[rows]].any())
 
 
-def returns_told_once(findings: Sequence[Finding], trace: Trace, missed: MissedBarriers) -> list[Finding]:
+def merge_return_warnings(findings: Sequence[Finding], trace: Trace, missed: MissedBarriers) -> list[Finding]:
     """Merge the warning about threads that returned before a barrier into the errors that they caused.
 
     Such an error is a read of shared memory that the returned threads left unwritten.
@@ -148,8 +146,8 @@ def returns_told_once(findings: Sequence[Finding], trace: Trace, missed: MissedB
     if not blamed or not warnings:
         return list(findings)
     count, sites = int(returned.sum()), [site for warning in warnings for site in warning.sites]
-    cause_text = f"{counted(count, 'thread')} returned before the barrier on {line_text(trace, sites[0])}"
-    places = tuple(sorted({Place("", trace.sites[site].line) for site in sites[1:]}))
+    cause_text = f"{count_noun(count, 'thread')} returned before the barrier on {line_text(trace, sites[0])}"
+    places = tuple(sorted({RelatedPlace("", trace.sites[site].line) for site in sites[1:]}))
     return [
         replace(
             finding, remedy=STAY, cause=STAY, also=(*finding.also, *places),

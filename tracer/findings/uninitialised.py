@@ -18,9 +18,9 @@ from ..analysis.grid_barriers import grid_epochs
 from ..analysis.kernel_structure import called_name, is_statement
 from ..analysis.overlap import UnitAccesses, block_ranges, dense_keys, overlapping_buffers, unit_accesses
 from ..analysis.requests import Requests
-from ..dataflow.load_uses import goes_nowhere
+from ..dataflow.load_uses import find_unused_loads
 from ..model.array_types import Ints, Mask
-from ..model.finding import Finding, access_element, counted, line_text, thread_text
+from ..model.finding import Finding, access_element, count_noun, line_text, thread_text
 from ..model.launch import Array, decode
 from ..model.trace import ALIAS_SEPARATOR, Op, Trace, poison
 from ..races.conflicting_accesses import WritersByKey
@@ -54,7 +54,7 @@ def uninitialised_findings(trace: Trace, requests: Requests) -> list[Finding]:
 def _is_unused(trace: Trace, rows: Ints) -> Mask:
     """Find the loads whose value nothing depends on."""
     accesses = (trace.site[rows], trace.block[rows], trace.thread[rows], trace.steps_of(rows))
-    unused: Mask = (trace.op[rows] == Op.LOAD) & goes_nowhere(trace, *accesses)
+    unused: Mask = (trace.op[rows] == Op.LOAD) & find_unused_loads(trace, *accesses)
     return unused
 
 
@@ -192,7 +192,7 @@ def _finding(trace: Trace, requests: Requests, rows: Ints, later: Mask) -> Findi
     qualifier = "wrote before" if later[0] else "ever wrote"
     action = "read" if trace.op[first] == Op.LOAD else "update"
     message = (
-        f"{counted(count, action)} of {buffer.name} on {line_text(trace, site)} {'gets' if count == 1 else 'get'} "
+        f"{count_noun(count, action)} of {buffer.name} on {line_text(trace, site)} {'gets' if count == 1 else 'get'} "
         f"what the {buffer.space} memory happened to hold, first {thread_text(trace, first, block=True)} at "
         f"{access_element(trace, first)}, which no thread {qualifier}; {remedy}."
     )

@@ -29,7 +29,7 @@ PLAIN = 0  # no transposition, and the default arithmetic without TF32
 Multiply = Callable[[], None]
 
 
-class NoCublas(Exception):
+class CublasError(Exception):
     """cuBLAS is missing, or does not work with this driver."""
 
 
@@ -59,7 +59,7 @@ def _products(gpu: Gpu, real: Real) -> Iterator[Peak]:
                 suffix = ", TF32 off" if real == "float32" else ""
                 name = ROUTINES[real].removeprefix("cublas")[:5].upper()
                 yield Peak(real, "cublas", f"product {size}, cuBLAS {cublas.version} {name}{suffix}", rate)
-    except NoCublas:
+    except CublasError:
         pass  # the usual case; the other kernel follows
     if rate := _rate(matrices, own_product(matrices)):
         yield Peak(real, "cuda-c", f"product {size}, {OWN.file}", rate)
@@ -122,7 +122,7 @@ def own_product(matrices: Matrices) -> Multiply:
 
 
 class Cublas:
-    """cuBLAS on the GPU's stream; raises NoCublas, also when used."""
+    """cuBLAS on the GPU's stream; raises CublasError, also when used."""
 
     def __init__(self, gpu: Gpu) -> None:
         self._library = _library()
@@ -164,7 +164,7 @@ class Cublas:
     def _call(self, name: str, *arguments: Any) -> None:
         status = getattr(self._library, name)(*arguments)
         if status:
-            raise NoCublas(f"{name} returned {status}")
+            raise CublasError(f"{name} returned {status}")
 
 
 def _library() -> ctypes.CDLL:
@@ -173,4 +173,4 @@ def _library() -> ctypes.CDLL:
 
         return ctypes.CDLL(load_nvidia_dynamic_lib("cublas").abs_path)
     except (ImportError, RuntimeError, OSError) as error:
-        raise NoCublas(str(error)) from error
+        raise CublasError(str(error)) from error

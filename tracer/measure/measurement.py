@@ -219,7 +219,7 @@ def _rank(count: int, tail: float) -> int:
     return k
 
 
-def recorded() -> tuple[Path, ...]:
+def recorded_measurements() -> tuple[Path, ...]:
     """List the measurement files that ship with Tilescope, by name."""
     return tuple(sorted((ROOT / "resources" / "measurements").glob("*.json"), key=lambda path: path.stem))
 

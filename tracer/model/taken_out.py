@@ -13,7 +13,7 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 BLOCKS = (ast.For, ast.While, ast.With, ast.Try, ast.Match, ast.AsyncFor, ast.AsyncWith)
 
 
-class TakenOutError(ValueError):
+class SkippedLineError(ValueError):
     """A line that can't be skipped; the text is one sentence."""
 
 
@@ -21,7 +21,7 @@ def without_lines(source: str, lines: Iterable[int]) -> str:
     """Return a file's text without the statements that begin on these lines (from 1), with the same number of lines.
 
     `pass` replaces a statement. Of an `if` only the condition is removed, so that its body always runs.
-    Raises TakenOutError for a line without a statement, and for one that others need.
+    Raises SkippedLineError for a line without a statement, and for one that others need.
     """
     chosen = sorted(set(lines))
     if not chosen:
@@ -35,25 +35,25 @@ def without_lines(source: str, lines: Iterable[int]) -> str:
     return "".join(rows)
 
 
-def why_it_stays(source: str, line: int) -> str:
+def skip_refusal(source: str, line: int) -> str:
     """Return the sentence that explains why a line can't be skipped, "" if it can."""
     try:
         _replacement(source, line)
-    except TakenOutError as error:
+    except SkippedLineError as error:
         return str(error)
     return ""
 
 
 def first_line(source: str, line: int) -> int:
-    """Return the first line of the statement that is skipped with a line; raises TakenOutError if none can be."""
+    """Return the first line of the statement that is skipped with a line; raises SkippedLineError if none can be."""
     return _replacement(source, line)[0]
 
 
-def lines_that_go(source: str, line: int) -> range:
+def statement_lines(source: str, line: int) -> range:
     """Return all lines of the statement that is skipped with a line; only that line if it can't be skipped."""
     try:
         first, last, _ = _replacement(source, line)
-    except TakenOutError:
+    except SkippedLineError:
         return range(line, line + 1)
     return range(first, last + 1)
 
@@ -77,22 +77,22 @@ def _waits(node: ast.stmt) -> bool:
 
 
 def _replacement(source: str, line: int) -> tuple[int, int, str]:
-    """Return the first and last line to skip, and their replacement; raises TakenOutError."""
+    """Return the first and last line to skip, and their replacement; raises SkippedLineError."""
     statements = _by_line(source).get(line, ())
     if not statements:
-        raise TakenOutError(f"Line {line} has no statement to skip.")
+        raise SkippedLineError(f"Line {line} has no statement to skip.")
     if len(statements) > 1:
-        raise TakenOutError(f"Line {line} has several statements; put each on a separate line first.")
+        raise SkippedLineError(f"Line {line} has several statements; put each on a separate line first.")
     node = statements[0]
     if isinstance(node, DEFINITIONS):
-        raise TakenOutError(f"Line {line} begins a function and can't be skipped; skip the lines in it.")
+        raise SkippedLineError(f"Line {line} begins a function and can't be skipped; skip the lines in it.")
     if isinstance(node, BLOCKS):
-        raise TakenOutError(
+        raise SkippedLineError(
             f"Line {line} begins a block and can't be skipped; skip the lines in it one by one."
         )
     if isinstance(node, ast.If) and node.body[0].lineno > node.lineno:
         if source.splitlines()[node.lineno - 1].lstrip().startswith("elif"):
-            raise TakenOutError(
+            raise SkippedLineError(
                 f"Line {line} is a further condition and can't be skipped; skip the lines below it."
             )
         return node.lineno, max(node.lineno, _first_inside(node) - 1), "if True:"

@@ -20,7 +20,7 @@ from ..analysis.overlap import UnitAccesses, dense_keys, overlapping_buffers
 from ..model.array_types import Ints, Mask
 from ..model.trace import FENCE_BLOCK, WARP, Op, Trace
 from .candidates import candidates_of
-from .conflicting_accesses import Race, UnorderedAccesses, conflicting, merged, races_in
+from .conflicting_accesses import Race, UnorderedAccesses, conflicting, merge_races, races_in
 from .happens_before import happens_before_races, needs_happens_before
 from .missed_barriers import MissedBarriers
 
@@ -41,7 +41,7 @@ def races_of(trace: Trace, missed: MissedBarriers) -> list[Race]:
             find = _by_happens_before if needs_happens_before(trace, group) else _by_phases
             for race in find(trace, candidates, missed):
                 key = (race.buffer, race.sites)
-                races[key] = merged(races[key], race) if key in races else race
+                races[key] = merge_races(races[key], race) if key in races else race
     wrong = {(race.buffer, site) for race in races.values() if race.harmful for site in race.sites}
     return [
         race

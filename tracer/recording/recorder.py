@@ -23,7 +23,7 @@ from ..model.trace import (
     nothing_outside,
 )
 from ..model.user_code import Code, LibraryCode, running_code
-from .bytecode_positions import called_name, position, result_unused
+from .bytecode_positions import called_name, is_result_unused, position
 from .warp_operations import ConvergingLanes, MaskFaults, Participants, lanes
 
 CHUNK = 1 << 14
@@ -33,7 +33,7 @@ COLUMNS = ("block", "thread", "phase", "op", "buffer", "site", "index", "value")
 _DATES = (np.datetime64, np.timedelta64)
 
 
-class TooLarge(Exception):
+class TooManyAccessesError(Exception):
     """A single block makes more accesses than fit the cap, so that they can't even be counted."""
 
 
@@ -44,7 +44,7 @@ class Recorder:
     `flush` after CHUNK accesses. Contexts identify (block, thread, phase).
 
     Beyond `limit` rows, the rows of the finished blocks are kept. `count` is called with the rows of each further set
-    of finished blocks, which are then dropped. If too many rows of running blocks wait to be counted, TooLarge is
+    of finished blocks, which are then dropped. If too many rows of running blocks wait to be counted, TooManyAccessesError is
     raised. With `to_the_end` they are counted phase by phase instead. A phase that is too large is counted in pieces
     (`in_pieces`), each with separate requests.
     """
@@ -168,7 +168,7 @@ class Recorder:
 
     def close(self) -> None:
         """Flush the log, and count the remaining rows if capped; rows of unfinished blocks are dropped."""
-        with suppress(TooLarge):
+        with suppress(TooManyAccessesError):
             self.flush()
         if self.capped:
             self._count_finished()
@@ -234,7 +234,7 @@ class Recorder:
             self._count_finished()
             if sum(len(c["op"]) for c in self.pending) > limit:
                 if not self.to_the_end:
-                    raise TooLarge
+                    raise TooManyAccessesError
                 self._count_running(limit)
 
     def _count_running(self, limit: int) -> None:
@@ -312,7 +312,7 @@ class Recorder:
         if key not in self._site_numbers:
             self._site_numbers[key] = len(self.sites)
             self.sites.append(_site(code, line, column))
-            unused = kind == Op.ATOMIC and result_unused(user_code, instruction)
+            unused = kind == Op.ATOMIC and is_result_unused(user_code, instruction)
             unused = unused and called_name(user_code, instruction) not in NEVER_REDUCED
             self._site_ops.append(Op.REDUCTION if unused else Op.ATOMIC)
         return self._site_numbers[key]

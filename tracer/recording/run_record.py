@@ -178,6 +178,6 @@ def resident_blocks(schedule: Schedule, resident: int | None, threads: int) -> i
     return max(1, RESIDENT_THREADS // threads) if resident is None else max(1, resident)
 
 
-def most_rows(memory: int) -> int:
+def max_rows(memory: int) -> int:
     """Return the number of accesses that fit in this many bytes of memory."""
     return max(1, memory // ROW_BYTES)

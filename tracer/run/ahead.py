@@ -15,7 +15,7 @@ from ...kernels.scenarios.catalogue import find
 from ..model.launch import Launch
 from ..model.plan import launch_of
 from ..recording.kernel_loader import kernel_file
-from .endless import ended_if_endless
+from .endless import stop_if_endless
 from .engine import run
 
 PATIENCE = 1.0  # seconds that the import of a kernel's file may take
@@ -69,11 +69,11 @@ def _small_launch() -> Launch:
 
 def _is_cached(launch: Launch) -> bool:
     """Return True if a launch needs no compilation, or can't be compiled."""
-    from ..compiled.driver.engine import is_kernel_kept
+    from ..compiled.driver.engine import is_kernel_cached
 
     try:
-        with ended_if_endless(kernel_file(launch), launch.source, PATIENCE):
-            return is_kernel_kept(launch)
+        with stop_if_endless(kernel_file(launch), launch.source, PATIENCE):
+            return is_kernel_cached(launch)
     except BaseException:  # noqa: BLE001  # a kernel's file may raise anything
         return True
 
@@ -81,7 +81,7 @@ def _is_cached(launch: Launch) -> bool:
 def _compile(launch: Launch, *, keep: bool) -> None:
     from ..compiled.driver.engine import compile_kernel
 
-    with ended_if_endless(kernel_file(launch), launch.source, PATIENCE):
+    with stop_if_endless(kernel_file(launch), launch.source, PATIENCE):
         compile_kernel(launch, keep=keep)
 
 

@@ -35,7 +35,7 @@ _BUSY_MODULES = ("importlib.", "numba.core.")  # while their code runs, the kern
 Report = Callable[[int, int], None]
 
 
-class NotEnded(KeyboardInterrupt):
+class EndlessLaunchError(KeyboardInterrupt):
     """A launch was stopped because it seems endless: one sentence, with its file and line.
 
     It is a KeyboardInterrupt, which both engines let through, and not an error of the kernel.
@@ -101,7 +101,7 @@ class LaunchWatch:
         return self._bounds.memory < math.inf and resident_memory() - self._memory > self._bounds.memory
 
     def look(self, number: int, frame: FrameType | None) -> None:
-        """Check this thread's progress, as a signal handler; raises NotEnded beyond the bounds."""
+        """Check this thread's progress, as a signal handler; raises EndlessLaunchError beyond the bounds."""
         if self.is_over:
             return
         position, compiled, accesses = self._position(frame)
@@ -124,7 +124,9 @@ class LaunchWatch:
 
     def _stop(self, text: str, position: tuple[str, int], compiled: bool) -> NoReturn:
         seconds = time.monotonic() - self._since
-        raise NotEnded(f"{text} {seconds:.0f} s; {self._location_text(position, compiled)}.", *position)
+        raise EndlessLaunchError(
+            f"{text} {seconds:.0f} s; {self._location_text(position, compiled)}.", *position
+        )
 
     def _position(self, frame: FrameType | None) -> tuple[tuple[str, int] | None, bool, int]:
         """Return the kernel's current (file, line) or None, whether it runs compiled, and its accesses so far."""
@@ -167,8 +169,8 @@ def resident_memory() -> int:
 
 
 @contextmanager
-def ended_if_endless(file: str, source: str, patience: float | None) -> Iterator[Report]:
-    """Context manager that raises NotEnded if the launch in it seems endless; yields a callback for ended blocks.
+def stop_if_endless(file: str, source: str, patience: float | None) -> Iterator[Report]:
+    """Context manager that raises EndlessLaunchError if the launch in it seems endless; yields a callback for ended blocks.
 
     file: the kernel's file. patience: seconds, None for no limit. It does nothing outside the main thread.
     """
@@ -180,7 +182,7 @@ def ended_if_endless(file: str, source: str, patience: float | None) -> Iterator
         return
     stop = threading.Event()
     thread = threading.Thread(target=_check_periodically, args=(watch, stop), daemon=True)
-    with looking(watch):
+    with check_on_signal(watch):
         thread.start()
         try:
             yield watch.report
@@ -196,7 +198,7 @@ def _check_periodically(watch: LaunchWatch, stop: threading.Event) -> None:
 
 
 @contextmanager
-def looking(watch: LaunchWatch, *, interrupts: bool = False) -> Iterator[None]:
+def check_on_signal(watch: LaunchWatch, *, interrupts: bool = False) -> Iterator[None]:
     """Context manager that installs the watch's signal handlers; only in the main thread.
 
     interrupts: whether Ctrl+C raises InterruptedLaunch instead of KeyboardInterrupt.

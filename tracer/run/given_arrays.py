@@ -6,7 +6,7 @@ from typing import Any
 
 from ..model.launch import Launch
 from ..model.trace import Trace
-from ..simulator.numba_patch import recording_of, refusal_of_launch, refused_kernel
+from ..simulator.numba_patch import record_launch, refusal_of_launch, refused_kernel
 from .own_builtins import own_builtins
 from .program_launch import ProgramLaunch
 
@@ -20,7 +20,7 @@ def run_on(launch: Launch, kernel: Any, arguments: list[Any], names: tuple[str, 
     if refusal is not None:
         raise refused_kernel(kernel.fn.__name__, refusal)
     attempt = ProgramLaunch()
-    with own_builtins(), recording_of(launch, names, perform=attempt.choose):
+    with own_builtins(), record_launch(launch, names, perform=attempt.choose):
         kernel[launch.grid, launch.block, 0, launch.shared_bytes](*arguments)
     assert attempt.trace is not None, "a launch leaves a trace"
     return attempt.trace

@@ -21,7 +21,7 @@ from ..model.notebook_cells import cell_of, with_definitions
 from ..simulator.host.after_import import after_import
 from ..simulator.host.lacking import say_once
 from ..simulator.quick_imports import without_collections, without_driver
-from .launch_size import LaunchRefused, check_size, is_too_large, sampled_blocks, sampling_notice
+from .launch_size import LaunchRefusedError, check_size, choose_sample_blocks, is_too_large, sampling_notice
 from .long_launch import InterruptedLaunch, LaunchTimeoutError, LongLaunches
 from .own_builtins import own_builtins
 
@@ -104,7 +104,7 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
     def launch(kernel: Any, arguments: tuple[Any, ...]) -> Any:
         if options.refuse_too_large:
             check_limits(kernel.fn.__name__, kernel.grid_dim, kernel.block_dim, kernel.dynshared_size)
-        launch_data = sample(launch_of_call(kernel, arguments, options))
+        launch_data = sample(describe_launch(kernel, arguments, options))
         options.begins(launch_data)
         if options.launched:
             options.launched(kernel, arguments)
@@ -124,7 +124,9 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
         with (
             attempt.bounded(launch_data, perform, options.patience, leave) as bounded,
             launches.watched(kernel.fn.__name__, bounded.look) as long,
-            numba_patch.recording_of(launch_data, names, both(long.report, bounded.ended), bounded.perform),
+            numba_patch.record_launch(
+                launch_data, names, call_both(long.report, bounded.ended), bounded.perform
+            ),
         ):
             result = launch_call(kernel, *arguments)
         if options.take_last and attempt.last is not None:
@@ -143,9 +145,9 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
     notified: set[str] = set()  # kernels whose sampling was reported
 
     def sample(described: Launch) -> Launch:
-        """Restrict a too large launch to a sample of its blocks; raises LaunchRefused."""
+        """Restrict a too large launch to a sample of its blocks; raises LaunchRefusedError."""
         if not is_utf8(described.kernel):
-            raise LaunchRefused(
+            raise LaunchRefusedError(
                 f"the file of the kernel, {described.kernel!r}, has a name that is not UTF-8; rename it"
             )
         check_size(described.grid, described.block)
@@ -155,7 +157,7 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
             or not is_too_large(described.grid, described.block)
         ):
             return described
-        blocks = sampled_blocks(described.grid, described.block)
+        blocks = choose_sample_blocks(described.grid, described.block)
         if described.kernel not in notified:
             notified.add(described.kernel)
             options.tell(sampling_notice(described.kernel.rpartition(":")[2], described.grid, len(blocks)))
@@ -164,7 +166,9 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
     kernel_class.__call__ = call
 
 
-def both(first: Callable[[int, int], None], second: Callable[[int, int], None]) -> Callable[[int, int], None]:
+def call_both(
+    first: Callable[[int, int], None], second: Callable[[int, int], None]
+) -> Callable[[int, int], None]:
     """Combine two callbacks."""
 
     def report(done: int, total: int) -> None:
@@ -220,7 +224,7 @@ def _first_outside(trace: Trace) -> str:
     return f"tid={list(thread)} ctaid={list(block)}: {outside.text[0]} is outside its array"
 
 
-def launch_of_call(kernel: Any, arguments: tuple[Any, ...], options: RecordingOptions) -> Launch:
+def describe_launch(kernel: Any, arguments: tuple[Any, ...], options: RecordingOptions) -> Launch:
     """Describe a call as a launch; without its array contents, it can't be run again."""
     return Launch(
         kernel=f"{_file(kernel.fn)}:{kernel.fn.__name__}",

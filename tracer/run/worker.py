@@ -25,25 +25,25 @@ import msgspec
 
 from ..model.launch import decode
 from ..model.trace import Trace
-from ..processes.json_streams import private_streams, sender
+from ..processes.json_streams import make_sender, private_streams
 from ..recording.kernel_loader import LoadError, kernel_file
 from ..storage.column_files import close_named, share_columns
 from ..storage.trace_file import TraceFileError, save
 from .ahead import CompilingAhead
-from .endless import NotEnded, ended_if_endless
-from .time_estimate import TimeEstimate, TooSlow
+from .endless import EndlessLaunchError, stop_if_endless
+from .time_estimate import PatienceExceededError, TimeEstimate
 from .worker_events import (
     WORKER_JOB,
-    Ahead,
-    Asks,
-    At,
+    CompilerQuestion,
     Done,
     Early,
     Failed,
     Job,
     Judged,
     JudgeJob,
+    JudgingPosition,
     Output,
+    Precompile,
     Progress,
     Ready,
     Slow,
@@ -92,7 +92,7 @@ def main() -> None:
     """Serve jobs until the input closes."""
     os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # numba reads it only when it is imported
     source, target = private_streams()
-    send = sender(target, _leave)
+    send = make_sender(target, _leave)
     sys.stdout = sys.stderr = printed = Printed(send)
     share_columns()
     jobs: queue.SimpleQueue[bytes] = queue.SimpleQueue()
@@ -110,11 +110,11 @@ def _next_job(jobs: queue.SimpleQueue[bytes], ahead: CompilingAhead) -> Job | Ju
     """Wait for the next job, and meanwhile do work that would delay it."""
     while True:
         try:
-            request: Job | JudgeJob | Ahead = WORKER_JOB.decode(jobs.get(timeout=ahead.pause()))
+            request: Job | JudgeJob | Precompile = WORKER_JOB.decode(jobs.get(timeout=ahead.pause()))
         except queue.Empty:
             ahead.go_on()
             continue
-        if not isinstance(request, Ahead):
+        if not isinstance(request, Precompile):
             ahead.is_fresh = False
             return request
         ahead.want(decode(bytes(launch).decode()) for launch in request.launches)
@@ -155,12 +155,16 @@ def answer(job: Job, engine: Engine, send: Send) -> Done | Failed | Slow:
     try:
         trace = _trace_of(job, engine, send)
         save(trace, job.out, compress=False, handed_over=not job.call)
-    except TooSlow as slow:
+    except PatienceExceededError as slow:
         return Slow(job.job, slow.seconds, slow.blocks)
     except BaseException as error:  # noqa: BLE001  # a kernel's module may raise anything, even SystemExit
         traceback.print_exc(file=sys.__stderr__)
-        file, line = (error.file, error.line) if isinstance(error, LoadError | NotEnded) else ("", 0)
-        return Failed(job.job, plain(sentence(error)), plain(file), line, isinstance(error, NotEnded))
+        file, line = (
+            (error.file, error.line) if isinstance(error, LoadError | EndlessLaunchError) else ("", 0)
+        )
+        return Failed(
+            job.job, plain(sentence(error)), plain(file), line, isinstance(error, EndlessLaunchError)
+        )
     return Done(job.job, job.out)
 
 
@@ -170,7 +174,7 @@ def _trace_of(job: Job, engine: Engine, send: Send) -> Trace:
         return _trace_call(job, listener)
     launch = decode(bytes(job.launch).decode())
     early = {"early": lambda trace: _send_early(trace, job, send)} if job.early else {}
-    with ended_if_endless(kernel_file(launch), launch.source, job.patience) as block_ended:
+    with stop_if_endless(kernel_file(launch), launch.source, job.patience) as block_ended:
 
         def report(done: int, total: int) -> None:
             block_ended(done, total)
@@ -201,7 +205,7 @@ def answer_judging(job: JudgeJob, send: Send) -> Judged | Failed:
         from .given_arrays import run_on
 
         send_question = _question_sender(job.job, send)
-        send(At(job.job, job.task.file, 0))
+        send(JudgingPosition(job.job, job.task.file, 0))
         threading.Thread(
             target=_send_positions, args=(job, send, finished, threading.get_ident()), daemon=True
         ).start()
@@ -224,7 +228,7 @@ def _question_sender(job: int, send: Send) -> Callable[[Any, list[Any]], None]:
         question = kernels.question(kernel, arguments)
         if question.key() not in sent:
             sent.add(question.key())
-            send(Asks(job, question))
+            send(CompilerQuestion(job, question))
 
     return ask
 
@@ -243,7 +247,7 @@ def _send_positions(job: JudgeJob, send: Send, finished: threading.Event, thread
         position = last if frame is None else (frame.f_code.co_filename, frame.f_lineno or 0)
         if position is not None and position != last:
             last = position
-            send(At(job.job, *position))
+            send(JudgingPosition(job.job, *position))
 
 
 def _listener(job: Job, send: Send) -> Report:
@@ -278,7 +282,7 @@ def sentence(error: BaseException) -> str:
     """Explain to the user why there is no trace."""
     from ..simulator.numba_patch import UnsupportedSimulator
 
-    if isinstance(error, LoadError | NotEnded | TraceFileError | UnsupportedSimulator):
+    if isinstance(error, LoadError | EndlessLaunchError | TraceFileError | UnsupportedSimulator):
         return str(error)
     if isinstance(error, MemoryError):
         return "The launch does not fit in memory; choose a smaller size or fewer blocks."

@@ -27,7 +27,7 @@ PIECE = 1 << 19  # rows that are in memory at once
 MOST_THREADS = 1 << 25  # that may have made accesses: each needs a number of 4 bytes
 
 
-def unpacked_aside(
+def unpack_to_disk(
     members: zipfile.ZipFile, folder: Path, blocks: AnyInts, block_dim: Dim3, sites: int
 ) -> Columns:
     """Unpack the columns of accesses of a packed file into files of a folder, and return them.

@@ -15,7 +15,7 @@ from ..model.launch import Launch
 from .typed_ir import Program
 
 
-class Plain(msgspec.Struct, frozen=True, tag="plain"):
+class MarshalledValue(msgspec.Struct, frozen=True, tag="plain"):
     """A number, a text, None, or a container of these, as bytes of `marshal`."""
 
     data: bytes
@@ -133,7 +133,7 @@ class Missing(msgspec.Struct, frozen=True, tag="missing"):
 
 
 Value = (
-    Plain
+    MarshalledValue
     | NumPyScalar
     | ArrayLike
     | ArrayContent

@@ -29,9 +29,9 @@ from .question import (
     Function,
     FunctionNumber,
     Library,
+    MarshalledValue,
     NumPyScalar,
     Opaque,
-    Plain,
     Question,
     Sequence,
     TypeObject,
@@ -45,21 +45,21 @@ TYPE_MODULES = ("numba.core.types", "numba.cuda.types")
 Device = Callable[[FunctionType, Function, tuple[Any, ...]], Any]
 
 
-class NotRebuilt(Exception):
+class NotRebuiltError(Exception):
     """A part of a question is not available here; the message names it."""
 
 
-def rebuilt_kernel(
+def rebuild_question(
     question: Question, device: Device
 ) -> tuple[list[FunctionType], tuple[Any, ...], list[CodeType]]:
     """Rebuild a question; return (functions, the kernel first; arguments; the code objects to compile).
 
     device: turns a function into a device function. The arguments are types of numba if a signature declares them,
-    otherwise examples. Raises NotRebuilt if a part is missing, or if Numba would execute text of it.
+    otherwise examples. Raises NotRebuiltError if a part is missing, or if Numba would execute text of it.
     """
     if question.missing():
-        raise NotRebuilt(question.missing())
-    maker = Maker(question.functions, device)
+        raise NotRebuiltError(question.missing())
+    maker = KernelBuilder(question.functions, device)
     functions = [maker.plain(number) for number in range(len(question.functions))]
     signature = question.functions[0].signature
     arguments = tuple(map(maker.value, signature or question.arguments))
@@ -68,7 +68,7 @@ def rebuilt_kernel(
     return functions, arguments, codes
 
 
-class Maker:
+class KernelBuilder:
     """Builds the objects that a question describes; device: turns a function into a device function."""
 
     runs = False  # whether the kernel is going to run; then text that Numba executes is no risk
@@ -86,7 +86,7 @@ class Maker:
         described = self._functions[number]
         code = marshal.loads(described.code)
         if described.role != "plain" and not self.runs and _may_execute_text(code, described):
-            raise NotRebuilt("a nested function and text")
+            raise NotRebuiltError("a nested function and text")
         names: dict[str, Any] = {"__name__": "kernels", "__builtins__": __builtins__}
         cells = tuple(CellType() for _ in code.co_freevars)
         function = self._plain[number] = FunctionType(code, names, described.name, None, cells)
@@ -108,8 +108,8 @@ class Maker:
         return self._decorated[number]
 
     def value(self, value: Value) -> Any:
-        """Build a described value; raises NotRebuilt for a value that is not available here."""
-        if isinstance(value, Plain):
+        """Build a described value; raises NotRebuiltError for a value that is not available here."""
+        if isinstance(value, MarshalledValue):
             return marshal.loads(value.data)
         if isinstance(value, FunctionNumber):
             return self._function(value.number)
@@ -160,7 +160,7 @@ def _simple(value: Value) -> Any:
     if isinstance(value, Opaque):
         kind = type(value.name.rpartition(".")[2], (), {"__module__": value.module})
         return kind if value.is_class else kind()
-    raise NotRebuilt(f"{value}")
+    raise NotRebuiltError(f"{value}")
 
 
 def dtype_from(dtype: DType) -> np.dtype[Any]:
@@ -202,7 +202,7 @@ def _type(value: TypeObject) -> Any:
         kind = vars(module).get(value.name)
         if isinstance(kind, module.Type):
             return kind
-    raise NotRebuilt(f"the type {value.name}")
+    raise NotRebuiltError(f"the type {value.name}")
 
 
 def _array_type(value: ArrayType) -> Any:
@@ -214,15 +214,15 @@ def _array_type(value: ArrayType) -> Any:
 def _library(value: Library) -> Any:
     """Return a library's module, or an object in it."""
     if value.module.partition(".")[0] not in LIBRARIES:
-        raise NotRebuilt(f"the module {value.module}")
+        raise NotRebuiltError(f"the module {value.module}")
     try:
         module = importlib.import_module(value.module)
     except ImportError as error:
-        raise NotRebuilt(f"the module {value.module}") from error
+        raise NotRebuiltError(f"the module {value.module}") from error
     if not value.name:
         return module
     if value.name not in vars(module):
-        raise NotRebuilt(f"{value.module}.{value.name}")
+        raise NotRebuiltError(f"{value.module}.{value.name}")
     return vars(module)[value.name]
 
 
@@ -231,7 +231,8 @@ def _may_execute_text(code: CodeType, described: Function) -> bool:
     if not any(isinstance(constant, CodeType) for constant in code.co_consts):
         return False
     return any(map(_is_text, _loaded_constants(code))) or any(
-        isinstance(value, Sequence) or (isinstance(value, Plain) and _is_text(marshal.loads(value.data)))
+        isinstance(value, Sequence)
+        or (isinstance(value, MarshalledValue) and _is_text(marshal.loads(value.data)))
         for value in described.names.values()
     )
 

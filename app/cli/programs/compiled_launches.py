@@ -59,13 +59,13 @@ class CompiledLaunches:
                 else:
                     answer = counting.count(launch.job)
                 launch.discard()
-                entries.append(told(answer))
+                entries.append(compiled_data(answer))
         finally:
             counting.close()
         return entries
 
 
-def told(answer: CompiledCounters) -> dict[str, Any]:
+def compiled_data(answer: CompiledCounters) -> dict[str, Any]:
     """Convert compiled counters to plain data."""
     compiled: dict[str, Any] = {"compiler": answer.compiler, "notes": list(answer.notes)}
     if answer.reason:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-MOST = 200  # texts to go back to
-LARGEST = 20_000_000  # of all texts
+MAX_TEXTS = 200  # texts to go back to
+MAX_CHARACTERS = 20_000_000  # of all texts
 
 
 class TextHistory:
@@ -21,7 +21,9 @@ class TextHistory:
         self._back.append(self.text)
         self._forward.clear()
         self.text = text
-        while len(self._back) > MOST or (sum(map(len, self._back)) > LARGEST and len(self._back) > 1):
+        while len(self._back) > MAX_TEXTS or (
+            sum(map(len, self._back)) > MAX_CHARACTERS and len(self._back) > 1
+        ):
             del self._back[0]
         return True
 

@@ -10,8 +10,8 @@ import msgspec
 from ....kernels.scenarios.catalogue import CatalogueError, find, settle
 from ...model.bookmark import Bookmark, Setup
 from ...model.setup_text import spec_of
-from ...model.visible_text import visible
-from ..changes import EditedKernel, Pane, ProgramLaunch, StepChange, look_said, merged, parse_change
+from ...model.visible_text import escape_controls
+from ..changes import EditedKernel, Pane, ProgramLaunch, StepChange, look_lines, merge_changes, parse_change
 from .source import EditError
 
 Panes = tuple[Pane, ...]
@@ -22,7 +22,9 @@ def show_text(panes: Panes, folder: Path) -> str:
     words = [_word(pane, folder) for pane in panes]
     for word in words:
         if len(word.split()) != 1:
-            raise EditError(f"{visible(word)} contains a space, which a step can't name; rename the file.")
+            raise EditError(
+                f"{escape_controls(word)} contains a space, which a step can't name; rename the file."
+            )
     return " ".join(words)
 
 
@@ -40,7 +42,7 @@ def _word(pane: Pane, folder: Path) -> str:
             return spec_of(pane)
         except CatalogueError as error:
             raise EditError(str(error)) from None
-    name = visible(Path(pane.file).name)
+    name = escape_controls(Path(pane.file).name)
     if pane.rerun or pane.is_edited:
         raise EditError(
             f"{name} runs with other options; save its trace in the lecture's folder and open that."
@@ -70,13 +72,13 @@ def _settled(pane: Pane) -> Pane:
 
 def same_look(first: Bookmark, second: Bookmark) -> bool:
     """Check whether two looks need no lines to become each other."""
-    return not look_said(first, second) and first.spotlight == second.spotlight
+    return not look_lines(first, second) and first.spotlight == second.spotlight
 
 
-def with_said(change: StepChange, values: Mapping[str, str], folder: Path) -> StepChange:
+def with_lines_merged(change: StepChange, values: Mapping[str, str], folder: Path) -> StepChange:
     """Add these values to a change; raises EditError if they can't be read."""
     lines = [f"{key}: {value}" for key, value in values.items()]
-    return merged(change, read_lines(lines, folder))
+    return merge_changes(change, read_lines(lines, folder))
 
 
 def read_lines(lines: Sequence[str], folder: Path) -> StepChange:

@@ -13,13 +13,13 @@ from ...model.pane_moments import pane_moments
 from ...model.session import Selection, Session
 from ..changes import StepChange
 from ..document import Lecture
-from ..places import Place, PlaceError, place_text
+from ..places import TimeAnchor, TimeAnchorError, anchor_text
 from ..scenes import Moment, Scene, moment_of
 
 CLOSE = 1e-6  # moments closer than this are equal
 
 
-class Standing(Struct, frozen=True):
+class StepPosition(Struct, frozen=True):
     """The wanted start of a step."""
 
     moment: float  # of the playhead
@@ -32,14 +32,14 @@ class Standing(Struct, frozen=True):
         return (0.0 if far < CLOSE else far), others
 
 
-def begin_of(moment: Moment) -> Standing:
+def begin_position(moment: Moment) -> StepPosition:
     """Return the start of a step."""
-    return Standing(moment.begin, moment.first_selections)
+    return StepPosition(moment.begin, moment.first_selections)
 
 
-def stand_of(moment: Moment) -> Standing:
+def final_position(moment: Moment) -> StepPosition:
     """Return the position of a step after it has played."""
-    return Standing(moment.stand, moment.selections)
+    return StepPosition(moment.stand, moment.selections)
 
 
 class Trial:
@@ -58,11 +58,11 @@ class Trial:
             return moment_of(
                 replace(self.lecture, steps=tuple(steps)), self.scenes, self.number, self.sessions
             )
-        except PlaceError:
+        except TimeAnchorError:
             return None
 
     def nearest(
-        self, change: StepChange, wanted: Standing, *, relative: bool
+        self, change: StepChange, wanted: StepPosition, *, relative: bool
     ) -> tuple[StepChange, tuple[float, int]]:
         """Find the change, with the fewest and most readable lines of place, that begins nearest to `wanted`.
 
@@ -78,7 +78,7 @@ class Trial:
                 break
         return best, least
 
-    def _candidates(self, change: StepChange, wanted: Standing, relative: bool) -> Iterator[StepChange]:
+    def _candidates(self, change: StepChange, wanted: StepPosition, relative: bool) -> Iterator[StepChange]:
         yield change
         places = [None, *self._places(wanted, relative)]
         focus = min(self.scenes[self.number].look.focus, len(self.sessions) - 1)
@@ -89,26 +89,30 @@ class Trial:
                 for place in places:
                     yield replace(change, at=place, element=element, block=numbers[0], thread=numbers[1])
 
-    def _places(self, wanted: Standing, relative: bool) -> Iterator[Place]:
+    def _places(self, wanted: StepPosition, relative: bool) -> Iterator[TimeAnchor]:
         """Yield candidate places of the pane in focus, the most readable first."""
         scene = self.scenes[self.number]
         focus = min(scene.look.focus, len(self.sessions) - 1)
         session, block = self.sessions[focus], wanted.selections[focus].block
         here = pane_moments(wanted.moment, [s.end for s in self.sessions], scene.look.link)[focus]
         phase = phase_steps.phase_at(session, block, here)
-        yield from (Place("start"), Place("end"))
+        yield from (TimeAnchor("start"), TimeAnchor("end"))
         if relative:
-            yield from (Place("next phase"), Place("end of this phase"), Place("next block"))
+            yield from (TimeAnchor("next phase"), TimeAnchor("end of this phase"), TimeAnchor("next block"))
         for kind in ("phase", "end of phase", "middle of phase"):
-            yield Place(kind, phase)
-        yield from (Place("first load"), Place("moment", math.floor(here)), Place("moment", math.ceil(here)))
+            yield TimeAnchor(kind, phase)
+        yield from (
+            TimeAnchor("first load"),
+            TimeAnchor("moment", math.floor(here)),
+            TimeAnchor("moment", math.ceil(here)),
+        )
 
 
-def place_said(before: StepChange, after: StepChange) -> dict[str, str | None]:
+def place_lines(before: StepChange, after: StepChange) -> dict[str, str | None]:
     """List the values that change the place of one change into that of another; None removes a line."""
     values: dict[str, str | None] = {}
     if before.at != after.at:
-        values["at"] = place_text(after.at) if after.at else None
+        values["at"] = anchor_text(after.at) if after.at else None
     if before.element != after.element:
         values["element"] = None
     if before.block != after.block:

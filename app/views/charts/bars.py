@@ -41,7 +41,7 @@ class NameLine(Struct, frozen=True):
         return ink.width(self.text, self.size, bold=self.bold)
 
 
-def height_of(panel: BarPanel, ink: Ink, width: float) -> float:
+def preferred_height(panel: BarPanel, ink: Ink, width: float) -> float:
     """Return the preferred height of a panel of this width."""
     row = ink.px(ROW) + any(bar.published for bar in panel.bars) * ink.height(12) / 2
     return len(panel.bars) * row + axis_height(ink, panel.axis, width)

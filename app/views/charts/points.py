@@ -101,7 +101,7 @@ def _width(panel: PointPanel) -> tuple[float, float]:
 
 def _draw_roof(ink: Ink, roof: Roof, across: Scale, upright: Scale) -> None:
     """Draw min(bandwidth * intensity, peak), and other rates as dotted lines."""
-    places = corners(roof, across, upright)
+    places = roof_corners(roof, across, upright)
     ink.painter.setPen(QPen(ink.theme.colour("text"), ink.px(2), roof_dash(roof)))
     ink.painter.drawPolyline(QPolygonF(places))
     for _, rate in roof.beside:
@@ -192,7 +192,7 @@ def roof_dash(roof: Roof) -> Qt.PenStyle:
     return ROOF_DASHES[roof.style % len(ROOF_DASHES)]
 
 
-def corners(roof: Roof, across: Scale, upright: Scale) -> list[QPointF]:
+def roof_corners(roof: Roof, across: Scale, upright: Scale) -> list[QPointF]:
     """Return the start and the end of the slope, and the end of the flat part."""
     start = max(across.low, upright.low / roof.gb_per_s)
     ends = [
@@ -269,7 +269,7 @@ def _name_transform(
     ink: Ink, roof: Roof, across: Scale, upright: Scale, taken: Sequence[QRectF]
 ) -> QTransform | None:
     """Return the transform that puts a name on its slope; None if it does not fit or would cover something."""
-    start, end = corners(roof, across, upright)[:2]
+    start, end = roof_corners(roof, across, upright)[:2]
     direction, box = end - start, _name_box(ink, _slope_name(roof))
     length = hypot(direction.x(), direction.y())
     for share in WHERE:

@@ -66,7 +66,7 @@ def round_step(minimum: float) -> float:
     return next(power * factor for factor in (1, 2, 5, 10) if power * factor >= minimum)
 
 
-def whole_step(span: float, pieces: float) -> int:
+def integer_step(span: float, pieces: float) -> int:
     """Compute the round integer step that cuts a span into at most `pieces` pieces."""
     return int(round_step(max(1.0, span / max(1.0, pieces))))
 

@@ -11,9 +11,9 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from ....kernels.scenarios.catalogue import Scenario
-from ...model.phase_steps import within
+from ...model.phase_steps import clamp_selection
 from ...model.session import Selection, Session
-from ...model.spotlight import Lit
+from ...model.spotlight import Highlight
 from ...widgets.theme import Theme
 from .dimming import FAINT, HALF, Veil
 
@@ -38,7 +38,7 @@ class View(QWidget):
         self.theme = theme
         self.moment = 0.0
         self.selection = Selection()
-        self.lit: Lit | None = None
+        self.lit: Highlight | None = None
         self._veil: Veil | None = None
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -46,7 +46,7 @@ class View(QWidget):
         super().__init_subclass__(**options)
         for name, method in list(vars(cls).items()):
             if name.endswith("Event") and callable(method):
-                setattr(cls, name, guarded(method))
+                setattr(cls, name, guard_handler(method))
 
     def load(self, session: Session | None) -> None:
         """Take a session (None empties the view) and build the parts that do not depend on the moment.
@@ -56,7 +56,7 @@ class View(QWidget):
         self.session = session
         if session is not None:
             self.moment = min(self.moment, session.end)
-            self.selection = within(session, self.selection)
+            self.selection = clamp_selection(session, self.selection)
 
     def render_moment(self, moment: float, selection: Selection) -> None:
         """Draw this moment; its fraction is the progress of the moment's accesses along their paths."""
@@ -67,7 +67,7 @@ class View(QWidget):
     def prepare(self, block: int) -> None:
         """Prepare the picture of a block that is not selected yet."""
 
-    def set_spotlight(self, highlight: Lit | None) -> None:
+    def set_spotlight(self, highlight: Highlight | None) -> None:
         """Highlight these things and dim the rest; None dims nothing."""
         if highlight != self.lit:
             self.lit = highlight
@@ -75,7 +75,7 @@ class View(QWidget):
             self.dim()
             self.update()
 
-    def is_part_of(self, highlight: Lit) -> bool:
+    def is_part_of(self, highlight: Highlight) -> bool:
         """Check whether the picture contains highlighted things."""
         return False
 
@@ -119,7 +119,7 @@ class View(QWidget):
         self.theme = theme
 
 
-def guarded(handler: Callable[..., None]) -> Callable[..., None]:
+def guard_handler(handler: Callable[..., None]) -> Callable[..., None]:
     """Wrap an event handler so that it reports its exceptions as uncaught and continues.
 
     An exception that leaves a handler called by Qt can end the process, above all while painting. A wrong picture

@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from ...compiled.depths import Depths, depth_text, depths_of, short_compiler
 from ...model.counter_labels import COMPILED as LABEL
 from ...model.session import Session
-from ...model.spotlight import Lit
+from ...model.spotlight import Highlight
 from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
 from ..common.dimming import draw_frame
-from ..common.drawing import width_of
+from ..common.drawing import text_width
 from ..common.view import View
 from ..common.wording import COMPILED, MARKS, MEASURED, count_text, plural
 
@@ -121,7 +121,7 @@ class DepthsView(View):
         self.updateGeometry()
         self.update()
 
-    def is_part_of(self, highlight: Lit) -> bool:
+    def is_part_of(self, highlight: Highlight) -> bool:
         """Return True if the line is highlighted."""
         return LABEL in highlight.counters
 
@@ -154,7 +154,7 @@ class DepthsView(View):
 
     @staticmethod
     def _item_width(label: str, text: str, muted: QFont, strong: QFont) -> float:
-        return width_of(f"{label}  ", muted) + width_of(text, strong)
+        return text_width(f"{label}  ", muted) + text_width(text, strong)
 
     def _write(
         self, painter: QPainter, room: QRectF, left: float, text: str, font: QFont, colour: str

@@ -10,10 +10,10 @@ from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent, QResi
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from ...model.session import Selection, Session
-from ...model.spotlight import Lit
+from ...model.spotlight import Highlight
 from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
-from ..common.dimming import dimmed, draw_frame
+from ..common.dimming import dim_theme, draw_frame
 from ..common.view import View
 from ..common.wording import EXACT, MARKS, MEASURED, PART, mark_of
 from .numbers import notice_of, tiles_of, totals_of
@@ -152,7 +152,7 @@ class CountersView(View):
         elif self._ticks < FADING and not self.theme.reduced_motion:
             self.update()
 
-    def is_part_of(self, highlight: Lit) -> bool:
+    def is_part_of(self, highlight: Highlight) -> bool:
         """Return True if some of the numbers are highlighted."""
         return bool(highlight.counters)
 
@@ -306,7 +306,7 @@ class CountersView(View):
         shown = [(tile, box) for tile, box in self.shown() if event.region().intersects(box.toAlignedRect())]
         for tile, box in shown:
             is_bright = self.lit is None or tile.label in self.bright
-            theme = self.theme if is_bright else dimmed(self.theme, self.keep)
+            theme = self.theme if is_bright else dim_theme(self.theme, self.keep)
             if tile.label in self.changes:
                 strength = 1.0 if self.theme.reduced_motion else min(1.0, self._ticks / FADING)
                 change = self.changes[tile.label]

@@ -11,9 +11,9 @@ from PySide6.QtGui import QFontMetricsF, QPainter
 from ....tracer.hardware.timeline import SEGMENT_KINDS
 from ...widgets.patterns import mixed, swatch
 from ...widgets.theme import Theme
-from ..common.drawing import LEFT, MIDDLE, ON_PAPER, is_vector
+from ..common.drawing import LEFT, MIDDLE, RASTER_PIXELS_PER_POINT, is_vector
 from .image import DARK, KIND_LOOKS, PALE
-from .shown import Shown
+from .shown import ChartView
 
 SIDE, GAP, TEXT = 11, 14, 10.5  # pixels: side of a square, gap between entries; text size
 BLOCKS, DETAILS = "blocks, one after the other", "warps recorded"
@@ -26,7 +26,7 @@ class LegendEntry(NamedTuple):
     text: str
 
 
-def legend_of(shown: Sequence[Shown]) -> list[LegendEntry]:
+def legend_of(shown: Sequence[ChartView]) -> list[LegendEntry]:
     """List the legend entries of some charts."""
     signs = {BLOCKS for chart in shown if chart.is_of_blocks}
     signs |= {DETAILS for chart in shown if chart.level == "gpu" and len(chart.data.detailed)}
@@ -64,7 +64,7 @@ def _draw_sign(painter: QPainter, sign: str, box: QRectF, theme: Theme) -> None:
     elif sign == DETAILS:
         painter.fillRect(box.adjusted(box.width() / 4, 0, -box.width() / 4, 0), theme.colour("accent"))
     elif KIND_LOOKS[sign]:
-        ratio = ON_PAPER if is_vector(painter) else painter.deviceTransform().m11()
+        ratio = RASTER_PIXELS_PER_POINT if is_vector(painter) else painter.deviceTransform().m11()
         painter.drawPixmap(QPointF(box.topLeft()), swatch(KIND_LOOKS[sign], round(box.width()), theme, ratio))
     else:
         painter.fillRect(box, theme.colour("cell_unread"))

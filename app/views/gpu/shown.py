@@ -10,7 +10,7 @@ from ...gpu.place import Level, PanePlace
 from .image import kind_rows
 
 
-class Shown(Struct, frozen=True):
+class ChartView(Struct, frozen=True):
     """A position in a timeline, with all of its choices made."""
 
     data: GpuData
@@ -76,7 +76,7 @@ class Shown(Struct, frozen=True):
         return f"warp {row}" if self.level == "block" else SEGMENT_KINDS[kind_rows(self.data)[row]]
 
 
-def shown_at(data: GpuData, level: Level, place: PanePlace) -> Shown:
+def chart_view_at(data: GpuData, level: Level, place: PanePlace) -> ChartView:
     """Resolve a place in a timeline; choose what it leaves open and what does not exist."""
     machine, block = place.machine_in(data.machines), place.block
     if block is None or block >= data.timeline.blocks:
@@ -84,4 +84,4 @@ def shown_at(data: GpuData, level: Level, place: PanePlace) -> Shown:
     if level in ("block", "warp") or machine is None:
         machine = data.machine(block)
     warp = place.warp if place.warp is not None and place.warp < data.warps(block) else 0
-    return Shown(data, level, machine, block, warp)
+    return ChartView(data, level, machine, block, warp)

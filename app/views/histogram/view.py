@@ -10,12 +10,12 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from ....tracer.measure.recorded_outcomes import Spread
 from ....tracer.model.trace import WARP
 from ...model.session import Selection, Session
-from ...model.spotlight import Lit
+from ...model.spotlight import Highlight
 from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
 from ..common.descriptions import selection_at
-from ..common.dimming import dimmed, draw_frame
-from ..common.drawing import MIDDLE, RIGHT, clipped, rect, width_of, write
+from ..common.dimming import dim_theme, draw_frame
+from ..common.drawing import MIDDLE, RIGHT, clipped, draw_text, rect, text_width
 from ..common.view import View
 from ..common.wording import block_text, mark_of
 from . import paint as paint
@@ -23,7 +23,7 @@ from .bins import BinArray, CurrentAdditions, HistogramViewData
 from .counter import CounterViewData
 from .counter_paint import CounterPicture
 from .layout import HistogramLayout, bin_at, histogram_layout
-from .spotlight import lit_boxes
+from .spotlight import highlight_boxes
 
 NOTHING = "This launch counts nothing."
 
@@ -125,15 +125,15 @@ class HistogramView(View):
             self._paint_highlighted(painter, self._data)
         elif self._counter:
             is_highlighted = self.lit is None or self.is_part_of(self.lit)
-            theme = self.theme if is_highlighted else dimmed(self.theme, self.keep)
+            theme = self.theme if is_highlighted else dim_theme(self.theme, self.keep)
             self._counter.paint(painter, QRectF(self.rect()), int(self.moment), self._spread, theme)
         else:
-            write(
+            draw_text(
                 painter, QRectF(self.rect()), NOTHING, self.theme.font(15), self.theme.colour("muted"), MIDDLE
             )
         painter.end()
 
-    def is_part_of(self, highlight: Lit) -> bool:
+    def is_part_of(self, highlight: Highlight) -> bool:
         """Check whether its arrays, their bins or the adding threads are highlighted."""
         counting = self.session.counting if self.session else None
         if counting is None:
@@ -149,9 +149,9 @@ class HistogramView(View):
         if self.lit is None:
             self._paint_bins(painter, data, self.theme)
             return
-        self._paint_bins(painter, data, dimmed(self.theme, self.keep))
+        self._paint_bins(painter, data, dim_theme(self.theme, self.keep))
         layout, bars = self.places(), self.bars()
-        for box in lit_boxes(data, self.lit, self.selection, layout, bars):
+        for box in highlight_boxes(data, self.lit, self.selection, layout, bars):
             with clipped(painter, box):
                 painter.fillRect(box, self.theme.colour("panel"))
                 self._paint_bins(painter, data, self.theme)
@@ -204,7 +204,7 @@ class HistogramView(View):
         fraction = self.moment % 1
         is_still = theme.reduced_motion or not fraction
         if layout.lanes.height:
-            paint.draw_threads(painter, layout, adding, towers.middle, kind, theme)
+            paint.draw_lane_lines(painter, layout, adding, towers.middle, kind, theme)
         if active is not None:
             progress = 1.0 if is_still else fraction
             paint.draw_towers(painter, towers, adding, start, progress, kind, theme)
@@ -232,14 +232,16 @@ class HistogramView(View):
         verdict, is_good = data.verdict(int(self.moment))
         bold, half = theme.font(14, bold=True), box.height() / 2
         above = QRectF(box.left(), box.top(), box.width(), half)
-        write(painter, above, name, bold, theme.colour("text"), MIDDLE)
-        fits = box.width() - width_of(name, bold) >= width_of(verdict, bold)
+        draw_text(painter, above, name, bold, theme.colour("text"), MIDDLE)
+        fits = box.width() - text_width(name, bold) >= text_width(verdict, bold)
         below = above.translated(0, half)
         if fits or not verdict:
-            write(painter, below, text, theme.font(12), theme.colour("muted"), MIDDLE)
+            draw_text(painter, below, text, theme.font(12), theme.colour("muted"), MIDDLE)
         if verdict:
             colour, alignment = theme.colour("good" if is_good else "bad"), RIGHT | MIDDLE if fits else MIDDLE
-            write(painter, above if fits else below, verdict, theme.font(12, bold=True), colour, alignment)
+            draw_text(
+                painter, above if fits else below, verdict, theme.font(12, bold=True), colour, alignment
+            )
 
     def _write_foot(
         self, painter: QPainter, layout: HistogramLayout, data: HistogramViewData, look: str, theme: Theme
@@ -249,7 +251,7 @@ class HistogramView(View):
         texts = (data.progress(int(self.moment)), data.contention(int(self.moment)))
         for i, text in enumerate(texts):
             row = QRectF(box.left(), box.top() + i * line, box.width(), line)
-            write(painter, row, self.say(text), theme.font(12), theme.colour("text"), MIDDLE)
+            draw_text(painter, row, self.say(text), theme.font(12), theme.colour("text"), MIDDLE)
         row = QRectF(box.left(), box.top() + 2 * line, box.width(), line)
         mark = mark_of(data.session.trace)
         has_expected = data.counting.expected is not None

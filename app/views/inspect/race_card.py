@@ -14,7 +14,7 @@ from ....tracer.model.trace import WARP
 from ...model.session import Selection, Session
 from ...widgets.patterns import swatch
 from ...widgets.plain_text import PlainLabel, RichLabel, markup, plain_tip
-from ...widgets.theme import Theme, ink_palette
+from ...widgets.theme import Theme, text_palette
 from ..common.descriptions import source_line
 from ..common.wording import access_kind, access_text, block_text, coordinates_text, count_text, element_text
 
@@ -72,7 +72,7 @@ class RaceCard(QWidget):
         self._grid.setVerticalSpacing(theme.px(8))
         for label in (self.title, self.order, *self.texts):
             label.setFont(theme.font(13))
-            label.setPalette(ink_palette(theme, "text"))
+            label.setPalette(text_palette(theme, "text"))
         self._fill()
 
     def show_race(self, session: Session | None, finding: Finding | None) -> None:

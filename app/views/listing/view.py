@@ -10,12 +10,20 @@ from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor, QTextFormat
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QSplitter, QTextEdit, QVBoxLayout, QWidget
 
 from ....tracer.model.trace import WARP
-from ...compiled.listing_lines import LANGUAGES, Language, Row, code_of, code_rows, heading, source_rows
+from ...compiled.listing_lines import (
+    LANGUAGES,
+    Language,
+    Row,
+    code_of,
+    code_rows,
+    listing_heading,
+    source_rows,
+)
 from ...model.session import Selection, Session
 from ...widgets.patterns import mixed
 from ...widgets.plain_text import PlainLabel
 from ...widgets.switch import Switch
-from ...widgets.theme import Theme, sheet
+from ...widgets.theme import Theme, flat_sheet
 from ..common.activity import BlockActivity, WarpActivity, block_activity, warp_activity, warp_status
 from ..common.view import View
 
@@ -27,7 +35,7 @@ COLUMNS = "line · instructions · registers in use"
 PTX_COLUMNS = "line · instructions"
 
 
-class Lines(QPlainTextEdit):
+class CodeLines(QPlainTextEdit):
     """Read-only lines, some of them highlighted. chosen: the source line of the clicked row."""
 
     chosen = Signal(int)
@@ -81,7 +89,7 @@ class Lines(QPlainTextEdit):
     def set_theme(self, theme: Theme) -> None:
         """Use another theme or text size."""
         self.setFont(theme.font(11.5, mono=True))
-        self.setStyleSheet(sheet("QPlainTextEdit", theme))
+        self.setStyleSheet(flat_sheet("QPlainTextEdit", theme))
         self.ground: QColor = mixed(theme.colour("panel"), theme.palette.accent, 0.2)
         self.light(self.lit)
 
@@ -104,7 +112,10 @@ class ListingView(View):
         self.made_by, self.columns, self.sentence = (PlainLabel(parent=self) for _ in range(3))
         self.sentence.setWordWrap(True)
         self.made_by.setWordWrap(True)
-        self.source, self.code = Lines(theme, "Lines of the kernel"), Lines(theme, "Code of the kernel")
+        self.source, self.code = (
+            CodeLines(theme, "Lines of the kernel"),
+            CodeLines(theme, "Code of the kernel"),
+        )
         for lines in (self.source, self.code):
             lines.chosen.connect(self.choose)
         self.parts = QSplitter(Qt.Orientation.Vertical)
@@ -151,7 +162,7 @@ class ListingView(View):
         self.parts.setVisible(bool(code))
         self.columns.setVisible(bool(code))
         self.columns.setText(COLUMNS if self.language == "SASS" else PTX_COLUMNS)
-        self.made_by.setText(heading(listing, self.language) if listing and code else "")
+        self.made_by.setText(listing_heading(listing, self.language) if listing and code else "")
         self.made_by.setVisible(bool(self.made_by.text()))
         self.switch.show_choice(self.language)
         if session is not None and code:

@@ -11,15 +11,15 @@ from ....tracer.analysis.buffer_contents import NOWHERE
 from ....tracer.model.array_types import AnyInts, Ints, Mask
 from ....tracer.model.trace import WARP
 from ...model.session import Selection
-from ...model.spotlight import Lit
+from ...model.spotlight import Highlight
 from .footprints import Footprint, footprint_of
-from .layout.buffer_place import BufferPlace
+from .layout.buffer_place import BufferPosition
 from .layout.sheet import Sheet
 from .outlines import CellRect
 from .view_data import AccessMark, LoadsInFlight, MemoryViewData, RaceMark
 
 
-class LitCells(NamedTuple):
+class HighlightedCells(NamedTuple):
     """The highlighted cells of one buffer."""
 
     shape: Footprint  # the frame around them
@@ -37,12 +37,14 @@ class LitCells(NamedTuple):
         return np.isin(rows * sheet.cols + cols, own_rows * sheet.cols + own_cols)
 
 
-LitBuffers = Mapping[int, LitCells] | None  # by number, for buffers with highlighted cells; None dims nothing
+HighlightedBuffers = (
+    Mapping[int, HighlightedCells] | None
+)  # by number, for buffers with highlighted cells; None dims nothing
 
 
-def lit_cells(
-    data: MemoryViewData, highlight: Lit, moment: int, selection: Selection, sheets: Mapping[int, Sheet]
-) -> dict[int, LitCells]:
+def find_highlighted_cells(
+    data: MemoryViewData, highlight: Highlight, moment: int, selection: Selection, sheets: Mapping[int, Sheet]
+) -> dict[int, HighlightedCells]:
     """Find the highlighted cells of each buffer that has any; sheets: of the visible buffers, by number."""
     complete = set(highlight.buffers)
     parts: dict[int, list[Ints]] = {}
@@ -57,11 +59,11 @@ def lit_cells(
         rows = _rows_of_threads(data, highlight, moment, selection)
         _add_elements(parts, *_endpoints(data, rows, selection))
     complete &= sheets.keys()
-    cells = {n: LitCells(Footprint(CellRect(0, 0, sheets[n].rows, sheets[n].cols))) for n in complete}
+    cells = {n: HighlightedCells(Footprint(CellRect(0, 0, sheets[n].rows, sheets[n].cols))) for n in complete}
     for number in parts.keys() & (sheets.keys() - complete):
         elements = np.unique(np.concatenate(parts[number]))
         if len(elements):
-            cells[number] = LitCells(footprint_of(*sheets[number].cells(elements)), elements)
+            cells[number] = HighlightedCells(footprint_of(*sheets[number].cells(elements)), elements)
     return cells
 
 
@@ -82,7 +84,7 @@ def _add_block(
         complete |= {n for n, b in enumerate(data.session.trace.buffers) if b.space == "shared"}
 
 
-def _rows_of_threads(data: MemoryViewData, highlight: Lit, moment: int, selection: Selection) -> Ints:
+def _rows_of_threads(data: MemoryViewData, highlight: Highlight, moment: int, selection: Selection) -> Ints:
     """List the accesses of highlighted threads of the selected block at a moment, and all their global stores."""
     trace = data.session.trace
     threads = [np.arange(WARP * warp, WARP * (warp + 1)) for warp in highlight.warps]
@@ -114,8 +116,8 @@ def _add_elements(parts: dict[int, list[Ints]], buffers: Ints, elements: Ints) -
 Cells = TypeVar("Cells", AccessMark, RaceMark)
 
 
-def parted(
-    marks: Iterable[Cells], places: Mapping[int, BufferPlace], highlighted: LitBuffers, keep: float
+def split_marks(
+    marks: Iterable[Cells], places: Mapping[int, BufferPosition], highlighted: HighlightedBuffers, keep: float
 ) -> Iterator[tuple[Cells, float]]:
     """Split marks into highlighted and other cells; yield them with their opacity."""
     for mark in marks:
@@ -129,8 +131,8 @@ def parted(
                 yield mark._replace(rows=mark.rows[selected], cols=mark.cols[selected]), opacity
 
 
-def parted_loads(
-    loads: LoadsInFlight, highlighted: LitBuffers, keep: float
+def split_loads(
+    loads: LoadsInFlight, highlighted: HighlightedBuffers, keep: float
 ) -> Iterator[tuple[LoadsInFlight, float]]:
     """Split loads into those from or to highlighted cells and the others; yield them with their opacity."""
     if highlighted is None:
@@ -144,7 +146,9 @@ def parted_loads(
     yield loads.only(is_highlighted), 1.0
 
 
-def standing_out(sheet: Sheet, part: CellRect, highlighted: LitBuffers, number: int) -> Mask:
+def mark_highlighted_cells(
+    sheet: Sheet, part: CellRect, highlighted: HighlightedBuffers, number: int
+) -> Mask:
     """Mark the highlighted cells in a part of a buffer's sheet, shape (rows, columns) of the part."""
     shape = part.row1 - part.row0, part.col1 - part.col0
     if highlighted is None or number not in highlighted:

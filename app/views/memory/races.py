@@ -95,7 +95,7 @@ class RacedElements(Struct, frozen=True, eq=False):
         return None
 
 
-def raced_elements(session: Session) -> RacedElements | None:
+def collect_raced_elements(session: Session) -> RacedElements | None:
     """Collect the elements in races; None before the examination and without races."""
     if not session.is_examined:
         return None

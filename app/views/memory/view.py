@@ -15,16 +15,16 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QPushButton, QSizePolicy, QToolTip, QWidget
 
 from ...model.session import Selection, Session
-from ...model.spotlight import Lit
+from ...model.spotlight import Highlight
 from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
 from ..common.descriptions import selection_at
-from ..common.drawing import CENTRE, is_vector, write
-from ..common.pieces import DrawnPicture, Pieces, Same, changed_area, drawn_picture
+from ..common.drawing import CENTRE, draw_text, is_vector
+from ..common.pieces import ByIdentity, DrawnPicture, Pieces, changed_area, record_picture
 from ..common.view import View
 from . import descriptions
-from .arrangement import Needs, ViewState, Zoom
-from .paint import draw_ring
+from .arrangement import PairedSpace, ViewState, Zoom
+from .paint import draw_focus_ring
 from .picture import MemoryPicture
 from .view_data import COLOUR_BY, Tops
 
@@ -56,7 +56,7 @@ class MemoryView(View):
         self._tops: Tops = ()
         self._legend, self._large = LEGEND, False
         self._only: tuple[str, ...] = ()
-        self._paired_space: Needs | None = None
+        self._paired_space: PairedSpace | None = None
         self._drag: tuple[QPointF, Zoom] | None = None
         self._is_dragged = self._shows_ring = False
         self.setMouseTracking(True)
@@ -142,7 +142,7 @@ class MemoryView(View):
             self.update()
 
     @property
-    def needs(self) -> Needs | None:
+    def needs(self) -> PairedSpace | None:
         """The space that the picture needs next to another."""
         return self._picture.needs(self._only, self._large) if self._picture else None
 
@@ -162,7 +162,7 @@ class MemoryView(View):
             buffers[n].name: dict(layer.texts) for n, layer in self._picture.values.items() if n in places
         }
 
-    def stand_beside(self, needs: Needs | None) -> None:
+    def stand_beside(self, needs: PairedSpace | None) -> None:
         """Reserve the space that this picture and another need together; None for a single picture."""
         if needs != self._paired_space:
             self._paired_space = needs
@@ -214,7 +214,7 @@ class MemoryView(View):
         state = self._state()
         self._describe(state)
         pieces = self._pieces(state, self.devicePixelRatioF()) if self.isVisible() else None
-        before, self._latest_picture = self._latest_picture, drawn_picture(pieces) if pieces else None
+        before, self._latest_picture = self._latest_picture, record_picture(pieces) if pieces else None
         area = changed_area(before, pieces) if before and pieces else None
         if area is None:
             self.update()
@@ -230,7 +230,7 @@ class MemoryView(View):
         """Collect the pieces of a state; memoised for a frame."""
         if self._picture is None:
             return None
-        key = state, ratio, Same(self._picture), Same(self._picture.data.races)
+        key = state, ratio, ByIdentity(self._picture), ByIdentity(self._picture.data.races)
         if self._latest_pieces is None or self._latest_pieces[0] != key:
             self._latest_pieces = key, self._picture.pieces(state, ratio)
         return self._latest_pieces[1]
@@ -270,7 +270,7 @@ class MemoryView(View):
             return state
         return state._replace(legend=self._picture.lecture_legend(state))
 
-    def is_part_of(self, highlight: Lit) -> bool:
+    def is_part_of(self, highlight: Highlight) -> bool:
         """Check whether memory is highlighted."""
         return highlight.in_memory
 
@@ -295,9 +295,9 @@ class MemoryView(View):
                 self._picture.paint(painter, state, pieces, event.rect())
         else:
             style = self.theme.font(15), self.theme.colour("muted"), CENTRE
-            write(painter, QRectF(self.rect()), NOTHING, *style)
+            draw_text(painter, QRectF(self.rect()), NOTHING, *style)
         if self._shows_ring:
-            draw_ring(painter, QRectF(self.rect()), self.theme)
+            draw_focus_ring(painter, QRectF(self.rect()), self.theme)
         painter.end()
 
     def _magnify(self, factor: float, about: QPointF) -> None:

@@ -24,8 +24,8 @@ from ...widgets.theme import Theme
 from . import keys
 from .brackets import bracket_pair
 from .gutter import Gutter
-from .history import History, Step, difference, units
-from .line_map import moved
+from .history import History, Step, difference, utf16_length
+from .line_map import line_after_change
 from .lines import normalised
 from .page import Page
 from .problems import Problem
@@ -179,7 +179,7 @@ class Editor(Page):
     def _apply(self, step: Step) -> None:
         cursor = self.textCursor()
         cursor.setPosition(step.at)
-        cursor.setPosition(step.at + units(step.removed), QTextCursor.MoveMode.KeepAnchor)
+        cursor.setPosition(step.at + utf16_length(step.removed), QTextCursor.MoveMode.KeepAnchor)
         cursor.insertText(step.added)
         self.setTextCursor(cursor)
         self.ensureCursorVisible()
@@ -211,9 +211,12 @@ class Editor(Page):
             setattr(
                 self,
                 name,
-                frozenset(moved(line, first, starts_line, *ends) for line in getattr(self, name)) - {0},
+                frozenset(line_after_change(line, first, starts_line, *ends) for line in getattr(self, name))
+                - {0},
             )
-        lines = [(problem, moved(problem.line, first, starts_line, *ends)) for problem in self.problems]
+        lines = [
+            (problem, line_after_change(problem.line, first, starts_line, *ends)) for problem in self.problems
+        ]
         self.problems = tuple(problem._replace(line=line) for problem, line in lines if line)
         self._highlighter.struck = self.struck_rows
         self._highlighter.problems = self.problem_colours()
@@ -279,11 +282,11 @@ class Editor(Page):
         elif event.matches(QKeySequence.StandardKey.Redo) or (key, held) == (Qt.Key.Key_Y, CONTROL):
             self.redo()
         elif key == Qt.Key.Key_Backspace and held in (NO_KEYS, SHIFT):
-            return self._write(keys.go_out)
+            return self._write(keys.erase_level)
         elif key == Qt.Key.Key_Slash and held & CONTROL:
             self._write(keys.comment)
         elif key == Qt.Key.Key_Home and held in (NO_KEYS, SHIFT):
-            self._write(partial(keys.go_home, select=bool(held)))
+            self._write(partial(keys.go_to_line_start, select=bool(held)))
         elif event.text() == "\u00a0":  # Shift+Space on some keyboards; Python rejects it
             self.textCursor().insertText(" ")
         elif (key, held) == (Qt.Key.Key_X, CONTROL | SHIFT):

@@ -20,7 +20,7 @@ ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 BEYOND = re.compile("[\U00010000-\U0010ffff]")  # characters of two UTF-16 units
 
 
-class Wanted(QLineEdit):
+class SearchField(QLineEdit):
     """The search field. turned: to the next (1) or the previous (-1) match; left: Escape."""
 
     turned = Signal(int)
@@ -57,7 +57,7 @@ class FindBar(QFrame):
         self.page, self.theme = page, theme
         self.found: list[int] = []  # the starts of all matches, in UTF-16 units
         self._from = 0  # where the search starts
-        self.wanted = Wanted(self)
+        self.wanted = SearchField(self)
         self.wanted.setAccessibleName("Find in the source")
         self.wanted.setPlaceholderText("Find")
         self.count = PlainLabel(parent=self)
@@ -143,7 +143,7 @@ class FindBar(QFrame):
             self._show_count()
 
     def _find(self) -> None:
-        self.found = matches(self.page.text(), self.wanted.text())
+        self.found = find_matches(self.page.text(), self.wanted.text())
         self._mark()
 
     def _mark(self) -> None:
@@ -166,7 +166,7 @@ class FindBar(QFrame):
         mark(self.wanted, "invalid", bool(self.wanted.text()) and not total)
 
 
-def matches(text: str, wanted: str) -> list[int]:
+def find_matches(text: str, wanted: str) -> list[int]:
     """List where `wanted` starts in a text, in UTF-16 units. Case counts if `wanted` has capitals."""
     if not wanted:
         return []

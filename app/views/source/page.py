@@ -27,15 +27,15 @@ from PySide6.QtWidgets import QFrame, QTextEdit, QToolTip, QWidget
 
 from ....tracer.model.finding import SEVERITIES
 from ...compiled.fates import LineFate
-from ...model.visible_text import visible_in_place
+from ...model.visible_text import replace_controls
 from ...widgets.patterns import mixed
 from ...widgets.plain_text import plain_tip
-from ...widgets.theme import Theme, sheet
-from ..common.dimming import FAINT, dimmed, draw_frame
-from ..common.drawing import pixels_of, width_of
+from ...widgets.theme import Theme, flat_sheet
+from ..common.dimming import FAINT, dim_theme, draw_frame
+from ..common.drawing import text_pixels, text_width
 from ..common.wording import count_text
 from .highlight import LONGEST_LINE, Highlighter
-from .lines import CONTEXT, frames, hanging, normalised, top_line
+from .lines import CONTEXT, frame_spans, hanging_column, normalised, top_line
 from .problems import SEVERITY_COLOURS, Problem
 from .tags import draw_tags, tag_at, tag_height, tag_place
 
@@ -120,7 +120,7 @@ class Page(QTextEdit):
         if len(lines) > MOST_LINES:
             lines[MOST_LINES] = f"… only the first {MOST_LINES:,} lines are shown"
         shown = (line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}…" for line in lines)
-        page = visible_in_place("\n".join(shown))
+        page = replace_controls("\n".join(shown))
         self.is_whole = page == full_text
         self.setPlainText(page)
         self.set_theme(self.theme)
@@ -275,7 +275,7 @@ class Page(QTextEdit):
         edges = [0, *sorted(line for line in self.lit if line <= last), last + 1]
         faint = QTextCharFormat()
         if self.lit:
-            faint.setForeground(dimmed(self.theme).colour("text"))
+            faint.setForeground(dim_theme(self.theme).colour("text"))
         selections = []
         for before, after in pairwise(edges) if self.lit else ():
             if after - before > 1:
@@ -289,7 +289,7 @@ class Page(QTextEdit):
         self.theme = theme
         self._dim_lines()
         self.setFont(theme.font(12, mono=True))
-        self.setStyleSheet(sheet("QTextEdit", theme))
+        self.setStyleSheet(flat_sheet("QTextEdit", theme))
         self._highlighter.show_colours(self.text(), theme, c=self.file.endswith(".cu"))
         self._paint_line()
         self._place_gutter()
@@ -329,7 +329,7 @@ class Page(QTextEdit):
                     backgrounds[line] if line in self.lit or not self.lit else self.dimmed(backgrounds[line])
                 )
                 painter.fillRect(QRectF(0, top, self.viewport().width(), height), background)
-        for top, height in frames(lines, self.lit):
+        for top, height in frame_spans(lines, self.lit):
             draw_frame(painter, QRectF(0, top - 2, self.viewport().width() - 1, height + 4), self.theme)
         painter.end()
         super().paintEvent(event)
@@ -372,7 +372,7 @@ class Page(QTextEdit):
         columns, block = self.viewport().width() / column, self.document().findBlockByNumber(first)
         cursor.beginEditBlock()
         while block.isValid() and block.blockNumber() <= last:
-            hang, form = hanging(block.text(), columns) * column, block.blockFormat()
+            hang, form = hanging_column(block.text(), columns) * column, block.blockFormat()
             if form.leftMargin() != hang:
                 cursor.setPosition(block.position())
                 form.setLeftMargin(hang)
@@ -493,9 +493,9 @@ class Page(QTextEdit):
         """
         font, gap = self.gutter_font(), self.theme.px(6)
         digits = max(2, len(str(self.document().blockCount())))
-        numbers = self.handle() + gap + pixels_of("9" * digits, font)
-        count_width = 2 * gap + pixels_of(count_text(max(self._most, 99)), font) if self._most else 0
-        text = FEW * width_of(" ", self.font())
+        numbers = self.handle() + gap + text_pixels("9" * digits, font)
+        count_width = 2 * gap + text_pixels(count_text(max(self._most, 99)), font) if self._most else 0
+        text = FEW * text_width(" ", self.font())
         count_width = count_width if self.width() - numbers - count_width - gap >= text else 0
         return numbers, numbers + count_width, numbers + count_width + gap
 

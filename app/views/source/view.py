@@ -14,9 +14,9 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from ....tracer.analysis.requests import REQUEST_KINDS
 from ....tracer.model.trace import WARP
 from ...compiled.fates import Fate, fates_of, line_fates
-from ...model.kernel_source import cuda_c_of, kernel_file, lines_of, source_text
+from ...model.kernel_source import cuda_c_of, function_lines, kernel_file, source_text
 from ...model.session import Selection, Session
-from ...model.spotlight import Lit
+from ...model.spotlight import Highlight
 from ...widgets.patterns import EXCHANGE, WAITING, mixed
 from ...widgets.plain_text import PlainLabel, RichLabel, markup
 from ...widgets.switch import Switch
@@ -279,7 +279,7 @@ class SourceView(View):
         """Return True if the editor shows the kernel's file."""
         return self._traced.base is not None
 
-    def is_part_of(self, highlight: Lit) -> bool:
+    def is_part_of(self, highlight: Highlight) -> bool:
         """Return True if some of its lines are highlighted."""
         return bool(highlight.lines)
 
@@ -405,7 +405,7 @@ class SourceView(View):
             return
         kernel = self.session.trace.kernel if self.session else ""
         if file == self._home:
-            first = lines_of(self._base.text, kernel)[0]
+            first = function_lines(self._base.text, kernel)[0]
             self._traced.show(file, self._base, first, self._may_edit and self.session is not None)
         else:
             self._traced.leave()

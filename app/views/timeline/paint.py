@@ -47,7 +47,7 @@ class TimelineViewData(Struct, frozen=True, eq=False):
     by_moments: str = ""  # the reason why moments are not stretched as requested
 
 
-def beside_rows(theme: Theme, slim: bool = False) -> int:
+def height_without_rows(theme: Theme, slim: bool = False) -> int:
     """Compute the height of everything except the rows, in logical pixels."""
     return sum(map(theme.px, (5, *(SLIM if slim else PARTS), 1)))
 
@@ -73,7 +73,7 @@ def timeline_layout(
     left, top = theme.px(min(max(NAMES[0], 0.1 * size.width() / theme.scale), NAMES[1])), theme.px(5)
     width = max(1.0, size.width() - left - theme.px(12))
     strip, handle, band, axis = map(theme.px, SLIM if slim else PARTS)
-    available = min(size.height() - beside_rows(theme, slim), warps * theme.px(ROW))
+    available = min(size.height() - height_without_rows(theme, slim), warps * theme.px(ROW))
     rows_height = max(2, math.floor(available * ratio / warps)) * warps / ratio
     y = top + strip + handle + band
     return TimelineLayout(
@@ -83,7 +83,7 @@ def timeline_layout(
     )  # fmt: skip
 
 
-def still_picture(
+def draw_static_picture(
     draw: Callable[[QPainter, float], None],
     size: QSize,
     theme: Theme,
@@ -103,7 +103,7 @@ def still_picture(
     return pixmap
 
 
-def draw_still(
+def draw_static(
     painter: QPainter, data: TimelineViewData, layout: TimelineLayout, theme: Theme, ratio: float
 ) -> None:
     """Draw the static part of a timeline; images have `ratio` device pixels per logical pixel."""
@@ -244,7 +244,7 @@ def _draw_position(painter: QPainter, data: TimelineViewData, layout: TimelineLa
     """Draw the selected block in the strip, and a frame around the moments that the rows show."""
     strip, moments = layout.strip, max(1, data.session.requests.end)
     if data.block.present:
-        painter.fillRect(bar_of(data, strip, data.block.block), theme.colour("accent"))
+        painter.fillRect(block_bar(data, strip, data.block.block), theme.colour("accent"))
     shown = _strip_part(strip, layout.x_range[0] - 1, layout.x_range[1] - 1, moments, 5).adjusted(
         -1, -1.5, 1, 1.5
     )
@@ -252,7 +252,7 @@ def _draw_position(painter: QPainter, data: TimelineViewData, layout: TimelineLa
     painter.drawRoundedRect(shown, 2, 2)
 
 
-def bar_of(data: TimelineViewData, strip: QRectF, block: int) -> QRectF:
+def block_bar(data: TimelineViewData, strip: QRectF, block: int) -> QRectF:
     """Compute the bar of a block in the strip; empty for a block that the trace does not hold."""
     activity = data.block if data.block.block == block else block_activity(data.session, block)
     if not activity.present:

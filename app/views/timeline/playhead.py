@@ -39,7 +39,7 @@ def playhead_area(layout: TimelineLayout, moment: float, end: int, theme: Theme)
     return (rows.united(strip) if _is_visible(layout, x) else strip).toAlignedRect()
 
 
-def grips(layout: TimelineLayout, moment: float, x: float, theme: Theme) -> bool:
+def is_on_handle(layout: TimelineLayout, moment: float, x: float, theme: Theme) -> bool:
     """Check whether an x is on the handle."""
     return abs(x - layout.x(moment)) <= theme.px(HANDLE) + 2
 

@@ -10,7 +10,7 @@ from ....tracer.model.trace import WARP
 from ...widgets.theme import Theme
 from ..common.exchange_paint import LANES, ExchangeData, draw_exchange
 from ..common.geometry import Box
-from ..common.view import guarded
+from ..common.view import guard_handler
 from .lanes import Lanes
 from .layout import WarpLayout, warp_layout
 from .paint import paint_captions, paint_legend, paint_scene
@@ -85,7 +85,7 @@ class WarpPicture(QWidget):
             self._layout = key, warp_layout(self.lanes, self.width(), top, lanes_height, row, widths)
         return self._layout[1]
 
-    @guarded
+    @guard_handler
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the request or the exchange."""
         if self.lanes is None:

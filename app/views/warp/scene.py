@@ -10,7 +10,7 @@ from PySide6.QtCore import QLineF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
 from ...widgets.theme import Theme
-from ..common.dimming import dimmed
+from ..common.dimming import dim_theme
 from ..common.drawing import MIDDLE, clipped
 from ..common.geometry import Box
 from .lanes import Lanes
@@ -44,7 +44,7 @@ class WarpScene(Struct, frozen=True, eq=False, dict=True):
 
     def words(self, lane: int) -> Theme:
         """Return the theme for the texts of a lane."""
-        return self.theme if self.strength(lane) == 1.0 else dimmed(self.theme)
+        return self.theme if self.strength(lane) == 1.0 else dim_theme(self.theme)
 
     def users(self, number: int) -> frozenset[int]:
         """Return the lanes that access a sector or bank."""

@@ -18,14 +18,14 @@ from PySide6.QtWidgets import (
 from ....tracer.model.array_types import Ints
 from ....tracer.model.trace import WARP
 from ...model.session import Selection, Session
-from ...model.spotlight import Lit
+from ...model.spotlight import Highlight
 from ...widgets.flow_layout import FlowLayout
 from ...widgets.patterns import EXCHANGE, swatch
 from ...widgets.plain_text import PlainLabel, RichLabel, markup, plain_tip
-from ...widgets.theme import Theme, ink_palette
+from ...widgets.theme import Theme, text_palette
 from ..common.activity import BlockActivity, WarpActivity, block_activity, warp_activity, warp_status
 from ..common.descriptions import exchange_text
-from ..common.exchange_paint import exchange_data, part_text
+from ..common.exchange_paint import exchange_data, lane_role_text
 from ..common.heat import waste_of
 from ..common.view import View
 from ..common.wording import EXACT, MEASURED, block_text
@@ -153,7 +153,7 @@ class WarpView(View):
         self.description.setMinimumHeight(3 * self.description.fontMetrics().lineSpacing())
         for part, ink in ((self.title, "text"), (self.figures, "text"), (self.whose, "muted"),
                            (self.state, "muted"), (self.description, "text")):  # fmt: skip
-            part.setPalette(ink_palette(theme, ink))
+            part.setPalette(text_palette(theme, ink))
         for button in (*self.buttons.buttons(), self.go):
             button.setFont(theme.font(12))
         self.description.setVisible(self.height() >= theme.px(ROOM))
@@ -169,7 +169,7 @@ class WarpView(View):
         """Draw the panel behind everything."""
         QPainter(self).fillRect(event.rect(), self.theme.colour("panel"))
 
-    def is_part_of(self, highlight: Lit) -> bool:
+    def is_part_of(self, highlight: Highlight) -> bool:
         """Return True if the shown warp, or a thread of it, is highlighted."""
         return highlight.has_warp_of(self.selection)
 
@@ -195,7 +195,7 @@ class WarpView(View):
         worst = self._choice == "worst"
         self._name_parts()
         self.title.setText(words.title(lanes) if lanes else "")
-        self.whose.setText(self.say(words.whose(lanes)) if lanes else "")
+        self.whose.setText(self.say(words.warp_text(lanes)) if lanes else "")
         self.figures.setText(self._rich(words.figures(lanes)) if lanes else "")
         self.figures.setVisible(bool(lanes and lanes.kind))
         self.state.setText("" if worst else self.say(state_text(state, lanes)))
@@ -266,7 +266,7 @@ class WarpView(View):
         lanes, lane, target = self._shown, self.picture.lane, self.picture.target
         text = ""
         if self.picture.exchange is not None:
-            text = part_text(self.picture.exchange)
+            text = lane_role_text(self.picture.exchange)
         elif lanes is not None and target >= 0:
             text = words.target_text(lanes, target)
         elif lanes is not None and max(lane, self.picture.chosen) >= 0:

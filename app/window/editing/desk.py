@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QBoxLayout, QFileDialog, QMessageBox, QWidget
 from .... import ROOT
 from ....kernels.scenarios.catalogue import find
 from ....tracer.model.finding import Finding, source_location
-from ....tracer.model.plan import left_of
-from ....tracer.model.taken_out import lines_that_go, why_it_stays
+from ....tracer.model.plan import source_without_lines
+from ....tracer.model.taken_out import skip_refusal, statement_lines
 from ....tracer.storage.atomic_write import write_atomically
 from ....tracer.storage.folders import home_folder
 from ...control.stage import Stage
@@ -35,7 +35,7 @@ PROGRAMS = "Python files (*.py)"
 RUN, SAVE, UNDO = "Run the edited kernel", "Save kernel…", "Undo all edits"
 
 
-class Places(NamedTuple):
+class WindowParts(NamedTuple):
     """The parts of a window that an editor needs."""
 
     source: SourceView  # the panel with the kernel
@@ -44,7 +44,7 @@ class Places(NamedTuple):
     show_tab: Callable[[str], None]  # of the inspector
 
 
-class EditingDesk(QObject):
+class KernelEditing(QObject):
     """Connects the source panel of a window with the editor that runs its text.
 
     programs: the user's programs. window: the parent of dialogs. places: the parts of the window. change_setups: shows
@@ -55,7 +55,7 @@ class EditingDesk(QObject):
         self,
         window: QWidget,
         stage: Stage,
-        places: Places,
+        places: WindowParts,
         theme: Theme,
         programs: Programs,
         change_setups: Callable[[tuple[Setup, ...]], None],
@@ -72,8 +72,8 @@ class EditingDesk(QObject):
         self.bar.race_asked.connect(self._show_race)
         self.bar.findings_asked.connect(lambda: places.show_tab("findings"))
         source.file_of = self.editing.file_of
-        source.editor.may_strike = lambda line: why_it_stays(source.text(), line)
-        source.editor.rows_of = lambda line: lines_that_go(source.text(), line)
+        source.editor.may_strike = lambda line: skip_refusal(source.text(), line)
+        source.editor.rows_of = lambda line: statement_lines(source.text(), line)
         source.set_editable(True)
         source.file_shown.connect(self.editing.show_barriers)
         source.file_shown.connect(self._mark_problems)
@@ -198,7 +198,7 @@ class EditingDesk(QObject):
             self.notice.error(f"{path.name} belongs to Tilescope; save a copy in another folder.", "file")
             return False
         try:
-            write_atomically(path, left_of(text, self.source.struck()).encode())
+            write_atomically(path, source_without_lines(text, self.source.struck()).encode())
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
             self.notice.error(f"{path} can't be written: {reason}; choose another folder.", "file")

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QDockWidget, QFileDialog, QMainWindow
 
-from ....tracer.model.finding import counted
+from ....tracer.model.finding import count_noun
 from ....tracer.storage.atomic_write import write_atomically
 from ....tracer.storage.folders import home_folder
 from ...control.stage import Stage
-from ...exercise.document import Exercise, file_of
+from ...exercise.document import Exercise, student_file
 from ...exercise.library import SHIPPED, exercises_in
 from ...exercise.mistakes import ExerciseError, Mistake
 from ...exercise.progress import FILE, Progress
 from ...model.bookmark import Bookmark
-from ...model.visible_text import visible
+from ...model.visible_text import escape_controls
 from ...views.source.view import SourceView
 from ...widgets.appearance import Look
 from ...widgets.notice import Notice
@@ -46,7 +46,7 @@ def _new_judge() -> Judge:
     return Judge()
 
 
-class ExercisePlaces(NamedTuple):
+class ExerciseParts(NamedTuple):
     """The parts of the window that an exercise uses."""
 
     window: QMainWindow  # the parent of dialogs, contains the panel
@@ -57,7 +57,7 @@ class ExercisePlaces(NamedTuple):
     share_side: Callable[[int | None], None]  # sets the inspector's parts of the width, None for the default
 
 
-class Exercises(QObject):
+class ExerciseController(QObject):
     """Opens and leaves exercises, and records the progress.
 
     changed: another exercise is open, or none. listed: the exercises of the menu. before: the window's state before an
@@ -68,7 +68,7 @@ class Exercises(QObject):
 
     def __init__(
         self,
-        places: ExercisePlaces,
+        places: ExerciseParts,
         look: Look,
         lectures: Lectures,
         bookmark: Callable[[], Bookmark],
@@ -145,27 +145,27 @@ class Exercises(QObject):
     def open_folder(self, folder: Path) -> bool:
         """List the exercises of a folder in the menu and offer them; show an error and return False for none."""
         exercises, mistakes = self._read(folder)
-        wrong = f" {counted(len(mistakes), 'mistake')}, first {mistakes[0]}" if mistakes else ""
+        wrong = f" {count_noun(len(mistakes), 'mistake')}, first {mistakes[0]}" if mistakes else ""
         if not exercises:
             if folder.is_dir():
                 pair = "01-name.md and 01-name.py"
                 self.notice.error(
-                    f"There are no exercises in {visible(folder)}. Expected pairs of files such as {pair}.{wrong}"
+                    f"There are no exercises in {escape_controls(folder)}. Expected pairs of files such as {pair}.{wrong}"
                 )
             return False
         self.listed = exercises
         if folder.absolute() in self._agreed:
             self.notice.inform(
-                f"The menu lists the {counted(len(exercises), 'exercise')} of {visible(folder)}."
+                f"The menu lists the {count_noun(len(exercises), 'exercise')} of {escape_controls(folder)}."
             )
             return True
         answers = [
-            (f"{e.number}. {visible(e.title)}", partial(self._trust_and_open, e))
+            (f"{e.number}. {escape_controls(e.title)}", partial(self._trust_and_open, e))
             for e in exercises
             if not e.mistakes
         ]
         self.notice.ask(
-            f"The folder {visible(folder.name)} has {counted(len(exercises), 'exercise')}. Their judges are programs "
+            f"The folder {escape_controls(folder.name)} has {count_noun(len(exercises), 'exercise')}. Their judges are programs "
             f"that run with your rights, so open only exercises that you trust.{wrong}",
             answers[:MAX_ANSWERS],
         )
@@ -198,7 +198,9 @@ class Exercises(QObject):
             self.notice.error(f"The exercise {exercise.name} can't be opened: {exercise.mistakes[0]}")
             return False
         if exercise.folder.absolute() not in self._agreed:
-            question = f"The judge of {exercise.name} is a program in {visible(exercise.folder)}. Run it?"
+            question = (
+                f"The judge of {exercise.name} is a program in {escape_controls(exercise.folder)}. Run it?"
+            )
             self.notice.ask(question, [("Run it", partial(self._trust_and_open, exercise))])
             return False
         self.notice.clear()
@@ -262,7 +264,7 @@ class Exercises(QObject):
     def _show_panel(self, exercise: Exercise) -> None:
         panel, dock = self._ensure_panel()
         record = self.progress().of(exercise)
-        panel.show_exercise(exercise, str(file_of(exercise).absolute()), record.hints, done=record.done)
+        panel.show_exercise(exercise, str(student_file(exercise).absolute()), record.hints, done=record.done)
         panel.offer_return(False)
         if self.heading is not None:
             self.heading.name.setText(f"Exercise {exercise.number} of {len(self.exercises())}")
@@ -334,7 +336,7 @@ class Exercises(QObject):
         if verdict.passed and not self.is_done(self.exercise):
             self._note(done=True)
         done = sum(map(self.is_done, self.exercises()))
-        note = f"{done} of {counted(len(self.exercises()), 'exercise')} done" if verdict.passed else ""
+        note = f"{done} of {count_noun(len(self.exercises()), 'exercise')} done" if verdict.passed else ""
         self.panel.show_verdict(verdict, note, stale=stale)
 
     def _fail(self, sentence: str, first: bool) -> None:
@@ -387,7 +389,7 @@ class Exercises(QObject):
             write_atomically(path, self.work.text.encode())
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
-            self.notice.error(f"{visible(path)} can't be written: {reason}; choose another folder.")
+            self.notice.error(f"{escape_controls(path)} can't be written: {reason}; choose another folder.")
             return False
-        self.notice.inform(f"Your text was saved as {visible(path)}.")
+        self.notice.inform(f"Your text was saved as {escape_controls(path)}.")
         return True

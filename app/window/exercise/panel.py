@@ -10,13 +10,13 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
 from ...exercise.document import Exercise
-from ...exercise.hiding import shown_of
+from ...exercise.hiding import visibility_of
 from ...exercise.verdict import Verdict
-from ...lecture.captions import Caption, fill
+from ...lecture.captions import Caption, fill_caption
 from ...widgets.controls import button, paint_icon
 from ...widgets.plain_text import PlainLabel, RichLabel
 from ...widgets.theme import MONO, Theme
-from .picture import PictureProblem, PictureView
+from .picture import PictureView, TaskPictureError
 from .result import ResultHead, ResultRows
 from .words import headline, rows_of, summary
 
@@ -197,7 +197,7 @@ class ExercisePanel(QFrame):
         try:
             self.picture.show_file(picture.path if picture else None, picture.text if picture else "")
             self.picture_problem.setText("")
-        except PictureProblem as problem:
+        except TaskPictureError as problem:
             self.picture_problem.setText(f"{problem} It shows: {picture.text}" if picture else str(problem))
         self.picture_problem.setVisible(bool(self.picture_problem.text()))
 
@@ -211,7 +211,7 @@ class ExercisePanel(QFrame):
 
     def _show_rows(self) -> None:
         if self.exercise is not None and self.verdict is not None:
-            shown = shown_of(self.exercise, self.hints)
+            shown = visibility_of(self.exercise, self.hints)
             self.rows.show_rows(list(rows_of(self.verdict, self.exercise, self.file, shown)), self.theme)
 
     def mark_stale(self, stale: bool) -> None:
@@ -324,7 +324,7 @@ class ExercisePanel(QFrame):
 def html_of(caption: Caption) -> str:
     """Render a task or hint as HTML with its text escaped."""
     mono = ", ".join(f"'{family}'" for family in MONO)
-    html = SHORT_CODE.sub(lambda code: code[0].replace(" ", "\u00a0"), fill(caption, {}).html)
+    html = SHORT_CODE.sub(lambda code: code[0].replace(" ", "\u00a0"), fill_caption(caption, {}).html)
     return html.replace("<code>", f'<code style="font-family: {mono}">').replace(
         "<pre>", f'<pre style="font-family: {mono}">'
     )

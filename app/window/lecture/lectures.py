@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from ...control.stage import Stage
-from ...lecture.captions import masked
+from ...lecture.captions import mask_html
 from ...lecture.document import Lecture, read_lecture
 from ...lecture.problems import LectureError, Problem
 from ...lecture.questions import Question
@@ -30,12 +30,12 @@ from .player import LecturePlayer, ShowBookmark
 from .step_cover import StepCover, StepNote
 
 if TYPE_CHECKING:  # loaded with the first lecture
-    from .question_card import Asked, QuestionCard
+    from .question_card import QuestionCard, QuestionState
 
 TICK = 1000  # milliseconds between updates of the timer
 
 
-class Places(NamedTuple):
+class WindowParts(NamedTuple):
     """The parts of the window that show a lecture."""
 
     window: QWidget  # the parent of dialogs
@@ -56,7 +56,7 @@ class Lectures(QObject):
 
     def __init__(
         self,
-        places: Places,
+        places: WindowParts,
         stage: Stage,
         look: Look,
         settings: StoredSettings,
@@ -247,7 +247,7 @@ class Lectures(QObject):
         elif (filled := player.caption()) is None or player.step is None:
             text = (player.lecture.title, "", "")
         elif self.is_asking():
-            held, text = True, (player.step.title, masked(filled.html), self._foot(""))
+            held, text = True, (player.step.title, mask_html(filled.html), self._foot(""))
         else:
             text = (player.step.title, filled.html, self._foot(filled.foot))
         if text != (caption.title.text(), caption.text.text(), caption.foot.text()):
@@ -294,14 +294,14 @@ class Lectures(QObject):
         if old is not None and old is not self.card:
             old.deleteLater()
 
-    def _asked(self, question: Question) -> Asked | None:
+    def _asked(self, question: Question) -> QuestionState | None:
         """Return the current state of the question."""
-        from .question_card import asked_of
+        from .question_card import question_state
 
         player, answer = self.player, self.player.answer()
         choices = answer.choices if answer else [choice.text for choice in question.choices]
         shown = (answer.quantity, answer.text, answer.right) if answer and player.is_revealed else None
-        return asked_of(question.ask, choices, player.chosen, shown)
+        return question_state(question.ask, choices, player.chosen, shown)
 
     def _show_awaited(self) -> None:
         awaited = self.player.awaited

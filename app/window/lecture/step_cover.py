@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from ...widgets.controls import button
-from ...widgets.plain_text import PlainLabel, read_aloud
+from ...widgets.plain_text import PlainLabel, announce
 from ...widgets.theme import Theme
 
 NOTED_AFTER = 200  # milliseconds before the note appears, to avoid flicker
@@ -44,7 +44,7 @@ class StepNote(QFrame):
         self._place()
         self.raise_()
         self.show()
-        read_aloud(self.sentence)
+        announce(self.sentence)
 
     def set_theme(self, theme: Theme) -> None:
         """Apply colours and text size."""

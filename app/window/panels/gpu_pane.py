@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout
 from ...gpu.data import GpuData
 from ...gpu.facts import facts_of
 from ...gpu.place import LEVELS, Level
-from ...gpu.recorded import PaneLaunch, Recorded, command_for, missing_text, nearest
-from ...model.visible_text import visible
+from ...gpu.recorded import PaneLaunch, RecordedTimeline, command_for, missing_text, nearest_recording
+from ...model.visible_text import escape_controls
 from ...views.gpu.facts_view import FactsView
 from ...views.gpu.layout import TimeRange
-from ...views.gpu.shown import Shown
+from ...views.gpu.shown import ChartView
 from ...views.gpu.text import block_name
 from ...views.gpu.view import KEYS, GpuView
 from ...widgets.controls import Combo, button
@@ -37,7 +37,7 @@ class GpuPane(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme = theme
-        self.shown: Shown | None = None
+        self.shown: ChartView | None = None
         self.view, self.facts = GpuView(theme), FactsView(theme)
         self.title, self.told, self.missing = PlainLabel(), PlainLabel(), PlainLabel()
         self.title.setObjectName("title")
@@ -84,12 +84,12 @@ class GpuPane(QWidget):
         self.column.addWidget(self.command)
         self.column.addStretch(0)
 
-    def show_launch(self, asked: PaneLaunch, recorded: Sequence[Recorded], word: str) -> None:
+    def show_launch(self, asked: PaneLaunch, recorded: Sequence[RecordedTimeline], word: str) -> None:
         """Show the recordings of a pane's launch; word: the shown size, "" for none."""
         self.title.setText(self.theme.say(asked.title))
         self.sizes.offer([(recording.size, recording.word) for recording in recorded], word)
         self.sizes.setVisible(bool(word))
-        near = nearest(asked, recorded)
+        near = nearest_recording(asked, recorded)
         self._nearest_word = near.word if near else ""
         self.missing.setText(self.theme.say(missing_text(asked, recorded)))
         command = command_for(asked)
@@ -117,7 +117,7 @@ class GpuPane(QWidget):
             for step in self.way:
                 step.hide()
 
-    def show_place(self, shown: Shown, span: TimeRange, full_range: TimeRange) -> None:
+    def show_place(self, shown: ChartView, span: TimeRange, full_range: TimeRange) -> None:
         """Show a position in the timeline."""
         if self.shown is None or shown.data is not self.shown.data:
             facts = facts_of(shown.data)
@@ -129,7 +129,7 @@ class GpuPane(QWidget):
             self._show_way(shown)
         self.view.show_place(shown, span, full_range)
 
-    def _show_way(self, shown: Shown) -> None:
+    def _show_way(self, shown: ChartView) -> None:
         """Show the breadcrumbs down to the current level; the levels above it are buttons."""
         here = LEVELS.index(shown.level)
         for number, (step, name) in enumerate(zip(self.way, _names(shown.data, shown), strict=True)):
@@ -198,6 +198,6 @@ class GpuPane(QWidget):
         self.told.setVisible(has_chart and height >= LOWER)
 
 
-def _names(data: GpuData, shown: Shown) -> tuple[str, str, str, str]:
-    device = visible(data.timeline.head.device.name).removeprefix("NVIDIA ")
+def _names(data: GpuData, shown: ChartView) -> tuple[str, str, str, str]:
+    device = escape_controls(data.timeline.head.device.name).removeprefix("NVIDIA ")
     return device, f"multiprocessor {shown.machine}", block_name(data, shown.block), f"warp {shown.warp}"

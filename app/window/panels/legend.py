@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from ...views.common.drawing import ON_PAPER, is_vector
+from ...views.common.drawing import RASTER_PIXELS_PER_POINT, is_vector
 from ...widgets.patterns import swatch
 from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
@@ -94,7 +94,7 @@ class Legend(QWidget):
         """Draw squares and texts, in the resolution of the device."""
         painter = QPainter(self)
         side = self.theme.px(14)
-        ratio = ON_PAPER if is_vector(painter) else painter.deviceTransform().m11()
+        ratio = RASTER_PIXELS_PER_POINT if is_vector(painter) else painter.deviceTransform().m11()
         painter.setFont(self.theme.font(TEXT))
         for x, kind, text in self.items(self.labels)[0]:
             painter.setPen(self.theme.colour("text" if kind else "muted"))

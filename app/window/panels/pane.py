@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QStackedWidget, QVBoxLayout, QWidget
 
 from ...model.bookmark import CompiledChoice, LayoutChoice, PictureChoice
 from ...model.session import Selection, Session
-from ...model.spotlight import Lit
+from ...model.spotlight import Highlight
 from ...views.common.dimming import Veil
 from ...views.common.view import View
 from ...views.counters.depths import DepthsView
@@ -143,7 +143,7 @@ class Pane(QFrame):
         for view in (self.histogram if self.shows_histogram() else self.memory, self.counters):
             view.render_moment(moment, selection)
 
-    def set_spotlight(self, highlight: Lit | None) -> None:
+    def set_spotlight(self, highlight: Highlight | None) -> None:
         """Highlight these parts and dim the rest; None dims nothing."""
         for view in self.views:
             view.set_spotlight(highlight)

@@ -16,8 +16,8 @@ from ...views.common.wording import (
     MEASURED,
     check_text,
     compared_text,
-    is_lucky,
-    made_text,
+    engine_text,
+    is_right_by_luck,
     pitfall_text,
 )
 from ...widgets.controls import mark
@@ -216,11 +216,11 @@ class PaneHeading(QWidget):
     def _show_verdict(self) -> None:
         trace = self.session.trace if self.session else None
         good = trace is None or (trace.error is None and (trace.check is None or trace.check.equal))
-        lucky = is_lucky(self.session)
+        lucky = is_right_by_luck(self.session)
         good &= not lucky
         text = self._translate(LUCKY if lucky else check_text(trace)[0]) if trace else ""
         for label in (self.verdict, self.sign):
-            label.setToolTip(plain_tip(f"{text}. {made_text(trace)}".strip() if text and trace else text))
+            label.setToolTip(plain_tip(f"{text}. {engine_text(trace)}".strip() if text and trace else text))
         self.verdict.setObjectName("good" if good else "bad")
         mark(self.verdict, "good", good)
         size = self.theme.px(14)
@@ -305,7 +305,7 @@ def _verdicts(session: Session | None) -> tuple[str, str, str]:
         where = f"{error.type} in block {error.block}, thread {error.thread}, line {error.line}"
         return where, error.type, ""
     assert trace.check is not None
-    if is_lucky(session):
+    if is_right_by_luck(session):
         return LUCKY, LUCKY.partition(":")[0], ""
     short = "equals NumPy" if trace.check.equal else "differs from NumPy"
     short = "by chance" if trace.check.is_by_chance else short

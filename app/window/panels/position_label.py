@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from ...model import phase_steps
 from ...model.session import Session
-from ...views.common.drawing import pixels_of
+from ...views.common.drawing import text_pixels
 from ...views.common.wording import coordinates_text
 from ...widgets.theme import Theme
 
@@ -98,7 +98,7 @@ class PositionLabel(QWidget):
         return self._width(strong, bold=True) + self.theme.px(10)
 
     def _width(self, text: str, *, bold: bool) -> int:
-        return pixels_of(text, self.theme.font(15 if bold else 13, bold=bold)) + 2
+        return text_pixels(text, self.theme.font(15 if bold else 13, bold=bold)) + 2
 
 
 def position_text(moment: int, end: int, pane: str) -> str:

@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
-from ...model.session import Selection, Session, count_of
-from ...model.spotlight import Lit
+from ...model.session import Selection, Session, count_by_severity
+from ...model.spotlight import Highlight
 from ...views.common.heat import HEATS
 from ...views.common.severity import counts_picture
 from ...views.common.view import View
@@ -75,7 +75,7 @@ MAKERS: dict[str, Callable[[Theme], View]] = {
 TABS = tuple(MAKERS)
 
 
-class SidePanel(QFrame):
+class Inspector(QFrame):
     """The views of one session, of which only the current tab's is loaded and drawn. tab_changed: its name.
 
     moment_asked, selection_asked: requests of any view. listing_asked: the session whose code is needed.
@@ -92,7 +92,7 @@ class SidePanel(QFrame):
         self.theme = theme
         self.session: Session | None = None
         self.moment, self.selection = 0.0, Selection()
-        self.lit: Lit | None = None
+        self.lit: Highlight | None = None
         self.bar, self.stack = QTabBar(), QStackedWidget()
         self.source = SourceView(theme)
         self._views: dict[str, View] = {}  # the views created so far
@@ -158,7 +158,7 @@ class SidePanel(QFrame):
         self.session, self.moment, self.selection = session, moment, selection
         self._draw()
 
-    def set_spotlight(self, highlight: Lit | None) -> None:
+    def set_spotlight(self, highlight: Highlight | None) -> None:
         """Highlight these parts and dim the rest; None dims nothing."""
         self.lit = highlight
         for view in self._views.values():
@@ -206,7 +206,7 @@ class SidePanel(QFrame):
     def _show_count(self, session: Session) -> None:
         """Show the number of findings on their tab."""
         self._name_tabs(self.theme, session)
-        count = count_of(session)
+        count = count_by_severity(session)
         tab = TABS.index("findings")
         self._counts = count
         counted = [plural(number, severity) for severity, number in count.items() if number]

@@ -8,10 +8,10 @@ from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QImage
 
 from ...control.session_jobs import SessionJobs
-from ...lecture.places import PlaceError
+from ...lecture.places import TimeAnchorError
 from ...model.bookmark import Bookmark
 from ..lecture.player import LecturePlayer
-from ..lecture.step_picture import StandingStep, StepPictures
+from ..lecture.step_picture import ResolvedStep, StepPictures
 
 IDLE_DELAY = 250  # idle milliseconds before drawing begins
 PART_INTERVAL = 15  # milliseconds between two parts, so that the window stays responsive
@@ -127,10 +127,10 @@ class Thumbnails(QObject):
         if lecture is None or prepared is None:
             return
         try:
-            standing = StandingStep(
+            standing = ResolvedStep(
                 lecture, self.player.scenes, number, *prepared, ask=self.player.compiled_asked.emit
             )
-        except PlaceError:
+        except TimeAnchorError:
             self._store(key, QImage())
             return
         yield from self._pictures.show_in_parts(standing, self._look(), self._window_size())

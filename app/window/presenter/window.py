@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from ...lecture.clock import Clock, time_text
-from ...model.visible_text import visible
+from ...model.visible_text import escape_controls
 from ...widgets.command import Command
 from ...widgets.controls import button, paint_icon
 from ...widgets.plain_text import PlainLabel, RichLabel, markup, plain_tip
@@ -302,7 +302,9 @@ class PresenterWindow(QWidget):
         shown = [widget.sizeHint().width() for widget in others if not widget.isHidden()]
         room = self.width() - sum(shown) - (len(shown) + 3) * self.bar.spacing()
         metrics = QFontMetrics(self.title.font())
-        self.title.setText(metrics.elidedText(visible(title), Qt.TextElideMode.ElideRight, max(0, room)))
+        self.title.setText(
+            metrics.elidedText(escape_controls(title), Qt.TextElideMode.ElideRight, max(0, room))
+        )
         self.title.setAccessibleName(title)
         self.title.setToolTip(plain_tip(title))
 
@@ -313,7 +315,7 @@ class PresenterWindow(QWidget):
             self.list.clear()
             for i, step in enumerate(lecture.steps if lecture else ()):
                 asks = "  (question)" if step.change.question else ""
-                self.list.addItem(visible(f"{i + 1}  {step.title}{asks}"))
+                self.list.addItem(escape_controls(f"{i + 1}  {step.title}{asks}"))
         if lecture and self.list.currentRow() != self.player.number:
             self.list.setCurrentRow(self.player.number)
             self.list.scrollToItem(self.list.currentItem())

@@ -14,7 +14,7 @@ COMMAND = module_command("tilescope.app.window.recorder")
 GRACE = 3.0  # seconds that it has to remove an unfinished file
 
 
-class RecordingProcess(QObject):
+class RenderingProcess(QObject):
     """A process that renders one state of the window. answered: with an Answer."""
 
     answered = Signal(object)

@@ -13,20 +13,20 @@ from PySide6.QtWidgets import QWidget
 
 from ...model.bookmark import WordChoice
 from ...model.session import Selection, Session
-from ...model.spotlight import Lit
+from ...model.spotlight import Highlight
 from ...views.common.dimming import FAINT, HALF
-from ...views.common.drawing import on_panel
+from ...views.common.drawing import panel_line_colour
 from ...views.common.pieces import Piece, Pieces
 from ...views.histogram.view import HistogramView
-from ...views.memory.arrangement import Needs, ViewState, Zoom
-from ...views.memory.loads import LOOKS, Ways
+from ...views.memory.arrangement import PairedSpace, ViewState, Zoom
+from ...views.memory.loads import LOOKS, LoadPaths
 from ...views.memory.picture import MemoryPicture
 from ...views.memory.view_data import Tops
 from ...views.warp.view import WarpView
 from ...widgets.theme import Theme
 from .changes import Changes
 from .drawings import Drawings
-from .paint_recorder import NOTHING, Picture, recorded, units
+from .paint_recorder import NOTHING, Picture, record_drawing, units
 
 THEMES = ("light", "dark")
 ALWAYS, STANDING, MOVING = range(3)  # when a piece is drawn: always, at rest, during motion
@@ -52,9 +52,9 @@ class PaneLook(NamedTuple):
     histogram: bool = False  # instead of the memory
     colour_by: str = "auto"  # as in `MemoryView`
     tops: Tops = ()  # the ends of the scales that panes share
-    beside: Needs | None = None  # the combined space of the pictures of two panes
+    beside: PairedSpace | None = None  # the combined space of the pictures of two panes
     only: tuple[str, ...] = ()  # names of the shown buffers, () for all
-    lit: Lit | None = None  # the highlight
+    lit: Highlight | None = None  # the highlight
     words: WordChoice = "own"  # the vocabulary
     warp: bool = False  # whether the request of the selected warp is shown next to it
 
@@ -146,7 +146,9 @@ class MemoryFrames:
         """Return the drawing with this name; draw it again only if its key has changed."""
         if name not in self._drawn or self._drawn[name][0] != key:
             size = self.form.width, self.form.height
-            number = self.drawings.add(recorded(light, *size), recorded(dark, *size), (id(self), name))
+            number = self.drawings.add(
+                record_drawing(light, *size), record_drawing(dark, *size), (id(self), name)
+            )
             self._drawn[name] = key, number
         return self._drawn[name][1]
 
@@ -170,7 +172,7 @@ class HistogramFrames:
         for view in self.views:
             view.render_moment(float(moment), selection)
         light, dark = (
-            recorded(partial(_render, view), self.form.width, self.form.height) for view in self.views
+            record_drawing(partial(_render, view), self.form.width, self.form.height) for view in self.views
         )
         return light, dark
 
@@ -184,9 +186,9 @@ def is_load(name: Hashable) -> bool:
     return isinstance(name, tuple) and name[0] == "loads"
 
 
-def travelling(ways: Ways, strength: float, theme: Theme) -> Picture:
+def travelling(ways: LoadPaths, strength: float, theme: Theme) -> Picture:
     """Draw the moving loads of one kind, on their paths from start to end."""
-    colour, loads, picture = on_panel(ways.loads.kind, theme), ways.loads, Picture([], [], [])
+    colour, loads, picture = panel_line_colour(ways.loads.kind, theme), ways.loads, Picture([], [], [])
     for own, size, opacity in LOOKS:
         chosen = loads.own == own
         if chosen.any():
@@ -223,7 +225,7 @@ class WarpFrames:
         """Yield the drawing of a moment."""
         for view in self.views:
             view.render_moment(float(moment), selection)
-        light, dark = (recorded(partial(_render, view.picture), *self.size) for view in self.views)
+        light, dark = (record_drawing(partial(_render, view.picture), *self.size) for view in self.views)
         yield "warp", self.drawings.add(light, dark)
 
     def words(self, moment: int, selection: Selection) -> str:

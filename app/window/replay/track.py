@@ -6,7 +6,7 @@ from typing import Any
 
 from ....tracer.analysis.requests import REQUEST_KINDS
 from ....tracer.model.trace import WARP
-from ...model.phase_steps import follow
+from ...model.phase_steps import follow_running_block
 from ...model.session import Selection, Session
 from ...views.common.activity import BlockActivity, WarpActivity, block_activity, warp_activity, warp_status
 from ...views.common.wording import block_text, mark_of, phase_text
@@ -43,7 +43,7 @@ class Track:
 
     def record(self, moment: int) -> None:
         """Record a moment; moments must increase."""
-        selection = follow(self.session, self.selection, float(moment))
+        selection = follow_running_block(self.session, self.selection, float(moment))
         self.moments.add(moment)
         self._slots.note(moment, list(self._frames.at(moment, selection)))
         self._descriptions.note(moment, self._frames.words(moment, selection))

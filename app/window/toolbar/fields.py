@@ -13,7 +13,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QWidget
 
 from ....kernels.scenarios.catalogue import Parameter
-from ...model.visible_text import visible
+from ...model.visible_text import escape_controls
 from ...widgets.controls import Chip, Combo, Entry, button, mark
 from ...widgets.plain_text import plain_tip
 from .hand import Handle, ParameterChip, hint_of
@@ -115,7 +115,7 @@ class FileField(QWidget):
     def put(self, text: str) -> None:
         """Show a path."""
         self._path = text
-        self.choose.setText(visible(Path(text).name).replace("&", "&&") or "choose…")
+        self.choose.setText(escape_controls(Path(text).name).replace("&", "&&") or "choose…")
         self.choose.setToolTip(plain_tip(text or self.name))
         self.clear.setVisible(bool(text))
 

@@ -18,7 +18,7 @@ NOTCH = 120  # of a wheel, in Qt's eighths of a degree
 PAGE = 4  # steps of PageUp and PageDown
 KEYS = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1, Qt.Key.Key_PageUp: PAGE, Qt.Key.Key_PageDown: -PAGE}
 COARSE, FINE = 16, 8  # pixels of a drag per step: for few values, and for many
-NEAR = 120  # milliseconds of hovering after which the user is not only passing
+HOVER_DELAY = 120  # milliseconds of hovering after which the user is not only passing
 REST_DELAY = 400  # milliseconds without wheel or key after which the gesture ends
 HINT = "Drag the name, turn the wheel, or press Up and Down; hold Shift for steps of 1."
 HINT_WORDS = "Drag the name, turn the wheel, or press Up and Down."
@@ -159,7 +159,7 @@ class ParameterChip(Chip):
         field.setAccessibleDescription(tip or handle.toolTip())
 
 
-class Hand(QObject):
+class DragGesture(QObject):
     """A gesture that changes one parameter at a time, to values that its scenarios accept.
 
     neared: the pointer or focus is at a parameter. moved: (name, text) during the gesture. rested: the gesture ended.
@@ -182,7 +182,7 @@ class Hand(QObject):
 
     def watch(self, parameter: Parameter, field: QWidget, handle: Handle) -> None:
         """Connect a parameter's field and handle."""
-        stepped, near = Stepped(field, parameter), QTimer(field, singleShot=True, interval=NEAR)
+        stepped, near = Stepped(field, parameter), QTimer(field, singleShot=True, interval=HOVER_DELAY)
         stepped.stepped.connect(partial(self._step, parameter))
         near.timeout.connect(partial(self._report_near, parameter, (field, handle)))
         for part in (handle, stepped):

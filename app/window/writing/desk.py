@@ -27,7 +27,7 @@ LECTURES = "Lectures (*.md)"
 WIDTH = 380  # pixels of the panel at the normal text size
 
 
-class WritingDesk(QObject):
+class LectureAuthoring(QObject):
     """Edits the lecture that a window presents.
 
     window: the parent of dialogs, contains the panel. screen: returns its state. launch_of: returns the launch in the

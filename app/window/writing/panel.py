@@ -17,12 +17,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ...lecture.edit.text import step_words
+from ...lecture.edit.text import step_parts
 from ...widgets.controls import button, paint_icon
 from ...widgets.flow_layout import FlowLayout
 from ...widgets.plain_text import PlainLabel
 from ...widgets.theme import Theme
-from .looks import answer_look, caption_look, change_problem, names_of, show_told
+from .looks import answer_look, caption_look, change_problem, names_of, show_preview
 from .step_table import StepTable
 from .words_edit import WordsEdit
 from .writer import LectureWriter
@@ -208,7 +208,7 @@ class LecturePanel(QFrame):
         self.steps.show_steps([step.title for step in lecture.steps], self.number)
         self._share_height()
         self._fill(self.title, lecture.title)
-        words = step_words(writer.text, self.number, writer.path)
+        words = step_parts(writer.text, self.number, writer.path)
         for name, field in self.fields.items():
             self._fill(field, getattr(words, name))
         self._preview()
@@ -244,7 +244,7 @@ class LecturePanel(QFrame):
 
     def _show_preview(self, name: str, text: str, problem: str) -> None:
         self.fields[name].tell(problem)
-        show_told(self.told[name], text, problem)
+        show_preview(self.told[name], text, problem)
 
     # Edits.
 

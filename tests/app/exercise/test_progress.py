@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from exercises import add_ten, exercise
-from tilescope.app.exercise.progress import Progress, Remembered, key_of
+from tilescope.app.exercise.progress import Progress, Remembered, exercise_key
 
 
 def test_what_is_noted_outlives_the_window(tmp_path):
@@ -22,7 +22,7 @@ def test_exercises_of_one_name_in_two_folders_are_two(tmp_path):
     for folder in folders:
         folder.mkdir()
     one, other = map(exercise, folders)
-    assert one.name == other.name and key_of(one) != key_of(other)
+    assert one.name == other.name and exercise_key(one) != exercise_key(other)
 
 
 def test_what_another_wrote_meanwhile_stays(tmp_path):

@@ -4,7 +4,7 @@ import numpy as np
 
 from gpu_charts import data, sparse
 from tilescope.app.gpu.place import PanePlace
-from tilescope.app.views.gpu.shown import shown_at
+from tilescope.app.views.gpu.shown import chart_view_at
 
 
 def test_where_few_multiprocessors_ran_a_block_those_are_listed():
@@ -19,4 +19,4 @@ def test_where_half_of_them_ran_a_block_all_are_listed():
     found = data()
     assert found.listed.tolist() == found.row_of.tolist() == [0, 1, 2, 3]
     assert found.left_out == 0
-    assert shown_at(found, "gpu", PanePlace()).rows == 4
+    assert chart_view_at(found, "gpu", PanePlace()).rows == 4

@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 
 from launching import Array, launch, trace
 from sessions import application, matmul, picture
-from tilescope.app.model.session import Selection, build_session, count_of
+from tilescope.app.model.session import Selection, build_session, count_by_severity
 from tilescope.app.views.common.heat import heat_of
 from tilescope.app.views.inspect.explain import ExplainView
 from tilescope.app.views.inspect.findings import LOOKING, FindingsView
@@ -92,7 +92,7 @@ def test_all_findings_are_listed_worst_first_and_counted(faulty):
     assert listed(view) == [finding.message for finding in faulty.findings]
     ranks = [SEVERITIES.index(finding.severity) for finding in faulty.findings]
     assert ranks == sorted(ranks) and len(set(ranks)) > 1
-    assert view.count() == count_of(faulty) == {s: ranks.count(i) for i, s in enumerate(SEVERITIES)}
+    assert view.count() == count_by_severity(faulty) == {s: ranks.count(i) for i, s in enumerate(SEVERITIES)}
     assert [button.text() for button in view.severities.values()] == [str(n) for n in view.count().values()]
 
 

@@ -10,12 +10,12 @@ from gpu_charts import data, sparse, timeline, view_of
 from sessions import picture
 from tilescope.app.gpu.data import gpu_data
 from tilescope.app.gpu.place import PanePlace
-from tilescope.app.views.gpu.hit_test import text_of
+from tilescope.app.views.gpu.hit_test import describe_hit
 from tilescope.app.views.gpu.legend import legend_of
 from tilescope.app.views.gpu.paint import box_of_item
-from tilescope.app.views.gpu.shown import shown_at
+from tilescope.app.views.gpu.shown import chart_view_at
 from tilescope.app.views.gpu.text import NO_DETAILS, ordinal
-from tilescope.app.views.gpu.view import whole_range
+from tilescope.app.views.gpu.view import common_range
 from tilescope.app.widgets.theme import KIND_COLOURS, Theme
 from tilescope.tracer.hardware.timeline import SEGMENT_KINDS
 
@@ -23,7 +23,7 @@ NO_KEYS, LEFT = Qt.KeyboardModifier.NoModifier, Qt.MouseButton.LeftButton
 
 
 def place(level, found=None, **numbers):
-    return shown_at(found or data(), level, PanePlace(**numbers))
+    return chart_view_at(found or data(), level, PanePlace(**numbers))
 
 
 def wheel(view, x, y, turn, keys=NO_KEYS):
@@ -44,7 +44,7 @@ def asked(view):
 
 
 def tip(view, position):
-    return text_of(view.shown, view.hit(position))
+    return describe_hit(view.shown, view.hit(position))
 
 
 # What is where.
@@ -133,7 +133,7 @@ def test_phases_stand_above_the_warps_with_their_cycles():
 
 def test_a_block_of_which_no_warp_was_recorded_says_so():
     found = gpu_data(timeline(detailed=(5,)))
-    shown = shown_at(found, "block", PanePlace(block=2))
+    shown = chart_view_at(found, "block", PanePlace(block=2))
     view = view_of(shown)
     assert not shown.has_details and view.places.count == 1
     assert NO_DETAILS in view.chosen_text()
@@ -148,19 +148,19 @@ def test_a_multiprocessor_without_a_block_says_so():
     made = timeline()
     found = gpu_data(made)
     assert found.machines == 4
-    empty = view_of(shown_at(found, "gpu", PanePlace()))
+    empty = view_of(chart_view_at(found, "gpu", PanePlace()))
     assert "16 blocks" not in empty.chosen_text()
     assert "4 blocks, up to 2 at once" in empty.chosen_text()
 
 
 def test_a_sparse_launch_has_rows_of_used_multiprocessors_and_one_for_the_rest():
-    view = view_of(shown_at(sparse(), "gpu", PanePlace()))
+    view = view_of(chart_view_at(sparse(), "gpu", PanePlace()))
     assert [view.shown.name(row) for row in range(view.places.count)] == ["0", "2", "4", "131", ""]
     assert tip(view, view.places.box(4).center()) == "128 other multiprocessors ran no block · measured"
 
 
 def test_clicks_on_a_sparse_launch_go_into_the_multiprocessor_that_is_drawn_there():
-    view = view_of(shown_at(sparse(), "gpu", PanePlace()))
+    view = view_of(chart_view_at(sparse(), "gpu", PanePlace()))
     found = asked(view)
     for row in range(5):
         QTest.mouseClick(view, LEFT, pos=view.places.box(row).center().toPoint())
@@ -170,7 +170,7 @@ def test_clicks_on_a_sparse_launch_go_into_the_multiprocessor_that_is_drawn_ther
 
 def test_blocks_of_a_sparse_launch_are_found_where_they_are_drawn():
     data_of = sparse()
-    shown = shown_at(data_of, "gpu", PanePlace())
+    shown = chart_view_at(data_of, "gpu", PanePlace())
     view = view_of(shown)
     for block in range(16):
         box = box_of_item(shown, view.places, block)
@@ -179,7 +179,7 @@ def test_blocks_of_a_sparse_launch_are_found_where_they_are_drawn():
 
 
 def test_keys_move_over_the_rows_of_a_sparse_launch():
-    view = view_of(shown_at(sparse(), "gpu", PanePlace(multiprocessor=2)))
+    view = view_of(chart_view_at(sparse(), "gpu", PanePlace(multiprocessor=2)))
     assert view.chosen_text().startswith("multiprocessor 2:")
     found = asked(view)
     for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Down, Qt.Key.Key_Return):
@@ -189,7 +189,7 @@ def test_keys_move_over_the_rows_of_a_sparse_launch():
 
 
 def test_the_legend_names_what_the_rows_of_a_sparse_launch_show():
-    shown = shown_at(sparse(), "gpu", PanePlace())
+    shown = chart_view_at(sparse(), "gpu", PanePlace())
     assert {"load", "compute", "wait"} <= {entry.sign for entry in legend_of([shown])}
 
 
@@ -204,7 +204,7 @@ def test_the_wheel_keeps_the_time_under_the_pointer():
     wheel(view, x, y, 120)
     span = found[-1][1]
     assert span[1] - span[0] == pytest.approx(0.8 * (view.span[1] - view.span[0]))
-    view.show_place(view.shown, span, whole_range([view.shown.whole]))
+    view.show_place(view.shown, span, common_range([view.shown.whole]))
     assert view.places.time(x) == pytest.approx(before)
 
 
@@ -215,9 +215,9 @@ def test_all_is_as_far_as_one_gets_and_a_few_nanoseconds_as_near():
     assert found[-1][1] == pytest.approx(view.span)
     view.zoom(1e-9)
     assert found[-1][1][1] - found[-1][1][0] == pytest.approx(20)
-    view.show_place(view.shown, (0.0, 1000.0), whole_range([view.shown.whole]))
+    view.show_place(view.shown, (0.0, 1000.0), common_range([view.shown.whole]))
     wheel(view, 500, 100, 120 * 1000, Qt.KeyboardModifier.ShiftModifier)
-    assert found[-1][1][0] == pytest.approx(whole_range([view.shown.whole])[0])
+    assert found[-1][1][0] == pytest.approx(common_range([view.shown.whole])[0])
 
 
 def test_a_drag_moves_what_is_shown_and_is_no_click():
@@ -284,7 +284,7 @@ def test_plus_and_minus_zoom_around_the_middle():
 
 def test_the_same_place_gives_the_same_picture_from_wherever_one_comes():
     straight = view_of(place("multiprocessor", multiprocessor=2))
-    whole = whole_range([straight.shown.whole])
+    whole = common_range([straight.shown.whole])
     other = view_of(place("block", block=5))
     other.choose(1, None)
     other.show_place(place("multiprocessor", multiprocessor=2), straight.span, whole)
@@ -305,9 +305,9 @@ def test_the_colours_follow_the_theme():
 
 def test_numbers_that_a_launch_has_not_are_chosen_by_the_chart():
     found = data()
-    shown = shown_at(found, "warp", PanePlace(block=10**6, warp=99))
+    shown = chart_view_at(found, "warp", PanePlace(block=10**6, warp=99))
     assert shown.block in found.detailed and shown.warp == 0
-    assert shown_at(found, "gpu", PanePlace(multiprocessor=500)).machine == found.machine(
+    assert chart_view_at(found, "gpu", PanePlace(multiprocessor=500)).machine == found.machine(
         found.chosen_block()
     )
 
@@ -319,7 +319,7 @@ def test_ordinals():
 
 
 def test_what_is_left_out_is_also_said_where_rows_are_too_low_for_words():
-    view = view_of(shown_at(sparse(), "gpu", PanePlace()), size=(900, 80))
+    view = view_of(chart_view_at(sparse(), "gpu", PanePlace()), size=(900, 80))
     at, panel = view.places, view.theme.colour("panel")
     assert at.box(4).height() < 11
     image = picture(view)

@@ -11,9 +11,9 @@ from PySide6.QtGui import QEnterEvent, QMouseEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from tilescope.app.window.toolbar.hand import COARSE, NEAR, NOTCH
-from tilescope.app.window.toolbar.toolbar import CALM
-from tilescope.tracer.run.worker_client import Cancelled, TakesLong, Worker
+from tilescope.app.window.toolbar.hand import COARSE, HOVER_DELAY, NOTCH
+from tilescope.app.window.toolbar.toolbar import IDLE_DELAY
+from tilescope.tracer.run.worker_client import LaunchTooSlowError, RunCancelledError, Worker
 from windows import enter, field, opened, press, settle, until
 
 SPEC = "copy-stride:count=64,threads=32,stride=8"
@@ -164,7 +164,7 @@ def test_a_trace_that_runs_long_is_left_once_the_hand_is_off_another_value(uncac
         if launch.arguments[2].value == 13:
             begun.set()
             assert hold.wait(60)
-            raise Cancelled
+            raise RunCancelledError
         return trace(self, launch, *rest, **options)
 
     monkeypatch.setattr(Worker, "run", endless)
@@ -187,7 +187,7 @@ def test_nothing_is_asked_before_a_drag_ends_and_then_of_its_last_value_alone(un
 
     def run(self, launch, *rest, patience=None, **options):
         if patience is not None and launch.arguments[2].value >= 15 and launch.blocks is None:
-            raise TakesLong(launch, 1800, 2)
+            raise LaunchTooSlowError(launch, 1800, 2)
         return trace(self, launch, *rest, patience=patience, **options)
 
     monkeypatch.setattr(Worker, "run", run)
@@ -360,7 +360,7 @@ def test_kernels_are_compiled_ahead_where_somebody_comes_to_a_parameter_that_nee
     window.toolbar.may_come.connect(asked.append)
     for name in ("stride", "count", "dtype"):
         NEARED[how](window, name)
-        QTest.qWait(2 * NEAR)
+        QTest.qWait(2 * HOVER_DELAY)
         for widget in (window.toolbar.handles[name], field(window, name)):
             leaves(widget)
     (launches,) = asked  # another stride or count is the same kernel
@@ -375,7 +375,7 @@ def test_who_only_passes_a_parameter_has_nothing_compiled(window):
     for widget in (window.toolbar.handles["dtype"], field(window, "dtype")):
         enters(widget)
         leaves(widget)
-    QTest.qWait(2 * NEAR)
+    QTest.qWait(2 * HOVER_DELAY)
     assert not asked
     enters(field(window, "dtype"))  # there is something to be compiled
     until(lambda: len(asked) == 1)
@@ -389,7 +389,7 @@ def test_kernels_of_the_next_values_are_compiled_ahead_once_the_window_rests(win
     assert [launch.arguments[0].dtype for launch in asked[0]] == ["float64"]  # of more the window knows later
     window.toolbar.foresee()
     window.stage.asked.emit()
-    QTest.qWait(CALM + 300)
+    QTest.qWait(IDLE_DELAY + 300)
     assert len(asked) == 1
 
 
@@ -404,7 +404,7 @@ def test_next_values_of_all_parameters_are_foreseen_as_long_as_their_matrix_is_t
         assert [launch.arguments[1].dtype for launch in asked[0]] == ["float64"]
         matrix.unlink()
         window.toolbar.foresee()
-        QTest.qWait(CALM + 300)
+        QTest.qWait(IDLE_DELAY + 300)
         assert len(asked) == 1 and "Traceback" not in capfd.readouterr().err
 
 

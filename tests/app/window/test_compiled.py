@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
-from tilescope.app.compiled.compiled_counters import counting
+from tilescope.app.compiled.compiled_counters import shared_counting
 from tilescope.app.model.first_bookmark import first_bookmark
 from tilescope.app.views.counters.depths import OFFER, SAME_MEASURED
 from tilescope.app.views.listing.view import COMPILING
@@ -68,7 +68,7 @@ def test_another_launch_has_its_own_numbers_and_the_one_before_is_not_waited_for
 
 
 def test_where_they_are_hidden_nothing_is_compiled(monkeypatch):
-    monkeypatch.setattr(type(counting()), "count", lambda *_: pytest.fail("it was compiled"))
+    monkeypatch.setattr(type(shared_counting()), "count", lambda *_: pytest.fail("it was compiled"))
     with opened(mark=replace(first_bookmark((JACOBI,), None), compiled="hidden"), compiled=True) as window:
         QTest.qWait(200)
         assert window.central.compiling.is_idle()

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from tilescope.app.model.spotlight import DARK, lit_of
+from tilescope.app.model.spotlight import DIM_ALL, resolve_highlights
 from tilescope.app.widgets.widget_picture import picture_of
 from windows import press
 
@@ -35,7 +35,7 @@ def test_a_bookmark_carries_the_spotlight_to_every_view(window):
     names = ("A", "warp 1", "counter global sectors", 'line "total +="')
     seen = looking(window, spotlight=names)
     assert window.bookmark().spotlight == names
-    expected = lit_of(names, sessions(window))
+    expected = resolve_highlights(names, sessions(window))
     panes, focus = window.central.panes, window.stage.focus
     assert [pane.memory.lit for pane in panes] == [pane.counters.lit for pane in panes] == list(expected)
     assert [timeline.lit for timeline in window.central.timelines] == list(expected)
@@ -59,12 +59,12 @@ def test_forwards_and_backwards_give_the_same_picture(window):
 def test_what_stands_out_follows_the_sessions_and_the_pane_in_focus(window):
     looking(window, spotlight=("tile_a",), focus=1)
     left, right = window.central.panes
-    assert left.memory.lit == DARK and right.memory.lit != DARK
+    assert left.memory.lit == DIM_ALL and right.memory.lit != DIM_ALL
     assert left.veil.isVisibleTo(left) and not right.veil.isVisibleTo(right)
     assert window.side.source.lit == right.memory.lit
     window.stage.set_focus(0)
     window.draw()
-    assert window.side.source.lit == DARK
+    assert window.side.source.lit == DIM_ALL
 
 
 def test_escape_ends_the_spotlight_once_nothing_else_is_to_be_closed(window):

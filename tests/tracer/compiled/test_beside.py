@@ -25,9 +25,9 @@ from tilescope.kernels.scenarios.catalogue import find, scenarios
 from tilescope.tracer.compiled.driver import beside, row_recorder
 from tilescope.tracer.compiled.driver import compile as stage
 from tilescope.tracer.compiled.driver import engine as compiled
-from tilescope.tracer.compiled.driver.parts import NotBeside
+from tilescope.tracer.compiled.driver.parts import NeedsSerialRunError
 from tilescope.tracer.compiled.rows.streaming_counters import StreamingCounters
-from tilescope.tracer.compiled.rows.touched import Touched, have_met
+from tilescope.tracer.compiled.rows.touched import TouchedMemory, has_cross_block_conflict
 from tilescope.tracer.compiled.state import ROW, SITE_BITS
 from tilescope.tracer.model.launch import Launch
 from tilescope.tracer.model.plan import launch_of
@@ -51,17 +51,17 @@ class Noted:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.shared = self.undone = 0
-        run = beside.Team.run
+        run = beside.ParallelRun.run
 
-        def noted(team: beside.Team, chosen: Any) -> None:
+        def noted(team: beside.ParallelRun, chosen: Any) -> None:
             self.shared += 1
             try:
                 run(team, chosen)
-            except NotBeside:
+            except NeedsSerialRunError:
                 self.undone += 1
                 raise
 
-        monkeypatch.setattr(beside.Team, "run", noted)
+        monkeypatch.setattr(beside.ParallelRun, "run", noted)
 
 
 @pytest.fixture
@@ -151,7 +151,7 @@ if b == 11:
 def test_an_error_of_ours_is_told_and_loses_nothing(tmp_path, monkeypatch):
     longs = (Array((640,), "int64", "arange"), Array((640,), "int64"))
     made = launch(tmp_path, kernel(APART), longs, grid=(10, 1, 1), block=(64, 1, 1))
-    monkeypatch.setattr(Touched, "add", lambda *given: 1 // 0)
+    monkeypatch.setattr(TouchedMemory, "add", lambda *given: 1 // 0)
     with pytest.warns(UserWarning, match="on one core after an internal error: ZeroDivisionError"):
         trace = of_cores(limited(made, ALL), 2)
     assert_identical(trace, of_cores(limited(made, ALL), 1))
@@ -259,14 +259,14 @@ def test_who_touches_what_others_write_meets_them(mine, others, met):
     for how in (mine, others):
         rows = np.zeros(2, ROW)
         rows["index"], rows["key"] = 3, (0, 1 << SITE_BITS)
-        found.append(Touched(buffers))
+        found.append(TouchedMemory(buffers))
         ops = np.array([Op.LOAD if how == "r" else Op.STORE], np.uint8)
         assert found[-1].add(rows, ops) == 0  # a buffer that is not known
         found[-1].learn(0, 0)
         assert found[-1].add(rows, ops) == 1
         found[-1].learn(1, 1)
         assert found[-1].add(rows, ops) == 2
-    assert have_met(found) == met
+    assert has_cross_block_conflict(found) == met
 
 
 @pytest.mark.parametrize("step", [1, 2, -1, 0, 7])
@@ -282,7 +282,7 @@ def test_counted_rows_are_noted_a_warp_at_a_time_as_each_of_them_would_be(step, 
     rows["context"] = np.concatenate([lane, 32 + lane])
     rows["index"] = 400 + step * rows["context"].astype(np.int64)
     tables = np.array([0, 1], np.int32), np.array([0, 1], np.int32), np.array([Op.LOAD, Op.STORE], np.uint8)
-    one_by_one, counted = Touched(buffers), Touched(buffers)
+    one_by_one, counted = TouchedMemory(buffers), TouchedMemory(buffers)
     for touched in (one_by_one, counted):
         touched.learn(0, 0)
         touched.learn(1, 1)
@@ -302,10 +302,10 @@ def test_of_places_beside_each_other_each_counts(place):
     """Places are looked at eight at once: each is read, written, both or neither by one and by the other."""
     buffer = Buffer("a", "global", "|u1", (9,), (1,), 0, 1, 9)
     for mine, others in product(range(4), repeat=2):
-        one, other = Touched([buffer]), Touched([buffer])
+        one, other = TouchedMemory([buffer]), TouchedMemory([buffer])
         one.places[:11], other.places[:11] = [1, 2, 0] * 3 + [1, 3], [1, 0, 2] * 3 + [1, 0]
         one.places[place], other.places[place] = mine, others
-        assert have_met([one, other]) == bool(mine and others and (mine | others) & 2)
+        assert has_cross_block_conflict([one, other]) == bool(mine and others and (mine | others) & 2)
 
 
 def test_a_block_that_does_not_end_is_left_to_one_core(tmp_path, noted, monkeypatch):
@@ -321,13 +321,13 @@ def test_a_block_that_does_not_end_is_left_to_one_core(tmp_path, noted, monkeypa
 
 def test_ctrl_c_stops_all_cores(tmp_path, monkeypatch):
     monkeypatch.setattr(beside, "cores", lambda: 3)
-    run = beside.Team.run
+    run = beside.ParallelRun.run
 
-    def interrupted(team: beside.Team, chosen: Any) -> None:
+    def interrupted(team: beside.ParallelRun, chosen: Any) -> None:
         threading.Timer(0.1, _thread.interrupt_main).start()
         run(team, chosen)
 
-    monkeypatch.setattr(beside.Team, "run", interrupted)
+    monkeypatch.setattr(beside.ParallelRun, "run", interrupted)
     body = "x = a[0]\nwhile cuda.blockIdx.x and x >= 0:\n    x = (x + 1) % 100\nout[cuda.grid(1)] = x"
     longs = (Array((64,), "int64", "arange"), Array((64,), "int64"))
     made = limited(launch(tmp_path, kernel(body), longs, grid=(8, 1, 1), block=(2, 1, 1)), ALL)

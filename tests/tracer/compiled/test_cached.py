@@ -24,7 +24,7 @@ def misses_and_hits(path: Path) -> tuple[int, int]:
     module = importlib.util.module_from_spec(spec)
     sys.modules["doubles"] = module  # where numba looks for it when it reads what it has kept
     spec.loader.exec_module(module)
-    made = stage.cached(module.double)
+    made = stage.compile_cached(module.double)
     assert made(21) == 42
     return sum(made.stats.cache_misses.values()), sum(made.stats.cache_hits.values())
 
@@ -41,7 +41,7 @@ def test_what_another_version_of_the_engine_left_is_compiled_anew(
 
 
 def test_a_version_is_of_all_files_of_the_engine_and_of_the_others(monkeypatch: pytest.MonkeyPatch):
-    version, rules, read = stage.version.__wrapped__, Path(request_cost.__file__), Path.read_bytes
+    version, rules, read = stage.engine_version.__wrapped__, Path(request_cost.__file__), Path.read_bytes
     before = version(), version((str(rules),))
     for changed, alike in ((stage.engine_files()[-1], [False, False]), (rules, [True, False])):
         monkeypatch.setattr(Path, "read_bytes", lambda self, file=changed: read(self) + b"#" * (self == file))
@@ -58,4 +58,4 @@ def test_a_version_is_of_all_files_of_the_engine_and_of_the_others(monkeypatch: 
     ids=lambda made: made.py_func.__name__,
 )  # fmt: skip
 def test_what_counts_is_of_the_version_of_the_rules(made):
-    assert made._cache._cache_file._source_stamp == stage.version((request_cost.__file__,))
+    assert made._cache._cache_file._source_stamp == stage.engine_version((request_cost.__file__,))

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tilescope.tracer.processes.json_process import CALM_BLAS, JsonProcess, StartError
+from tilescope.tracer.processes.json_process import BLAS_ENVIRONMENT, JsonProcess, StartError
 
 ECHO = """
 from tilescope.tracer.processes.json_streams import private_streams, sender
@@ -44,7 +44,7 @@ def test_threads_of_openblas_soon_leave_the_cores_to_others_unless_the_user_says
     if own:
         monkeypatch.setenv(name, own)
     with python(f"import os; print(os.environ[{name!r}])") as process:
-        assert [line.decode().strip() for line in process.lines()] == [own or CALM_BLAS[name]]
+        assert [line.decode().strip() for line in process.lines()] == [own or BLAS_ENVIRONMENT[name]]
 
 
 @pytest.mark.parametrize(

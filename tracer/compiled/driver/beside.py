@@ -2,7 +2,7 @@
 
 Each thread runs parts, which are consecutive blocks, with a scheduler, rows and memory for itself. The launch's
 recorder adds the parts in order. Only at the end it is known that the blocks did not interact: no thread touched memory
-that another one wrote. Otherwise, and whenever the result depends on the order of blocks on one core, NotBeside is
+that another one wrote. Otherwise, and whenever the result depends on the order of blocks on one core, NeedsSerialRunError is
 raised. The caller then runs the launch again on one core.
 """
 
@@ -22,16 +22,16 @@ import numpy as np
 from ...model.array_types import Columns
 from ...model.launch import Schedule
 from ...model.trace import Op
-from ...recording.recorder import TooLarge
+from ...recording.recorder import TooManyAccessesError
 from ...recording.run_record import RunRecord
 from ...storage.trace_file import TraceFileError
-from ..not_compilable import NotCompilable
-from ..rows.touched import LARGEST, have_met, places_of
+from ..not_compilable import NotCompilableError
+from ..rows.touched import LARGEST, has_cross_block_conflict, places_of
 from ..state import StopReason, Word
 from .block_runner import BlockRunner
-from .growing_columns import GrowingColumns, Misfit, Region
+from .growing_columns import GrowingColumns, MisfitError, ReservedRows
 from .memory import LaunchMemory
-from .parts import NEVER, NotBeside, Part, PartMemory, PartRecorder, WholeRecorder
+from .parts import NEVER, LaunchRecorder, NeedsSerialRunError, Part, PartMemory, PartRecorder
 
 MOST_CORES = 16
 WARM_UP = 0.002  # seconds on one core, in which buffers, sites and the time of a block become known
@@ -43,7 +43,12 @@ COSTLY = 35e-9  # seconds for an access, from which several cores save more than
 LARGEST_BLOCK = 1 << 22  # rows of a block, if they are kept
 PATIENCE = 2.0  # minimum limit of a part, in seconds of processor time
 SLOWEST = 20  # times the expected time, as the limit of a part
-EXPECTED_ERRORS = (Misfit, NotCompilable, TooLarge, MemoryError)  # only one core reports these correctly
+EXPECTED_ERRORS = (
+    MisfitError,
+    NotCompilableError,
+    TooManyAccessesError,
+    MemoryError,
+)  # only one core reports these correctly
 AHEAD = 3  # parts per core that may wait for an earlier one
 
 
@@ -53,7 +58,7 @@ def cores() -> int:
     return min(MOST_CORES, len(affinity(0)) if affinity else os.cpu_count() or 1)
 
 
-class Team:
+class ParallelRun:
     """Runs blocks of a launch in parallel, after the first ones have run on one core.
 
     launch_recorder, memory: of the first blocks. entry: address of the compiled kernel. count: counts columns for a
@@ -62,7 +67,7 @@ class Team:
     """
 
     def __init__(
-        self, record: RunRecord, launch_recorder: WholeRecorder, memory: LaunchMemory, entry: int,
+        self, record: RunRecord, launch_recorder: LaunchRecorder, memory: LaunchMemory, entry: int,
         count: Callable[[RunRecord, int, Columns], None], report: Callable[[int], None],
         background_work: Callable[[], None],
     ) -> None:  # fmt: skip
@@ -132,7 +137,7 @@ class Team:
         )
 
     def run(self, chosen: Sequence[int]) -> None:
-        """Run these blocks; raises NotBeside, and exceptions of `report` and of signal handlers."""
+        """Run these blocks; raises NeedsSerialRunError, and exceptions of `report` and of signal handlers."""
         self._launch_recorder.flush()
         self._memory.declare()
         self._chosen = chosen
@@ -176,8 +181,8 @@ class Team:
             runner.recorder.release()
         if self._failure is not None:
             raise self._failure
-        if have_met([runner.recorder.touched for runner in members]):
-            raise NotBeside
+        if has_cross_block_conflict([runner.recorder.touched for runner in members]):
+            raise NeedsSerialRunError
         self._launch_recorder.end_parts()
         for runner in members:
             self._record.add_totals(runner.totals())
@@ -208,7 +213,7 @@ class Team:
         try:
             self._report(len(self._launch_recorder.finished))
         except Exception as error:
-            raise NotBeside from error
+            raise NeedsSerialRunError from error
 
     def _take_columns(self) -> GrowingColumns:
         """Return columns for a part, if possible those of an earlier part, whose memory is already mapped."""
@@ -217,7 +222,7 @@ class Team:
                 return self._free_columns.pop()
             return GrowingColumns(self._record.launch.limits.memory // 16, 2 * PART_ROWS)
 
-    def _next_part(self) -> tuple[int, Sequence[int], Region | None] | None:
+    def _next_part(self) -> tuple[int, Sequence[int], ReservedRows | None] | None:
         """Return the number and blocks of the next part, and room for its rows if their number is known.
 
         Returns None if there is no part left, or if all runners must stop.
@@ -292,7 +297,7 @@ class _Runner:
     """Runs parts in one thread."""
 
     def __init__(
-        self, record: RunRecord, launch_recorder: WholeRecorder, only_read: Container[int], memory: LaunchMemory,
+        self, record: RunRecord, launch_recorder: LaunchRecorder, only_read: Container[int], memory: LaunchMemory,
         entry: int, count: Callable[[RunRecord, int, Columns], None],
     ) -> None:  # fmt: skip
         state, threads = np.zeros(len(Word), np.int64), launch_recorder.threads
@@ -312,7 +317,9 @@ class _Runner:
             fixed=record.launch.resident is not None, recursive=bool(launch_recorder.program.recursive),
         )  # fmt: skip
 
-    def run(self, blocks: Sequence[int], store: GrowingColumns | Region | None, patience: float) -> Part:
+    def run(
+        self, blocks: Sequence[int], store: GrowingColumns | ReservedRows | None, patience: float
+    ) -> Part:
         """Run a part; its accesses are kept in `store`, or counted. For `patience` see PartRecorder.begin_part."""
         self.recorder.begin_part(store, patience)
         self._blocks.run(blocks)
@@ -321,10 +328,10 @@ class _Runner:
     def as_launch_error(self, error: BaseException) -> BaseException:
         """Return the exception to raise after one in a part: only a run on one core knows which block raised first."""
         failure = self.recorder.failure or error
-        if isinstance(failure, NotBeside | TraceFileError) or not isinstance(failure, Exception):
+        if isinstance(failure, NeedsSerialRunError | TraceFileError) or not isinstance(failure, Exception):
             return failure
         kernel_raised = self.recorder.failure is None and self._state[Word.STOPPED] == StopReason.RAISED
-        return NotBeside(None if kernel_raised or isinstance(failure, EXPECTED_ERRORS) else failure)
+        return NeedsSerialRunError(None if kernel_raised or isinstance(failure, EXPECTED_ERRORS) else failure)
 
     def totals(self) -> dict[str, int]:
         """Return the counters of accesses that are not kept."""

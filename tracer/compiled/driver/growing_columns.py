@@ -225,7 +225,7 @@ class GrowingColumns:
             _close(self._files)
 
 
-class Region:
+class ReservedRows:
     """A reserved range of rows in columns, whose rows are written to their final place.
 
     Rows that do not fit raise Misfit. It has the methods of GrowingColumns that a recorder uses.
@@ -242,7 +242,7 @@ class Region:
         for name, dtype in dtypes.items():
             column = self._columns[name]
             if self._rows + count > len(column) or _common_type(column.dtype, dtype) != column.dtype:
-                raise Misfit
+                raise MisfitError
         return self._columns
 
     def add(self, count: int) -> None:
@@ -269,7 +269,7 @@ class Region:
         return {name: column[: self._rows] for name, column in self._columns.items()}
 
 
-class Misfit(Exception):
+class MisfitError(Exception):
     """There are more rows than expected, or their types are wider."""
 
 

@@ -13,7 +13,7 @@ from ...model.array_types import Columns
 from ..quick_compiler import entry_address
 from ..rows.decode import decode_at
 from ..rows.streaming_counters import count_at
-from ..rows.touched import Touched
+from ..rows.touched import TouchedMemory
 from ..state import (
     CODE_BITS,
     COLUMNS,
@@ -27,7 +27,7 @@ from ..state import (
     ValueKind,
     Word,
 )
-from .growing_columns import GrowingColumns, Region
+from .growing_columns import GrowingColumns, ReservedRows
 
 _KINDS = {np.dtype(np.float64): ValueKind.FLOAT64, np.dtype(np.int64): ValueKind.INT64}
 NARROW = ("phase", "buffer", "site", "index")  # columns that are widened as their numbers grow
@@ -72,7 +72,7 @@ class Intake:
         self._state[Word.INTAKE], self._references = 0, ()
 
     def begin(
-        self, store: GrowingColumns | Region, max_rows: int, tables: tuple[NDArray[Any], ...], touched: Touched | None
+        self, store: GrowingColumns | ReservedRows, max_rows: int, tables: tuple[NDArray[Any], ...], touched: TouchedMemory | None
     ) -> None:  # fmt: skip
         """Let compiled code add rows to these columns, up to a number of rows.
 
@@ -94,7 +94,7 @@ class Intake:
         self._state[Word.INTAKE] = words.ctypes.data
 
     def begin_counting(
-        self, counter: int, counts: NDArray[np.int64], tables: tuple[NDArray[Any], ...], touched: Touched | None
+        self, counter: int, counts: NDArray[np.int64], tables: tuple[NDArray[Any], ...], touched: TouchedMemory | None
     ) -> None:  # fmt: skip
         """Let compiled code count rows with the function at this address, whose argument is `counts`; see `begin`."""
         self._references = (counts, tables, touched)
@@ -169,7 +169,7 @@ def _value_words(dtype: np.dtype[Any]) -> dict[IntakeWord, int]:
     return dict(zip((IntakeWord.SAME, IntakeWord.HELD, IntakeWord.KIND), (*bits, int(kind)), strict=True))
 
 
-def _touch_words(touched: Touched | None) -> dict[IntakeWord, int]:
+def _touch_words(touched: TouchedMemory | None) -> dict[IntakeWord, int]:
     if touched is None:
         return {IntakeWord.TOUCHED: 0, IntakeWord.WATCHED: _UNWATCHED.ctypes.data}
     return {IntakeWord.TOUCHED: touched.address, IntakeWord.WATCHED: touched.watched.ctypes.data}

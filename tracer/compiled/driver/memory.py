@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...model.trace import poison, poisoned
 from ...recording.run_record import RunRecord
-from ..not_compilable import NotCompilable
+from ..not_compilable import NotCompilableError
 from ..rewrite.program import DeclaredArray, RecordingProgram
 from ..state import CODES, COMPONENTS_FROM, DTYPES, RECORD_CODE, REGIONS, Word, code_of, regions_of
 from .arguments import Arguments
@@ -38,7 +38,7 @@ class LaunchMemory:
         self.regions = 0
         starts = [self._add_argument(name, value) for name, value in arguments.arrays]
         if self.regions + program.first_region(len(program.declared)) > REGIONS:
-            raise NotCompilable(f"More than {REGIONS:,} arrays and fields of records.")
+            raise NotCompilableError(f"More than {REGIONS:,} arrays and fields of records.")
         self.seen = np.zeros(max(1, len(program.declared)), np.int64)
         self._seen_count = self._declared = 0
         self._blocks: list[NDArray[Any]] = []  # memory of the resident blocks

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..scheduler.stacks import COLOUR, COLOURS
+from ..scheduler.stacks import STACK_STAGGER, STACK_STAGGERS
 
 MOST_IDLE = 300_000_000  # bytes kept for the next launch; each stack has used a page or two
 
@@ -65,7 +65,9 @@ def _new_chunk(stack_bytes: int, count: int) -> _Chunk:
     begin = ctypes.addressof(ctypes.c_char.from_buffer(memory))
     numbers = np.arange(1, count + 1, dtype=np.int64)
     # If all ends had the same offset in a page, they would compete for the same few cache lines.
-    return _Chunk(stack_bytes, memory, begin + numbers * stack_bytes - COLOUR * (numbers % COLOURS))
+    return _Chunk(
+        stack_bytes, memory, begin + numbers * stack_bytes - STACK_STAGGER * (numbers % STACK_STAGGERS)
+    )
 
 
 def _keep_chunks(chunks: list[_Chunk]) -> None:

@@ -9,16 +9,16 @@ from numpy.typing import NDArray
 
 from ...model.array_types import Columns
 from ...recording.recorder import Recorder
-from ..not_compilable import TooManyTurns
+from ..not_compilable import TooManyTurnsError
 from ..rewrite.program import RecordingProgram
-from ..state import SeatWord, Word
+from ..state import BlockSlot, Word
 from .row_recorder import RowRecorder
 
 
 class TurnsRecorder(RowRecorder):
     """Takes the rows of several blocks at once; past the limit they are counted as columns, by complete blocks.
 
-    most: accesses after which it raises TooManyTurns, if any.
+    most: accesses after which it raises TooManyTurnsError, if any.
     """
 
     most: int | None = None
@@ -47,7 +47,7 @@ class TurnsRecorder(RowRecorder):
             self._keep(rows)
             self.accesses += len(rows)
         if self.most is not None and self.accesses > self.most:
-            raise TooManyTurns(f"it makes more than {self.most:,} accesses.")
+            raise TooManyTurnsError(f"it makes more than {self.most:,} accesses.")
         self.state[Word.ROW], self.state[Word.BASE] = self.state[Word.BEGIN], self.accesses
         if self.state[Word.NUMBERS] > self.state[Word.NUMBERS_ROOM] // 2:
             self._renumber_phases()
@@ -62,13 +62,13 @@ class TurnsRecorder(RowRecorder):
 
     def _renumber_phases(self) -> None:
         """Renumber the phases of the live blocks from 0: no row refers to a context any more."""
-        used_slots = np.flatnonzero(self.seats[:, SeatWord.TAKEN])
-        for table, word in ((self._blocks, SeatWord.BLOCK), (self._phases, SeatWord.PHASE)):
+        used_slots = np.flatnonzero(self.seats[:, BlockSlot.TAKEN])
+        for table, word in ((self._blocks, BlockSlot.BLOCK), (self._phases, BlockSlot.PHASE)):
             table[: len(used_slots)] = self.seats[used_slots, word]
-        self.seats[used_slots, SeatWord.NUMBER] = np.arange(len(used_slots)) * self.threads
+        self.seats[used_slots, BlockSlot.NUMBER] = np.arange(len(used_slots)) * self.threads
         self.state[Word.NUMBERS] = len(used_slots)
         if self.state[Word.SEAT] >= 0:
-            first_context = self.seats[self.state[Word.SEAT], SeatWord.NUMBER]
+            first_context = self.seats[self.state[Word.SEAT], BlockSlot.NUMBER]
             self.state[Word.CONTEXT] = first_context + self.state[Word.THREAD]
 
     def _complete(self, rows: Columns) -> NDArray[np.bool_]:

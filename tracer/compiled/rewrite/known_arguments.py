@@ -12,11 +12,11 @@ import numpy as np
 
 from ...model.registered_functions import is_registered
 from .constants import is_type
-from .scope import DTYPE, CudaPath, NotKnown, source_of
+from .scope import DTYPE, CudaPath, UnknownValueError, source_of
 from .writer import Writer
 
 
-def known_arguments(caller: Writer, function: FunctionType, node: ast.Call) -> dict[str, Any]:
+def constant_arguments(caller: Writer, function: FunctionType, node: ast.Call) -> dict[str, Any]:
     """Find the arguments of a call whose values are to be written into the function that it calls.
 
     These are values that compiled code can't pass (functions, and names of `cuda`), types, and numbers in shapes of
@@ -45,18 +45,18 @@ def known_arguments(caller: Writer, function: FunctionType, node: ast.Call) -> d
 def _dtype_argument(caller: Writer, name: str, value: ast.expr) -> dict[str, Any]:
     try:
         return {name + DTYPE: np.dtype(caller.scope.dtype(value))}
-    except (NotKnown, TypeError):
+    except (UnknownValueError, TypeError):
         return {}
 
 
 def _static_value(caller: Writer, value: ast.expr) -> Any:
     try:
         return caller.scope.value(value)
-    except NotKnown:
+    except UnknownValueError:
         pass
     try:
         return caller.scope.static(value)
-    except NotKnown:
+    except UnknownValueError:
         return None
 
 

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from .program import RecordingProgram
-from .writer import TOLD
+from .writer import RUNTIME_PREFIX
 
 EXACT = 1 << 53  # integers below it are the same in 64 bits and in double precision
 _INTEGER_OPERATORS = (
@@ -23,10 +23,10 @@ _INTEGER_OPERATORS = (
 _EXITS = (ast.Return, ast.Break, ast.Continue, ast.Raise, ast.Assert)
 
 
-def decides_more(program: RecordingProgram) -> bool:
+def needs_constants(program: RecordingProgram) -> bool:
     """Check if a runtime constant would decide more than values if the program contained it."""
     powers = {name for name, value in program.values.items() if "pow" in getattr(value, "__name__", "")}
-    runtime_constants = {f"{TOLD}{index}": number for index, number in enumerate(program.numbers)}
+    runtime_constants = {f"{RUNTIME_PREFIX}{index}": number for index, number in enumerate(program.numbers)}
     functions = [list(ast.walk(function)) for function in program.functions]
     return any(_depends_on_constants(node, powers) for nodes in functions for node in nodes) or any(
         _Function(nodes, runtime_constants).decides_more()

@@ -9,20 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...model.trace import Buffer, Op
-from ..cached import cached, part
+from ..cached import compile_cached, compile_with_callers
 from ..state import KEY_AT, ROW_BYTES, SITE_BITS, TouchWord
 from ..words import peek, peek8, peek32, poke8
 
 READ, WRITTEN = 1, 2
 # Watched accesses, by key: none, all, or stores; a bit for loads, others for stores.
-NOTHING, EACH, STORES = 0, 7, 6
+NOTHING, ALL_ACCESSES, STORES = 0, 7, 6
 COARSEST = 3  # at most places of 8 bytes
 _LOWEST_BITS = np.uint64(0x0101010101010101)  # the lowest bit of each of eight places
 LARGEST = 1 << 28  # places
 _SPAN_BYTES, _SITE_MASK = 3 * 8, (1 << SITE_BITS) - 1
 
 
-class Touched:
+class TouchedMemory:
     """The global memory that one of the driver's threads has read and written, in places of a few bytes each.
 
     buffers: all buffers. only_read: the numbers of those that were read until now and never written; for these, only a
@@ -36,7 +36,7 @@ class Touched:
         self.places = self.words.view(np.uint8)
         self.where = np.zeros((1 << 32 - SITE_BITS, 3), np.int64)  # by key: begin, unit, bytes (0: unknown)
         self._learned: set[int] = set()  # keys
-        self.watched = np.full(len(self.where), EACH, np.uint8)  # by key
+        self.watched = np.full(len(self.where), ALL_ACCESSES, np.uint8)  # by key
         self._table = np.zeros(len(TouchWord), np.int64)
         for word, table in (
             (TouchWord.PLACES, self.words), (TouchWord.WHERE, self.where), (TouchWord.WATCHED, self.watched),
@@ -67,14 +67,14 @@ class Touched:
         buffer = self._buffers[number]
         self._learned.add(region_code)
         self.watched[region_code] = self._watched_accesses(buffer)
-        if self.watched[region_code] == EACH:
+        if self.watched[region_code] == ALL_ACCESSES:
             self.where[region_code] = buffer.address, buffer.unit, buffer.itemsize
 
     def _watched_accesses(self, buffer: Buffer) -> int:
         """Return the accesses to a buffer that are watched."""
         if buffer.space != "global":
             return NOTHING
-        return EACH if any(_overlap(_span(buffer), span) for span in self._spans) else STORES
+        return ALL_ACCESSES if any(_overlap(_span(buffer), span) for span in self._spans) else STORES
 
 
 def places_of(buffers: Sequence[Buffer]) -> tuple[int, int]:
@@ -106,7 +106,10 @@ def _is_watched(watched: Any, region_code: Any, op: Any) -> Any:
     return peek8(watched + region_code) & (1 | op << 1)
 
 
-mark_bytes, is_watched = part(_mark_bytes, inlined=True), part(_is_watched, inlined=True)
+mark_bytes, is_watched = (
+    compile_with_callers(_mark_bytes, inlined=True),
+    compile_with_callers(_is_watched, inlined=True),
+)
 
 
 def _touch(words: Any, region_code: Any, op: Any, index: Any, count: Any) -> Any:
@@ -123,7 +126,7 @@ def _touch(words: Any, region_code: Any, op: Any, index: Any, count: Any) -> Any
     return True
 
 
-touch = part(_touch)
+touch = compile_with_callers(_touch)
 
 
 def _mark(words: Any, rows: Any, count: Any, ops: Any) -> Any:
@@ -158,10 +161,10 @@ def _words_conflict(all_places: Any, places: Any) -> Any:
     return False
 
 
-mark, words_conflict = cached(_mark), cached(_words_conflict)
+mark, words_conflict = compile_cached(_mark), compile_cached(_words_conflict)
 
 
-def have_met(all_touched: Sequence[Touched]) -> bool:
+def has_cross_block_conflict(all_touched: Sequence[TouchedMemory]) -> bool:
     """Check if two of them touched the same place, and one wrote it; changes the first."""
     first, *others = all_touched
     return any(bool(words_conflict(first.words, other.words)) for other in others)

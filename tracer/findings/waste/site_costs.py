@@ -91,7 +91,7 @@ def is_regular(trace: Trace, requests: Requests, site: SiteCosts) -> bool:
     return all(np.array_equal(pattern - pattern[0], index[0] - index[0][0]) for pattern in index)
 
 
-def carry_text(trace: Trace, requests: Requests, site: SiteCosts, unit: str) -> str:
+def cost_text(trace: Trace, requests: Requests, site: SiteCosts, unit: str) -> str:
     """Describe the cost of a site's requests: 16 sectors for each load of a by a warp on line 12 ..."""
     request = site.worst
     verb = ("load", "store", "update", "update")[int(requests.op[request])]

@@ -76,7 +76,7 @@ class _Sequences(Struct, frozen=True, eq=False):
         return np.searchsorted(self.thread, np.arange(threads + 1))
 
 
-def compared(measured: Trace, results: Mapping[str, NDArray[Any]], simulated: Trace) -> Comparison:
+def compare(measured: Trace, results: Mapping[str, NDArray[Any]], simulated: Trace) -> Comparison:
     """Compare a trace measured on a GPU, and its results, with the simulator's trace of the same launch."""
     names: dict[Any, int] = {}
     ours, theirs = _sequences(measured, names), _sequences(simulated, names)
@@ -160,7 +160,7 @@ def _values(ours: _Sequences, theirs: _Sequences, races: _Causes) -> Difference 
         return None
     ours_row, theirs_row = ours_row[same], theirs_row[same]
     got, expected = ours.trace.value[ours.row[ours_row]], theirs.trace.value[theirs.row[theirs_row]]
-    wrong = np.flatnonzero(off(got, expected))
+    wrong = np.flatnonzero(differ_beyond_rounding(got, expected))
     if not len(wrong):
         return None
     a, b = int(ours_row[wrong[0]]), int(theirs_row[wrong[0]])
@@ -197,7 +197,7 @@ def _results(
         got = results.get(buffer.name.split("/")[0])
         if buffer.space != "global" or got is None or got.size != expected.size:
             continue
-        wrong = np.flatnonzero(off(got, expected))
+        wrong = np.flatnonzero(differ_beyond_rounding(got, expected))
         count += len(wrong)
         if len(wrong) and not text:
             index = int(wrong[0])
@@ -271,7 +271,7 @@ def _initial(trace: Trace, row: int) -> Any:
     return trace.initial[int(trace.buffer[row])][int(trace.index[row])]
 
 
-def off(got: NDArray[Any], expected: NDArray[Any]) -> NDArray[np.bool_]:
+def differ_beyond_rounding(got: NDArray[Any], expected: NDArray[Any]) -> NDArray[np.bool_]:
     """Test which numbers differ by more than rounding; nan equals nan."""
     got, expected = got.reshape(-1), expected.reshape(-1)
     if got.dtype.kind not in "fc":

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
-from ...compiled.rewrite.scope import CudaPath, NotKnown, Scope, source_of
+from ...compiled.rewrite.scope import CudaPath, Scope, UnknownValueError, source_of
 from ..timeline import SegmentKind
 
 Space = Literal["global", "shared", "local"]
@@ -110,7 +110,7 @@ class Effects:
         given = [*node.args[:1], *(k.value for k in node.keywords if k.arg == "shape")]
         try:
             shape = self.scope.static(given[0]) if given else 0
-        except NotKnown:
+        except UnknownValueError:
             shape = 0
         space: Space = "shared" if name == "shared.array" else "local"
         return View(space, len(shape) if isinstance(shape, tuple) else 1)
@@ -132,7 +132,7 @@ class Effects:
         """Return the effects of a device function on its arguments."""
         try:
             function = getattr(self.scope.value(node.func), "py_func", None)
-        except NotKnown:
+        except UnknownValueError:
             return frozenset()
         if not isinstance(function, FunctionType) or self._depth >= DEEPEST:
             return frozenset()
@@ -145,7 +145,7 @@ class Effects:
         """Return a name's meaning under `cuda`, "" for anything else."""
         try:
             value: Any = self.scope.value(node)
-        except NotKnown:
+        except UnknownValueError:
             return ""
         if isinstance(value, CudaPath):
             return str(value)

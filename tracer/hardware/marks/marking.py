@@ -16,7 +16,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from ...compiled.not_compilable import NotCompilable
+from ...compiled.not_compilable import NotCompilableError
 from ..timeline import Detail, SegmentKind
 from .effects import Effects, View, kinds_of
 
@@ -32,7 +32,7 @@ NO_LINE: Final = 0
 COMPOUND = ast.If | ast.For | ast.While
 
 
-class NotMarkable(Exception):
+class NotMarkableError(Exception):
     """A kernel whose source can't be marked; the text is one sentence."""
 
 
@@ -60,8 +60,8 @@ def marked_source(function: FunctionType, arrays: dict[str, int], detail: Detail
     """
     try:
         effects = Effects(function, {name: View("global", n) for name, n in arrays.items()})
-    except NotCompilable as error:
-        raise NotMarkable(f"The kernel can't be marked: {error}") from error
+    except NotCompilableError as error:
+        raise NotMarkableError(f"The kernel can't be marked: {error}") from error
     return _Marker(effects, detail).function(effects.tree)
 
 
@@ -77,7 +77,7 @@ class _Marker:
         self.marks = [Mark("other", body[0].lineno, NO_LINE)]
         marked_body = body if self._detail == "ends" else self._block(body, top=True)
         if len(self.marks) > MOST_MARKS:
-            raise NotMarkable(f"The kernel would have more than {MOST_MARKS:,} marks in its source.")
+            raise NotMarkableError(f"The kernel would have more than {MOST_MARKS:,} marks in its source.")
         self._complete_first(body)
         begin = _called(BEGIN, [_name(n) for n in (ENDS, WARPS, SLOT, DETAILED)], body[0])
         start = ast.copy_location(ast.Assign([ast.Name(AT, ast.Store())], begin), body[0])
@@ -212,7 +212,7 @@ def _head(statement: ast.If | ast.For | ast.While) -> ast.expr:
 
 def _with_added(tree: ast.FunctionDef) -> ast.arguments:
     if tree.args.vararg or tree.args.kwarg or tree.args.kwonlyargs or tree.args.defaults:
-        raise NotMarkable("A kernel with default, keyword or starred arguments can't be marked.")
+        raise NotMarkableError("A kernel with default, keyword or starred arguments can't be marked.")
     added = [ast.arg(name) for name in ADDED]
     return ast.arguments(
         posonlyargs=tree.args.posonlyargs,

@@ -13,14 +13,14 @@ from . import launch_checks
 from .array_makers import as_cuda_array
 from .arrays import is_cuda_ndarray
 from .devices import resident_blocks
-from .lacking import OF_KERNELS, lacking, say_once
+from .lacking import UNSUPPORTED_OF_KERNELS, lacking, say_once
 from .signatures import (
-    NoMatch,
+    NoMatchError,
     Signature,
     cast_arguments,
-    chosen_signature,
+    choose_signature,
     mismatches,
-    normalized,
+    parse_signature,
     type_of,
     types_of,
 )
@@ -118,7 +118,7 @@ def kernel_class(base: Any, is_running: Callable[[], bool]) -> type:
             if len(self._declared) < 2:
                 return self._declared[0] if self._declared else None
             converted = tuple(map(_to_our_array, arguments))
-            return chosen_signature(self.fn.__name__, self._declared, converted, specialized=self.specialized)
+            return choose_signature(self.fn.__name__, self._declared, converted, specialized=self.specialized)
 
         def _copy(self) -> Any:
             other = object.__new__(type(self))
@@ -150,7 +150,7 @@ def kernel_class(base: Any, is_running: Callable[[], bool]) -> type:
 
         def compile(self, sig: Any) -> Overload:
             """Return the overload for these types, which has no compiled code."""
-            return Overload(self, normalized(sig))
+            return Overload(self, parse_signature(sig))
 
         def _signatures(self) -> list[Signature]:
             return [*self._declared] or [
@@ -183,7 +183,7 @@ def kernel_class(base: Any, is_running: Callable[[], bool]) -> type:
 
 
 def _missing_attribute_message(name: str) -> str:
-    reason = OF_KERNELS.get(name)
+    reason = UNSUPPORTED_OF_KERNELS.get(name)
     return (
         lacking(f"kernel.{name}", reason) if reason else f"'CUDADispatcher' object has no attribute {name!r}"
     )
@@ -252,7 +252,7 @@ def _check_options(link: Any, others: dict[str, Any]) -> None:
 
 
 def _signatures(declared: Any, device: bool) -> tuple[Signature, ...]:
-    signatures = tuple(map(normalized, declared if isinstance(declared, list) else [declared]))
+    signatures = tuple(map(parse_signature, declared if isinstance(declared, list) else [declared]))
     for signature in signatures:
         if (
             not device
@@ -263,4 +263,4 @@ def _signatures(declared: Any, device: bool) -> tuple[Signature, ...]:
     return signatures
 
 
-__all__ = ["NoMatch", "jit_decorator", "kernel_class"]
+__all__ = ["NoMatchError", "jit_decorator", "kernel_class"]

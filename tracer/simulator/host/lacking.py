@@ -24,7 +24,7 @@ CLASSES = dict.fromkeys(
     ),
     _NO_DRIVER,
 )  # fmt: skip
-OF_KERNELS = dict.fromkeys(
+UNSUPPORTED_OF_KERNELS = dict.fromkeys(
     (
         "inspect_asm", "inspect_llvm", "inspect_lto_ptx", "inspect_sass", "inspect_sass_cfg", "inspect_types",
         "inspect_cfg", "inspect_disasm_cfg", "get_compile_result", "get_metadata",

@@ -18,7 +18,7 @@ LARGEST_CELL, LARGEST_IN_LECTURE = 64.0, 144.0
 FLAT = 3.5  # lines of text: few rows (or columns) are enlarged up to this total, so that they are easy to distinguish
 
 
-class BufferPlace(Struct, frozen=True):
+class BufferPosition(Struct, frozen=True):
     """The position of a buffer's sheet, in pixels."""
 
     sheet: Sheet  # its cells
@@ -80,7 +80,7 @@ class Metrics(Struct, frozen=True):
 class MemoryLayout(Struct, frozen=True, eq=False):
     """The positions by buffer number; `caption` is free for text; `tiles` is the box of the shared buffers."""
 
-    places: dict[int, BufferPlace]
+    places: dict[int, BufferPosition]
     caption: Box
     tiles: Box | None = None
 
@@ -94,14 +94,14 @@ class MemoryLayout(Struct, frozen=True, eq=False):
         return MemoryLayout(places, text, self.tiles)
 
 
-def around(places: Iterable[BufferPlace], metrics: Metrics) -> Box:
+def bounding_box(places: Iterable[BufferPosition], metrics: Metrics) -> Box:
     """Compute the box around buffers with their names above."""
     boxes = [p.box for p in places]
     x, y = min(b.x for b in boxes), min(b.y for b in boxes) - 1.3 * metrics.line
     return Box(x, y, max(b.right for b in boxes) - x, max(b.bottom for b in boxes) - y)
 
 
-def snapped(cell: float) -> float:
+def snap_cell(cell: float) -> float:
     """Round a cell's side down to an integer, so that all cells look alike, unless it shrinks too much."""
     rounded = float(math.floor(cell + 1e-9))
     return rounded if rounded >= (0.78 if cell >= 4 else 0.88) * cell else cell
