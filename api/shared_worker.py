@@ -8,7 +8,7 @@ import threading
 
 from ..app.cli.common.text_output import print_error
 from ..tracer.calls.call import CallError
-from ..tracer.calls.carried import CarriedCall
+from ..tracer.calls.carried import DescribedCall
 from ..tracer.run.long_launch import LongLaunches
 from ..tracer.run.worker_client import RunCancelledError, Worker, WorkerError
 from .errors import TilescopeError
@@ -26,7 +26,7 @@ def shared_worker() -> Worker:
         return _workers[0]
 
 
-def trace_call(call: CarriedCall) -> KeptTrace:
+def trace_call(call: DescribedCall) -> KeptTrace:
     """Trace a call, which leaves the results in its arguments; raises TilescopeError."""
     try:
         with _one_at_a_time, _long_launches.watched(call.call.functions[0].name) as launch:

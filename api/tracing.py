@@ -11,8 +11,8 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Literal, cast, get_args
 
 from ..tracer.calls.call import CallError
-from ..tracer.calls.carried import carried_call
-from ..tracer.calls.configured import configured_kernel, intercept, launching_classes, wait_for
+from ..tracer.calls.carried import describe_call
+from ..tracer.calls.configured import intercept, launching_classes, read_configured_kernel, wait_for
 from ..tracer.model.launch import Schedule
 from ..tracer.model.trace import KernelError
 from ..tracer.simulator.host.after_import import after_import
@@ -144,9 +144,9 @@ def _trace_and_add(
     level: the number of calls between the user's code, which gets the warning, and here.
     """
     try:
-        configured = configured_kernel(kernel)
+        configured = read_configured_kernel(kernel)
         wait_for(configured.stream)
-        call = carried_call(configured, arguments, schedule)
+        call = describe_call(configured, arguments, schedule)
     except CallError as error:
         raise TilescopeError(str(error)) from error
     kept = trace_call(call)

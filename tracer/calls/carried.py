@@ -43,7 +43,7 @@ from .memories import Memories, check_array, contiguous_order
 CUDA = "numba.cuda"
 
 
-class CarriedCall(Struct, frozen=True, eq=False):
+class DescribedCall(Struct, frozen=True, eq=False):
     """A call, the memory of its arguments, and the question about it for Numba's compiler."""
 
     call: Call
@@ -51,7 +51,7 @@ class CarriedCall(Struct, frozen=True, eq=False):
     question: Question | None  # None if a GPU's compiler has accepted the kernel already
 
 
-def carried_call(configured: ConfiguredKernel, arguments: Sequence[Any], schedule: Schedule) -> CarriedCall:
+def describe_call(configured: ConfiguredKernel, arguments: Sequence[Any], schedule: Schedule) -> DescribedCall:
     """Describe a call of a kernel on these arguments; raises CallError, which names the unsupported part."""
     if configured.extensions:
         raise CallError(
@@ -74,7 +74,7 @@ def carried_call(configured: ConfiguredKernel, arguments: Sequence[Any], schedul
         signatures, configured.debug, dict(_read_sources(describer.seen_functions)), program, module, schedule,
         configured.specialized,
     )  # fmt: skip
-    return CarriedCall(call, memories, _question_for_numba(configured, arguments))
+    return DescribedCall(call, memories, _question_for_numba(configured, arguments))
 
 
 class _Describer(Describer):
@@ -198,16 +198,16 @@ def _describe_arguments(
     names = tuple(inspect.signature(configured.function).parameters)
     for index, value in enumerate(arguments):
         name = names[index] if index < len(names) else f"number {index + 1}"
-        yield described_argument(value, f"argument {name} of {configured.name}", memories)
+        yield describe_argument(value, f"argument {name} of {configured.name}", memories)
 
 
-def described_argument(value: Any, name: str, memories: Memories) -> Argument:
+def describe_argument(value: Any, name: str, memories: Memories) -> Argument:
     """Describe an argument, its arrays by their memory; name: its name in errors. Raises CallError."""
     array = memories.place(value, name)
     if array is not None:
         return array
     if isinstance(value, tuple):
-        items = tuple(described_argument(item, f"an item of {name}", memories) for item in value)
+        items = tuple(describe_argument(item, f"an item of {name}", memories) for item in value)
         fields = tuple(getattr(value, "_fields", ()))
         return ArgumentTuple(items, type(value).__name__ if fields else "", fields)
     if not isinstance(value, bool | int | float | complex | np.generic | Enum):

@@ -60,7 +60,7 @@ class ConfiguredKernel(Struct, frozen=True):
         return getattr(self.kernel, "targetoptions", None) or {}
 
 
-def configured_kernel(configured: Any) -> ConfiguredKernel:
+def read_configured_kernel(configured: Any) -> ConfiguredKernel:
     """Read a `kernel[blocks, threads]` or `kernel.forall(tasks)`; raises CallError for anything else."""
     if _is_simulated(configured):
         return _read_simulated(configured)

@@ -36,7 +36,7 @@ class _Maker(KernelBuilder):
         return super().value(value)
 
 
-def kernel_of(call: Call) -> Any:
+def rebuild_kernel(call: Call) -> Any:
     """Rebuild a call's kernel for the simulator; raises NotRebuiltError."""
     key = call.kernel_key()
     if key not in _kernels:
@@ -73,7 +73,7 @@ def _device(function: FunctionType, described: Function, types: tuple[Any, ...])
     return cuda.jit(device=True)(function)
 
 
-class Arguments:
+class RebuiltArguments:
     """A call's arguments in this process's memory, which is read from a folder and written back to it."""
 
     def __init__(self, call: Call, folder: Path) -> None:
@@ -118,7 +118,7 @@ class Arguments:
         return getattr(cuda, transfer)(ary) if transfer else ary
 
 
-def stand_for_program(call: Call) -> None:
+def impersonate_program(call: Call) -> None:
     """Replace this process's __main__ by the user's program, so that its folder counts as the user's."""
     main = ModuleType("__main__")
     main.__file__ = call.program or None

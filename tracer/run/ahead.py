@@ -21,10 +21,10 @@ from .engine import run
 PATIENCE = 1.0  # seconds that the import of a kernel's file may take
 PAUSE = 0.1  # idle seconds before a kernel is compiled
 REST = 0.5  # idle seconds before one of our kernels is run, if nothing was requested yet
-MOST = 24  # waiting kernels; the oldest requests beyond are dropped
+MAX_WAITING = 24  # waiting kernels; the oldest requests beyond are dropped
 
 
-class CompilingAhead:
+class PrecompileQueue:
     """A queue of kernels to compile while a worker is idle; newer requests come first."""
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class CompilingAhead:
         """Queue the kernels of these launches in front of the others; an empty list clears the queue."""
         newer = list(launches)
         older = [launch for launch in self._launches if launch not in newer] if newer else []
-        self._launches = deque([*newer, *older][:MOST])
+        self._launches = deque([*newer, *older][:MAX_WAITING])
 
     def __len__(self) -> int:
         return len(self._launches)

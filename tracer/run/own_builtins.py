@@ -10,7 +10,7 @@ _originals = dict(vars(builtins))
 
 
 @contextmanager
-def own_builtins() -> Iterator[None]:
+def original_builtins() -> Iterator[None]:
     """Restore the original builtins for our code; kernels use only the builtins that a GPU has."""
     current = vars(builtins)
     replaced = (

@@ -19,11 +19,11 @@ from msgspec.structs import replace as replace_launch
 from ..model.launch import OBJECT_DTYPE, Array, EngineName, Launch, Limits, Scalar, Schedule, is_utf8
 from ..model.notebook_cells import cell_of, with_definitions
 from ..simulator.host.after_import import after_import
-from ..simulator.host.lacking import say_once
+from ..simulator.host.lacking import print_once
 from ..simulator.quick_imports import without_collections, without_driver
 from .launch_size import LaunchRefusedError, check_size, choose_sample_blocks, is_too_large, sampling_notice
 from .long_launch import InterruptedLaunch, LaunchTimeoutError, LongLaunches
-from .own_builtins import own_builtins
+from .own_builtins import original_builtins
 
 if TYPE_CHECKING:  # NumPy and numba are imported when the program needs them, not before it starts
     from ..model.trace import Dim3, KernelError, Trace
@@ -55,7 +55,7 @@ class RecordingOptions(NamedTuple):
     # Gets each kernel that Numba does not compile, before its launch raises the error.
     refused: Callable[[Any, Refusal], None] | None = None
     # Gets each kernel that receives an array of another type than declared, and the sentence about it.
-    mismatched: Callable[[Any, str], None] = lambda kernel, sentence: say_once(f"{sentence}.")
+    mismatched: Callable[[Any, str], None] = lambda kernel, sentence: print_once(f"{sentence}.")
 
 
 MAX_CACHED_KERNELS = 64  # kernels whose source texts are cached
@@ -93,7 +93,7 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
     def call(kernel: Any, *arguments: Any, **names: Any) -> Any:
         if numba_patch.is_running() or kernel._device or kernel.grid_dim is None or names:
             return launch_call(kernel, *arguments, **names)
-        with one_at_a_time, own_builtins():
+        with one_at_a_time, original_builtins():
             try:
                 return launch(kernel, arguments)
             except KeyboardInterrupt as error:

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace as replace_launch
 
 from ..calls.call import load_call
-from ..calls.rebuilt import Arguments, kernel_of, stand_for_program
+from ..calls.rebuilt import RebuiltArguments, impersonate_program, rebuild_kernel
 from ..model.launch import Launch
 from ..model.trace import Trace
 from ..recording.kernel_loader import LoadError
@@ -29,9 +29,9 @@ def run_call(folder: Path, report: Report) -> Trace:
     LoadError, also if Numba does not compile the kernel for a GPU.
     """
     call = load_call(folder)
-    stand_for_program(call)
+    impersonate_program(call)
     try:
-        kernel, arguments = kernel_of(call), Arguments(call, folder)
+        kernel, arguments = rebuild_kernel(call), RebuiltArguments(call, folder)
         configured = kernel[call.grid, call.block, 0, call.shared_bytes]
         checked = configured.checked(arguments.values, {})
         check_size(call.grid, call.block)

@@ -29,7 +29,7 @@ from ..processes.json_streams import make_sender, private_streams
 from ..recording.kernel_loader import LoadError, kernel_file
 from ..storage.column_files import close_named, share_columns
 from ..storage.trace_file import TraceFileError, save
-from .ahead import CompilingAhead
+from .ahead import PrecompileQueue
 from .endless import EndlessLaunchError, stop_if_endless
 from .time_estimate import PatienceExceededError, TimeEstimate
 from .worker_events import (
@@ -97,7 +97,7 @@ def main() -> None:
     share_columns()
     jobs: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(source, jobs), daemon=True).start()
-    engine, ahead = _warm_engine(send), CompilingAhead()
+    engine, ahead = _warm_engine(send), PrecompileQueue()
     while True:
         job = _next_job(jobs, ahead)
         close_named()
@@ -106,7 +106,7 @@ def main() -> None:
         send(end)
 
 
-def _next_job(jobs: queue.SimpleQueue[bytes], ahead: CompilingAhead) -> Job | JudgeJob:
+def _next_job(jobs: queue.SimpleQueue[bytes], ahead: PrecompileQueue) -> Job | JudgeJob:
     """Wait for the next job, and meanwhile do work that would delay it."""
     while True:
         try:
@@ -202,14 +202,14 @@ def answer_judging(job: JudgeJob, send: Send) -> Judged | Failed:
     finished = threading.Event()
     try:
         from ..judging.judge import judge  # before the student's time starts: the first import is slow
-        from .given_arrays import run_on
+        from .given_arrays import run_on_arrays
 
         send_question = _question_sender(job.job, send)
         send(JudgingPosition(job.job, job.task.file, 0))
         threading.Thread(
             target=_send_positions, args=(job, send, finished, threading.get_ident()), daemon=True
         ).start()
-        judgement = judge(job.task, run_on, send_question)
+        judgement = judge(job.task, run_on_arrays, send_question)
     except BaseException as error:  # noqa: BLE001  # a student's module may raise anything, even SystemExit
         traceback.print_exc(file=sys.__stderr__)
         return Failed(job.job, plain(sentence(error)))

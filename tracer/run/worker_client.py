@@ -40,7 +40,7 @@ from .worker_events import (
 )
 
 if TYPE_CHECKING:
-    from ..calls.carried import CarriedCall
+    from ..calls.carried import DescribedCall
 
 COMMAND = module_command("tilescope.tracer.run.worker")
 NO_LAUNCH = msgspec.Raw(b"null")
@@ -141,7 +141,7 @@ class Worker:
             return _result(end)
 
     def run_call(
-        self, call: CarriedCall, progress: Callable[[int, int], None], output: Callable[[str], None]
+        self, call: DescribedCall, progress: Callable[[int, int], None], output: Callable[[str], None]
     ) -> Path:
         """Trace a call of this process; its arguments then hold the kernel's results.
 
@@ -163,7 +163,7 @@ class Worker:
             return path
 
     @contextlib.contextmanager
-    def _call_folder(self, call: CarriedCall) -> Iterator[Path]:
+    def _call_folder(self, call: DescribedCall) -> Iterator[Path]:
         """Context manager for a temporary folder that contains a call."""
         from ..calls.call import save_call  # lazy, for a faster start of the window
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from ....tracer.processes.supervised import continue_in_child
 from ....tracer.run.long_launch import MEMORY_A_SECOND
-from ....tracer.run.own_builtins import own_builtins
+from ....tracer.run.own_builtins import original_builtins
 from ..common.arguments import Parser, UsageError, blocks_or_all, positive_integer, positive_seconds
 from ..common.text_output import print_error
 from .behind_program import BackgroundWriter
@@ -184,12 +184,12 @@ def execute_run(chosen: Namespace) -> int:
     try:
         with saver.behind.finished_before_leaving():
             status = program.run()
-        with own_builtins():
+        with original_builtins():
             saver.behind.finish()
         return status or (2 if saver.lost else 0)
     finally:
         if os.getpid() == own:  # else a child that the program forked
-            with own_builtins():
+            with original_builtins():
                 saver.close()
                 forked.report()
                 if chosen.open and saver.saved:
@@ -411,7 +411,7 @@ def execute_check(chosen: Namespace) -> int:
         def report(status: int) -> int:
             if os.getpid() != own:  # the parent reports for a forked child
                 return status
-            with own_builtins():
+            with original_builtins():
                 return verdict.report(status)
 
         with reporting_at_os_exit(report):

@@ -14,7 +14,7 @@ from tilescope.tracer.compiled.driver import compile as compiling
 from tilescope.tracer.model.launch import Launch
 from tilescope.tracer.model.plan import launch_of
 from tilescope.tracer.run import ahead as compiling_ahead
-from tilescope.tracer.run.ahead import MOST, REST, CompilingAhead
+from tilescope.tracer.run.ahead import MAX_WAITING, REST, PrecompileQueue
 from tilescope.tracer.run.engine import run
 from tilescope.tracer.run.worker_client import Worker
 
@@ -40,15 +40,15 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
-def used() -> CompilingAhead:
+def used() -> PrecompileQueue:
     """Return one of a worker that has run something."""
-    made = CompilingAhead()
+    made = PrecompileQueue()
     made.is_fresh = False
     return made
 
 
 def test_a_kernel_of_ours_is_run_where_nothing_is_asked_for_and_then_nothing_more(compiled):
-    ahead = CompilingAhead()
+    ahead = PrecompileQueue()
     assert ahead.pause() == REST
     ahead.go_on()
     assert ahead.pause() is None
@@ -84,10 +84,10 @@ def test_where_kernels_are_kept_nothing_is_compiled_for_them_to_wait_for(tmp_pat
 def test_a_newer_wish_goes_before_older_ones_of_which_the_last_are_forgotten(tmp_path, monkeypatch):
     order: list[Launch] = []
     monkeypatch.setattr(compiling_ahead, "_compile", lambda wish, *, keep: order.append(wish))
-    ahead, wishes = used(), [made(tmp_path, KERNEL.format(103 + n)) for n in range(MOST + 2)]
+    ahead, wishes = used(), [made(tmp_path, KERNEL.format(103 + n)) for n in range(MAX_WAITING + 2)]
     ahead.want(wishes[:-2])
     ahead.want([wishes[-1], wishes[2], wishes[-2]])
-    assert len(ahead) == MOST
+    assert len(ahead) == MAX_WAITING
     for _ in range(5):
         ahead.go_on()
     assert order[1:] == [wishes[n] for n in (-1, 2, -2, 0)]  # after one that is not kept

@@ -13,7 +13,7 @@ from . import launch_checks
 from .array_makers import as_cuda_array
 from .arrays import is_cuda_ndarray
 from .devices import resident_blocks
-from .lacking import UNSUPPORTED_OF_KERNELS, lacking, say_once
+from .lacking import UNSUPPORTED_OF_KERNELS, print_once, unsupported_message
 from .signatures import (
     NoMatchError,
     Signature,
@@ -62,7 +62,7 @@ class Overload:
 
     def max_cooperative_grid_blocks(self, blockdim: Any, dynsmemsize: int = 0) -> int:
         """Compute the largest cooperative grid from threads and dynamic shared memory."""
-        say_once(OCCUPANCY_NOTE)
+        print_once(OCCUPANCY_NOTE)
         threads = int(np.prod(blockdim))
         return resident_blocks(threads, dynsmemsize)
 
@@ -185,7 +185,7 @@ def kernel_class(base: Any, is_running: Callable[[], bool]) -> type:
 def _missing_attribute_message(name: str) -> str:
     reason = UNSUPPORTED_OF_KERNELS.get(name)
     return (
-        lacking(f"kernel.{name}", reason) if reason else f"'CUDADispatcher' object has no attribute {name!r}"
+        unsupported_message(f"kernel.{name}", reason) if reason else f"'CUDADispatcher' object has no attribute {name!r}"
     )
 
 
@@ -243,7 +243,7 @@ def _check_options(link: Any, others: dict[str, Any]) -> None:
     if unknown:
         raise KeyError(f"cuda.jit has no option {unknown[0]}=")
     if link:
-        raise NotImplementedError(lacking("cuda.jit(link=...)", "it runs Python, not CUDA C or PTX"))
+        raise NotImplementedError(unsupported_message("cuda.jit(link=...)", "it runs Python, not CUDA C or PTX"))
     if others.get("boundscheck"):
         raise NotImplementedError("bounds checking is not supported for CUDA")
     for name in ("argtypes", "restype", "bind"):

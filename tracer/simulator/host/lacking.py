@@ -10,14 +10,14 @@ from typing import Any, NoReturn
 _printed_notes: set[str] = set()
 _NO_COMPILER = "it runs kernels on the CPU and compiles nothing for a GPU"
 _NO_DRIVER = "there is no GPU driver here, and only one process"
-LACKING = dict.fromkeys(
+UNSUPPORTED = dict.fromkeys(
     (
         "compile", "compile_all", "compile_for_current_device", "compile_ptx", "compile_ptx_for_current_device",
         "declare_device",
     ),
     _NO_COMPILER,
 ) | dict.fromkeys(("open_ipc_array", "set_memory_manager"), _NO_DRIVER)  # fmt: skip
-CLASSES = dict.fromkeys(
+UNSUPPORTED_CLASSES = dict.fromkeys(
     (
         "BaseCUDAMemoryManager", "GetIpcHandleMixin", "HostOnlyCUDAMemoryManager", "IpcHandle", "MemoryPointer",
         "MappedMemory", "PinnedMemory",
@@ -40,22 +40,22 @@ UNSUPPORTED_OF_KERNELS = dict.fromkeys(
 )  # fmt: skip
 
 
-def lacking(name: str, reason: str) -> str:
+def unsupported_message(name: str, reason: str) -> str:
     """Format the message for an unsupported name."""
     return f"Tilescope has no {name}: {reason}."
 
 
-def refusing(name: str) -> Callable[..., NoReturn]:
+def make_refusal(name: str) -> Callable[..., NoReturn]:
     """Return a replacement for an unsupported function of numba.cuda that raises NotImplementedError."""
 
     def refuse(*_: Any, **__: Any) -> NoReturn:
-        raise NotImplementedError(lacking(f"cuda.{name}", LACKING[name]))
+        raise NotImplementedError(unsupported_message(f"cuda.{name}", UNSUPPORTED[name]))
 
     refuse.__name__ = refuse.__qualname__ = name
     return refuse
 
 
-def say_once(text: str) -> None:
+def print_once(text: str) -> None:
     """Print a note to standard error, only once in this process."""
     if text not in _printed_notes:
         _printed_notes.add(text)
