@@ -8,7 +8,7 @@ import threading
 
 from ..app.cli.common.text_output import print_error
 from ..tracer.calls.call import CallError
-from ..tracer.calls.carried import DescribedCall
+from ..tracer.calls.describe_call import DescribedCall
 from ..tracer.run.long_launch import LongLaunches
 from ..tracer.run.worker_client import RunCancelledError, Worker, WorkerError
 from .errors import TilescopeError

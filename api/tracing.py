@@ -11,8 +11,8 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Literal, cast, get_args
 
 from ..tracer.calls.call import CallError
-from ..tracer.calls.carried import describe_call
-from ..tracer.calls.configured import intercept, launching_classes, read_configured_kernel, wait_for
+from ..tracer.calls.configured_kernel import intercept, launching_classes, read_configured_kernel, wait_for
+from ..tracer.calls.describe_call import describe_call
 from ..tracer.model.launch import Schedule
 from ..tracer.model.trace import KernelError
 from ..tracer.simulator.host.after_import import after_import

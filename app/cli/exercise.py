@@ -9,10 +9,10 @@ from pathlib import Path
 from ..exercise.document import Exercise
 from ..exercise.judge import Judge
 from ..exercise.library import SHIPPED, exercise_named, exercises_in
+from ..exercise.matching import exercise_for, read_student_text
 from ..exercise.mistakes import ExerciseError
 from ..exercise.output import json_of, task_text, verdict_text
 from ..exercise.progress import Progress, stored_progress
-from ..exercise.which import exercise_for, read_student_text
 from .common.arguments import Parser, UsageError
 from .common.text_output import align_columns, print_error, print_escaped
 from .open_window import has_display, show_exercise

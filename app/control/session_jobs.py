@@ -365,7 +365,8 @@ class SessionJobs(QObject):
     def trace_unshown(self, launch: Launch, patience: float | None = None) -> Trace:
         """Trace a launch that no pane shows, in a thread, between the traces that panes wait for.
 
-        patience: the longest time in seconds, None for no limit. Raises Cancelled and WorkerError, such as LaunchTooSlowError.
+        patience: the longest time in seconds, None for no limit. Raises Cancelled, LaunchTooSlowError and other
+        WorkerErrors.
         """
         trace = self.cache.get(launch) if self.cache else None
         if trace is None:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ...kernels.scenarios.suggestions import did_you_mean
-from ...tracer.model.whole_numbers import parse_integer
+from ...tracer.model.integers import parse_integer
 
 GPU = "gpu"  # the first word of a place; no chart of times begins with it
 Level = Literal["gpu", "multiprocessor", "block", "warp"]

@@ -12,16 +12,16 @@ from msgspec.structs import asdict, replace
 
 from ...kernels.scenarios.catalogue import CatalogueError
 from ...kernels.scenarios.suggestions import did_you_mean
+from ...tracer.model.integers import parse_integer
 from ...tracer.model.plan import PlanError
-from ...tracer.model.whole_numbers import parse_integer
 from ..gpu.place import gpu_place_text, is_gpu, parse_gpu_place
 from ..model.bookmark import Bookmark, Link, NearestChoice, PictureChoice, Setup, TimeChoice, WordChoice
 from ..model.first_bookmark import setups_of
 from ..model.setup_launch import launch_of_setup
 from ..model.spotlight import parse_spotlight, split_names
 from .expressions import ExpressionError
-from .places import TimeAnchor, TimeAnchorError, parse_anchor
 from .questions import Question, parse_question
+from .time_anchors import TimeAnchor, TimeAnchorError, parse_anchor
 
 LONGEST = 1000  # characters of a line
 PANELS = ("source", "thread", "warp", "findings", "explain", "code", "none")

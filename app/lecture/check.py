@@ -18,10 +18,10 @@ from ..model.spotlight import hidden_names, unknown_names
 from .captions import fill_caption
 from .document import Lecture, Step
 from .expressions import Environment, ExpressionError
-from .places import TimeAnchorError
 from .problems import Problem
 from .questions import answer_of
 from .scenes import Moment, Scene, moment_of, scenes_of, unplaced
+from .time_anchors import TimeAnchorError
 from .values import NO_REQUEST, Ask, build_environment
 
 SessionOf = Callable[[Setup], Session]

@@ -15,7 +15,7 @@ from ..model.pane_moments import pane_moments, playhead_moment
 from ..model.session import Selection, Session
 from .changes import Element, Pane, Play, StepChange, apply_to_look
 from .document import Lecture
-from .places import TimeAnchor, TimeAnchorError, find_anchor
+from .time_anchors import TimeAnchor, TimeAnchorError, find_anchor
 
 FIRST_LOAD = TimeAnchor("first load")
 

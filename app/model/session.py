@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from ...kernels.scenarios.catalogue import CatalogueError, Scenario, find
-from ...tracer.analysis.beside import in_background
+from ...tracer.analysis.background import in_background
 from ...tracer.analysis.buffer_contents import BufferContents, contents_of, destinations_in_background
 from ...tracer.analysis.counters import Counters, counters_of
 from ...tracer.analysis.histogram_launch import HistogramLaunch, histogram_launch_of
@@ -24,7 +24,7 @@ from ...tracer.model.finding import SEVERITIES, Finding, sort_key
 from ...tracer.model.launch import Launch, decode, is_python_program
 from ...tracer.model.notebook_cells import cell_of
 from ...tracer.model.plan import kernel_source
-from ...tracer.model.taken_out import barrier_lines
+from ...tracer.model.skipped_lines import barrier_lines
 from ...tracer.model.trace import WARP, Buffer, Op, Trace
 from ...tracer.storage.trace_file import TraceFileError, load
 from .visible_text import escape_controls

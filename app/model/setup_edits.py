@@ -10,8 +10,8 @@ from typing import cast
 import msgspec
 
 from ...kernels.scenarios.catalogue import CatalogueError, Parameter, Scenario, settle
+from ...tracer.model.integers import parse_integer
 from ...tracer.model.launch import Schedule, ScheduleKind
-from ...tracer.model.whole_numbers import parse_integer
 from .bookmark import Setup
 from .setup_launch import launch_of_setup
 from .setup_text import option_texts, options_summary, parse_blocks, parse_resident, parse_seed

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from ...kernels.scenarios.catalogue import find, settle
+from ...tracer.model.integers import parse_integer
 from ...tracer.model.plan import kernel_source, line_words
-from ...tracer.model.whole_numbers import parse_integer
 from .bookmark import Setup
 
 Resident = int | Literal["all"] | None

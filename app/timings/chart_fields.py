@@ -22,8 +22,8 @@ from ..charts.sources import Source
 from ..charts.wording import SHORT, shape_of
 from ..widgets.controls import Chip, Combo
 from ..widgets.flow_layout import FlowLayout
-from ..widgets.spoken_words import translate_widget
 from ..widgets.theme import Theme, check_box_palette, check_box_sheet
+from ..widgets.translation import translate_widget
 
 USED = {
     "bars": ("kind", "problem", "shape", "axis", "published"),

@@ -15,7 +15,7 @@ from ..model.visible_text import escape_controls
 from ..widgets.appearance import Look
 from ..widgets.command import LINE, Command, Commands
 from ..widgets.plain_text import PlainLabel
-from ..widgets.spoken_words import Translate, translate_actions
+from ..widgets.translation import Translate, translate_actions
 from .central_widget import CentralWidget
 from .colouring import Colouring
 from .open_save import FileOperations

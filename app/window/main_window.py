@@ -39,20 +39,20 @@ from .actions import (
     play_commands,
     view_commands,
 )
-from .by_hand import ParameterScrub
 from .central_widget import CentralWidget
 from .colouring import Colouring
-from .editing.desk import KernelEditing, WindowParts
+from .editing.kernel_editing import KernelEditing, WindowParts
 from .exercise.commands import allow_exercise, exercise_commands, offer_exercises
-from .exercise.desk import ExerciseController, ExerciseParts
+from .exercise.controller import ExerciseController, ExerciseParts
 from .launch_questions import LaunchQuestions
 from .lecture.commands import allow, lecture_commands, offer_lectures
 from .lecture.lectures import Lectures
 from .lecture.lectures import WindowParts as LecturePlaces
 from .open_save import LECTURE_SUFFIX, FileOperations, usable_paths
+from .parameter_scrub import ParameterScrub
 from .room import read_room
 from .toolbar.toolbar import PANE_NAMES
-from .writing.desk import LectureAuthoring
+from .writing.authoring import LectureAuthoring
 
 if TYPE_CHECKING:
     from ..charts.choice import Choice

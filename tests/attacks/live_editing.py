@@ -476,7 +476,7 @@ class Driver:
                 self.note("a pane draws another session than the stage's", pane)
 
     def check_editor(self) -> None:
-        from tilescope.tracer.model.taken_out import barrier_lines
+        from tilescope.tracer.model.skipped_lines import barrier_lines
 
         source, stage = self.window.side.source, self.window.stage
         setup, session = stage.setups[stage.focus], stage.focused()

@@ -282,7 +282,7 @@ def _dragged(window: Any, name: str, values: Any, *, each: bool = False) -> dict
     from PySide6.QtCore import QEventLoop, QPoint, Qt, QTimer
     from PySide6.QtTest import QTest
 
-    from tilescope.app.window.toolbar.hand import COARSE, FINE
+    from tilescope.app.window.toolbar.drag_gesture import COARSE, FINE
 
     handle, field, shown = window.toolbar.handles[name], window.toolbar.fields[name], []
     held = Qt.KeyboardModifier.ShiftModifier if name == "m" else Qt.KeyboardModifier.NoModifier

@@ -15,7 +15,7 @@ from ..model.array_types import Ints, Mask
 from ..model.grouping import ascends, group_numbers, group_starts, offsets
 from ..model.trace import Op, Trace, is_poison, poison
 from .access_history import AccessHistory, BufferCells, TimedAccesses
-from .beside import in_background
+from .background import in_background
 from .requests import Requests
 
 NOWHERE, INTO_SHARED, INTO_RESULT = 0, 1, 2  # destination of a loaded element

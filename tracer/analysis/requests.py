@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..model.array_types import AnyInts, Ints
 from ..model.grouping import offsets, stable_order
 from ..model.trace import Op, Trace
-from .beside import in_background
+from .background import in_background
 from .display_clock import phase_counts
 from .request_cost import costs_of
 from .request_order import OrderedRequests, Runs, ordered_requests

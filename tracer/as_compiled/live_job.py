@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..calls.call import CallError
-from ..calls.carried import describe_argument
+from ..calls.describe_call import describe_argument
 from ..calls.memories import Memories
 from ..model.launch import Dim3
 from ..type_inference.live_kernel import Describer, dtype_of, question_of_call

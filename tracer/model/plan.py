@@ -18,10 +18,10 @@ from ...kernels.scenarios.catalogue import (
     Values,
 )
 from ...kernels.scenarios.suggestions import did_you_mean
+from .integers import parse_integer
 from .kernel_imports import imports_digest
 from .launch import Array, Dim3, EngineName, Fill, Launch, Limits, Scalar, Schedule, ScheduleKind
-from .taken_out import SkippedLineError, barrier_lines, without_lines
-from .whole_numbers import parse_integer
+from .skipped_lines import SkippedLineError, barrier_lines, without_lines
 
 Resident = int | Literal["all"]
 LOCKSTEP = Schedule()

@@ -110,7 +110,7 @@ def _in_turns(run: Callable[[bool], Trace], reason: str = "") -> Trace:
 
 
 def _in_turns_if_order_matters(run: Callable[[bool], Trace], early: Callable[[Trace], None] | None) -> Trace:
-    from ..compiled.driver.beside import cores
+    from ..compiled.driver.parallel_run import cores
     from ..compiled.rows.race_free_check import scan_trace
 
     try:

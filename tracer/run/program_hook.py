@@ -19,11 +19,11 @@ from msgspec.structs import replace as replace_launch
 from ..model.launch import OBJECT_DTYPE, Array, EngineName, Launch, Limits, Scalar, Schedule, is_utf8
 from ..model.notebook_cells import cell_of, with_definitions
 from ..simulator.host.after_import import after_import
-from ..simulator.host.lacking import print_once
+from ..simulator.host.unsupported import print_once
 from ..simulator.quick_imports import without_collections, without_driver
 from .launch_size import LaunchRefusedError, check_size, choose_sample_blocks, is_too_large, sampling_notice
 from .long_launch import InterruptedLaunch, LaunchTimeoutError, LongLaunches
-from .own_builtins import original_builtins
+from .original_builtins import original_builtins
 
 if TYPE_CHECKING:  # NumPy and numba are imported when the program needs them, not before it starts
     from ..model.trace import Dim3, KernelError, Trace

@@ -9,13 +9,13 @@ from typing import Any
 from msgspec.structs import replace as replace_launch
 
 from ..calls.call import load_call
-from ..calls.rebuilt import RebuiltArguments, impersonate_program, rebuild_kernel
+from ..calls.rebuild_call import RebuiltArguments, impersonate_program, rebuild_kernel
 from ..model.launch import Launch
 from ..model.trace import Trace
 from ..recording.kernel_loader import LoadError
 from ..simulator.host.launch_checks import check_limits
 from ..simulator.numba_patch import record_launch, refusal_of_launch, refused_kernel
-from ..type_inference.rebuilt_kernel import NotRebuiltError
+from ..type_inference.rebuild_kernel import NotRebuiltError
 from .engine import Report
 from .launch_size import LaunchRefusedError, check_size, choose_sample_blocks, is_too_large
 from .program_hook import RecordingOptions, describe_launch

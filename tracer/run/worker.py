@@ -29,8 +29,8 @@ from ..processes.json_streams import make_sender, private_streams
 from ..recording.kernel_loader import LoadError, kernel_file
 from ..storage.column_files import close_named, share_columns
 from ..storage.trace_file import TraceFileError, save
-from .ahead import PrecompileQueue
 from .endless import EndlessLaunchError, stop_if_endless
+from .precompile import PrecompileQueue
 from .time_estimate import PatienceExceededError, TimeEstimate
 from .worker_events import (
     WORKER_JOB,
@@ -202,7 +202,7 @@ def answer_judging(job: JudgeJob, send: Send) -> Judged | Failed:
     finished = threading.Event()
     try:
         from ..judging.judge import judge  # before the student's time starts: the first import is slow
-        from .given_arrays import run_on_arrays
+        from .run_on_arrays import run_on_arrays
 
         send_question = _question_sender(job.job, send)
         send(JudgingPosition(job.job, job.task.file, 0))

@@ -40,7 +40,7 @@ from .worker_events import (
 )
 
 if TYPE_CHECKING:
-    from ..calls.carried import DescribedCall
+    from ..calls.describe_call import DescribedCall
 
 COMMAND = module_command("tilescope.tracer.run.worker")
 NO_LAUNCH = msgspec.Raw(b"null")

@@ -36,7 +36,7 @@ from .host import kernel_names
 from .host.arrays import is_cuda_ndarray
 from .host.install import Simulator
 from .host.install import install as install_host
-from .host.lacking import print_note
+from .host.unsupported import print_note
 from .python_program import run_program
 from .typed_ir.frozen_names import GlobalArray
 from .typed_ir.programs import DescribedKernel, KernelProgram, KernelPrograms, RefusedError, SimulatorNames

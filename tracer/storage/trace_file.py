@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 from ..model.array_types import Columns, narrow
 from ..model.trace import Barriers, Buffer, Check, Dim3, KernelError, MissingLanes, OutOfBounds, Site, Trace
 from . import npz
-from .aside import MOST_THREADS, unpack_to_disk
 from .atomic_write import atomic_file
 from .column_files import ColumnFile, column_in, counting_column, file_of, forget_pages, is_counting_column
 from .packing import INTEGERS, LATER, OF_TABLES, pack, undo_differences, unpack
+from .spill import MOST_THREADS, unpack_to_disk
 from .validation import (
     ACCESS_COLUMNS,
     BARRIER_COLUMNS,

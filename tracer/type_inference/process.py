@@ -25,7 +25,7 @@ from ..processes.json_streams import make_sender, private_streams
 from ..processes.parent_death import die_with_parent
 from .float64_origins import CONSTANT_KINDS, float64_causes, is_double, operands, operator_name
 from .question import Answer, Function, Operation, Question, SourceQuestion
-from .rebuilt_kernel import rebuild_question
+from .rebuild_kernel import rebuild_question
 from .refusals import RECURSION, refusal_in_bytecode, refusal_of
 from .source_kernel import question_of_source
 from .typed_program import NotDescribedError, keep_columns, program_of

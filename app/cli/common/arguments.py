@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, NoReturn
 
 from ....kernels.scenarios.suggestions import did_you_mean, near_words
-from ....tracer.model.whole_numbers import parse_integer
+from ....tracer.model.integers import parse_integer
 from ...model.named_file import is_file
 
 

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ....kernels.scenarios.catalogue import CatalogueError, find
+from ....tracer.model.integers import parse_integer
 from ....tracer.model.launch import decode
 from ....tracer.model.plan import kernel_source
-from ....tracer.model.whole_numbers import parse_integer
 from ....tracer.storage.trace_file import load
 from ...lecture.changes import COLOURS, PANELS, READERS, StepChange, apply_to_look
 from ...lecture.document import Lecture, read_lecture

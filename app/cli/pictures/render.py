@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ....tracer.model.whole_numbers import parse_integer
+from ....tracer.model.integers import parse_integer
 from ....tracer.run.worker_client import Worker
 from ...lecture.document import Lecture, read_lecture
 from ...lecture.library import lecture_file, lecture_name, shipped_lectures
@@ -157,9 +157,9 @@ def _scenarios(chosen: Namespace, rate: Fraction) -> Iterator[Source]:
     worker.start()
     prepare_qt(chosen.scale)
     from ...control.start_moment import at_first_load
+    from ...window.offscreen_window import offscreen_window
     from ...window.recording.frames import WindowFrames, film_of
     from ...window.room import apply_room
-    from ...window.unseen import offscreen_window
 
     chosen.scenario = chosen.what
     mark, wanted = bookmark_of(chosen), _wanted(chosen)

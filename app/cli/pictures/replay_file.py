@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ....tracer.model.whole_numbers import parse_integer
+from ....tracer.model.integers import parse_integer
 from ....tracer.storage.atomic_write import write_atomically
 from ...lecture.captions import fill_caption
 from ...lecture.check import check_lecture
 from ...lecture.document import Lecture, read_lecture
 from ...lecture.library import lecture_file, lecture_name, shipped_lectures
-from ...lecture.places import TimeAnchorError
 from ...lecture.problems import LectureError
 from ...lecture.scenes import scenes_of
 from ...lecture.sessions import PATIENCE, Sessions
+from ...lecture.time_anchors import TimeAnchorError
 from ...model.first_bookmark import first_bookmark
 from ...widgets.widget_picture import PictureError, prepare_qt
 from ..common.arguments import UsageError, check_scenarios

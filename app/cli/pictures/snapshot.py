@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from ....tracer.run.worker_client import Worker
-from ...lecture.places import TimeAnchorError
 from ...lecture.scenes import scenes_of
+from ...lecture.time_anchors import TimeAnchorError
 from ...model.bookmark import Bookmark, Room
 from ...model.first_bookmark import first_bookmark
 from ...widgets.vector_picture import VIEWS, PictureParts, is_vector_file
@@ -140,7 +140,7 @@ def write_picture(
     worker = Worker()
     worker.start()
     prepare_qt(scale)
-    from ...window.unseen import offscreen_window
+    from ...window.offscreen_window import offscreen_window
 
     try:
         window = offscreen_window(worker, mark, start, size)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from ....tracer.processes.supervised import continue_in_child
 from ....tracer.run.long_launch import MEMORY_A_SECOND
-from ....tracer.run.own_builtins import original_builtins
+from ....tracer.run.original_builtins import original_builtins
 from ..common.arguments import Parser, UsageError, blocks_or_all, positive_integer, positive_seconds
 from ..common.text_output import print_error
 from .behind_program import BackgroundWriter

@@ -17,8 +17,8 @@ from ..changes import StepChange, look_lines, merge_changes
 from ..document import Lecture, Step
 from ..scenes import scenes_of
 from .change_block import with_keys
-from .said import Panes, read_lines, same_panes, show_text
-from .standing import StepPosition, Trial, place_lines
+from .position import StepPosition, Trial, place_lines
+from .serialise import Panes, read_lines, same_panes, show_text
 
 
 def change_lines(

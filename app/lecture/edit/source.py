@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from ..changes import QUESTION_KEYS, READERS, is_change
 from ..document import FENCE, Lecture, Step, parse_lecture
-from ..places import TimeAnchorError, parse_anchor
+from ..time_anchors import TimeAnchorError, parse_anchor
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

@@ -18,12 +18,12 @@ from msgspec.structs import replace
 from ...model.session import Session
 from ..changes import StepChange, look_lines
 from ..document import MOST_STEPS, Lecture, Step
-from ..places import TimeAnchorError
 from ..scenes import Scene, first_step_with_panes, moment_of, scenes_of
+from ..time_anchors import TimeAnchorError
 from .change_block import lines_of_change, with_change_lines, with_keys
-from .said import Panes, same_look, same_panes, show_text, with_lines_merged
+from .position import Trial, begin_position, place_lines
+from .serialise import Panes, same_look, same_panes, show_text, with_lines_merged
 from .source import EditError, blocks_of, body_of, lecture_of, source_of
-from .standing import Trial, begin_position, place_lines
 from .text import check_others
 
 SessionsOf = Callable[[Panes], Sequence[Session] | None]  # of a step's panes, None if they are not traced yet

@@ -24,9 +24,9 @@ from . import descriptions
 from . import legend as legend
 from . import paint as paint
 from . import text as words
-from .layout.buffer_place import BufferPosition, MemoryLayout, Metrics
+from .highlighted_cells import HighlightedBuffers, find_highlighted_cells
+from .layout.buffer_position import BufferPosition, MemoryLayout, Metrics
 from .layout.layout import arrange
-from .lit_cells import HighlightedBuffers, find_highlighted_cells
 from .values import TEXT_FROM, ValueText, choose_value_text
 from .view_data import ColourGroup, MemoryViewData, Tops
 

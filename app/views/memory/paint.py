@@ -24,9 +24,9 @@ from ..common.drawing import clipped, draw_hatch, is_recording_painter, is_vecto
 from ..common.geometry import Box
 from . import outlines
 from .footprints import Footprint
-from .layout.buffer_place import BufferPosition
+from .highlighted_cells import HighlightedCells
+from .layout.buffer_position import BufferPosition
 from .layout.ghosts import Ghost
-from .lit_cells import HighlightedCells
 from .outlines import CellRect
 from .view_data import AccessMark
 

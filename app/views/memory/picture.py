@@ -38,10 +38,10 @@ from . import paint as paint
 from . import text as words
 from .arrangement import MemoryArrangement, ViewState
 from .footprints import Footprint, Footprints, phase_at
-from .layout.buffer_place import BufferPosition, MemoryLayout
+from .highlighted_cells import mark_highlighted_cells, split_loads, split_marks
+from .layout.buffer_position import BufferPosition, MemoryLayout
 from .layout.ghosts import Ghost, ghosts_of
 from .layout.sheet import Sheet
-from .lit_cells import mark_highlighted_cells, split_loads, split_marks
 from .loads import DrawnLoads, LoadPaths, MovingLoads
 from .outlines import CellRect
 from .paint import Dots, Hatch, MarkShapes

@@ -12,7 +12,7 @@ from ...widgets.theme import Theme
 from ..common.drawing import CENTRE, LEFT, MIDDLE, RIGHT, WRAP, PlacedText, fit_text, rect, text_width
 from ..common.geometry import Box
 from ..common.wording import buffer_text, count_text
-from .layout.buffer_place import BufferPosition
+from .layout.buffer_position import BufferPosition
 from .layout.sheet import slice_text
 
 NAME, SMALL = 14.0, 12.0

@@ -18,7 +18,7 @@ from ...widgets.theme import Theme, contrasting
 from ..common.dimming import fade_text_colour
 from ..common.drawing import is_vector, text_width
 from .descriptions import short_text
-from .layout.buffer_place import BufferPosition
+from .layout.buffer_position import BufferPosition
 from .layout.sheet import Sheet
 from .outlines import CellRect
 from .paint import part_rect

@@ -22,7 +22,7 @@ from ..common.heat import HEATS, element_heat, heat_moments
 from ..common.wording import buffer_text
 from .footprints import Footprints, footprints_of
 from .images import ImagePixels, Pixels, brightness_range
-from .layout.buffer_place import BufferPosition
+from .layout.buffer_position import BufferPosition
 from .layout.layout import roles_of
 from .layout.sheet import Sheet, is_image
 from .races import RacedElements, collect_raced_elements

@@ -11,7 +11,7 @@ from ...widgets.theme import Theme
 from ..common.drawing import CENTRE, MIDDLE, RIGHT
 from ..common.geometry import integer_step
 from ..common.wording import count_text
-from .places import TimelineLayout
+from .timeline_layout import TimelineLayout
 
 
 def draw_axis(painter: QPainter, layout: TimelineLayout, measured: str, theme: Theme) -> None:

@@ -14,7 +14,7 @@ from ..common.activity import BlockActivity, block_activity, warp_activity, warp
 from ..common.descriptions import exchange_text
 from ..common.wording import block_text, buffer_text, phase_text, plural
 from .paint import TimelineViewData, cycles_text
-from .places import TimelineLayout
+from .timeline_layout import TimelineLayout
 
 TimelinePart = Literal["strip", "bands", "rows", "axis", "names"]
 

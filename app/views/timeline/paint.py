@@ -21,8 +21,8 @@ from ..common.drawing import LEFT, MIDDLE, clipped
 from ..common.wording import block_text, phase_text, plural
 from .axis import draw_axis
 from .image import Codes, rows_image, strip_pixels
-from .places import MomentRange, TimelineLayout
 from .stretched import stretched_image
+from .timeline_layout import MomentRange, TimelineLayout
 
 PARTS = 8, 8, 14, 15  # pixels: the height of strip, handle, bands, axis
 SLIM = 6, 7, 14, 3  # the same for a lecture, without the numbers of the axis

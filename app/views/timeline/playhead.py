@@ -6,7 +6,7 @@ from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QPainter, QPolygonF
 
 from ...widgets.theme import Theme
-from .places import TimelineLayout
+from .timeline_layout import TimelineLayout
 
 HANDLE = 6  # half the handle's width at the normal text size
 COLUMN = 4  # pixels: the smallest width of a moment's column with a bracket

@@ -11,7 +11,7 @@ from ...widgets.theme import Theme
 from ..common.dimming import dim_theme
 from ..common.drawing import clipped, pen
 from .paint import TimelineViewData, block_bar, draw_static
-from .places import TimelineLayout
+from .timeline_layout import TimelineLayout
 
 FRAME = 2.0  # pixels
 

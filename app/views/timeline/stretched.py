@@ -11,7 +11,7 @@ from ....tracer.model.array_types import Ints
 from ...widgets.patterns import WAITING, Pixels, image
 from ...widgets.theme import Theme
 from .image import GAP, PATTERN, WAIT, Codes, draw_cell_atlas, waiting_lines
-from .places import MomentRange
+from .timeline_layout import MomentRange
 
 LENGTH = 2  # the pattern of a cell repeats after this multiple of its height
 

@@ -44,9 +44,9 @@ from .paint import (
     rows_height,
     timeline_layout,
 )
-from .places import MomentRange, TimelineLayout
 from .playhead import draw_playhead, is_on_handle, playhead_area
 from .spotlight import draw_highlighted_timeline
+from .timeline_layout import MomentRange, TimelineLayout
 
 KEPT = 32  # cached pictures: the blocks of the usual comparison, each 0.5 to 1.25 MB
 KEPT_BYTES = 40 << 20  # the limit of all cached pictures; a large window caches fewer

@@ -15,8 +15,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from ....kernels.scenarios.catalogue import CatalogueError, find
 from ....tracer.model.launch import Launch
 from ....tracer.model.plan import PlanError, kernel_source, source_without_lines
+from ....tracer.model.skipped_lines import barrier_lines, first_line
 from ....tracer.model.syntax_tree import syntax_problem
-from ....tracer.model.taken_out import barrier_lines, first_line
 from ....tracer.run.worker_client import WorkerError
 from ...control.stage import Stage
 from ...model.bookmark import Setup

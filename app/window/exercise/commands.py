@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QMenu
 from ...exercise.library import SHIPPED
 from ...model.visible_text import escape_controls
 from ...widgets.command import LINE, Command
-from .desk import ExerciseController
+from .controller import ExerciseController
 
 ALWAYS = ("Open exercises…", "Next exercise")  # available without an open exercise
 

@@ -21,10 +21,10 @@ from ...lecture.changes import Play
 from ...lecture.clock import Clock
 from ...lecture.document import Lecture, Step, read_lecture
 from ...lecture.expressions import Environment, ExpressionError
-from ...lecture.places import TimeAnchorError
 from ...lecture.problems import LectureError
 from ...lecture.questions import Answer, answer_of
 from ...lecture.scenes import Moment, Scene, moment_of, scene_bookmark, scenes_of
+from ...lecture.time_anchors import TimeAnchorError
 from ...model.bookmark import Bookmark, Setup
 from ...model.session import Session
 from ...model.setup_launch import launch_of_setup

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QImage
 
 from ...control.session_jobs import SessionJobs
-from ...lecture.places import TimeAnchorError
+from ...lecture.time_anchors import TimeAnchorError
 from ...model.bookmark import Bookmark
 from ..lecture.player import LecturePlayer
 from ..lecture.step_picture import ResolvedStep, StepPictures

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from ....tracer.processes.json_process import JsonProcess, StartError, module_command
 from .messages import Answer, Ask, Failed, Message, Show, Stop, Write, Written
 
-COMMAND = module_command("tilescope.app.window.recorder")
+COMMAND = module_command("tilescope.app.window.film_renderer")
 GRACE = 3.0  # seconds that it has to remove an unfinished file
 
 

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from ...control.stage import Stage
 from ...control.start_moment import at_first_load
-from ...lecture.places import TimeAnchor, TimeAnchorError, find_anchor, parse_anchor
+from ...lecture.time_anchors import TimeAnchor, TimeAnchorError, find_anchor, parse_anchor
 from ...model.pane_moments import playhead_moment
 from ...widgets.widget_picture import PictureError, picture_of
 from .film import Film, Still, played

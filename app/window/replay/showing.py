@@ -9,8 +9,8 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ...lecture.places import TimeAnchor, TimeAnchorError, find_anchor, parse_anchor
 from ...lecture.scenes import Moment
+from ...lecture.time_anchors import TimeAnchor, TimeAnchorError, find_anchor, parse_anchor
 from ...model import phase_steps
 from ...model.bookmark import Bookmark, Setup
 from ...model.pane_moments import pane_moments, playhead_moment

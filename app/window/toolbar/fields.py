@@ -16,7 +16,7 @@ from ....kernels.scenarios.catalogue import Parameter
 from ...model.visible_text import escape_controls
 from ...widgets.controls import Chip, Combo, Entry, button, mark
 from ...widgets.plain_text import plain_tip
-from .hand import Handle, ParameterChip, hint_of
+from .drag_gesture import Handle, ParameterChip, hint_of
 
 
 class Field(Protocol):

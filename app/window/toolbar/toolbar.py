@@ -27,8 +27,9 @@ from ...model.setup_text import option_texts, options_summary
 from ...widgets.controls import HEADING, Chip, Combo, button, paint_icon
 from ...widgets.flow_layout import FlowLayout
 from ...widgets.plain_text import PlainLabel
-from ...widgets.spoken_words import translate_widget
 from ...widgets.theme import Theme
+from ...widgets.translation import translate_widget
+from .drag_gesture import DragGesture, Handle, ParameterChip
 from .fields import (
     ChoiceField,
     Field,
@@ -39,7 +40,6 @@ from .fields import (
     merged_parameters,
     parameter_chips,
 )
-from .hand import DragGesture, Handle, ParameterChip
 from .options import LaunchOptions
 from .steps import Track, nearest, unit_of
 

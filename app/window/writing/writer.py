@@ -19,7 +19,7 @@ from ...lecture.edit import steps, text
 from ...lecture.edit.file import LectureFile, StaleError
 from ...lecture.edit.from_bookmark import change_lines
 from ...lecture.edit.history import TextHistory
-from ...lecture.edit.said import Panes
+from ...lecture.edit.serialise import Panes
 from ...lecture.edit.source import EditError, lecture_of, source_of
 from ...lecture.edit.steps import Rearranged, UntracedError
 from ...lecture.problems import LectureError

@@ -190,7 +190,7 @@ def test_recorded_measurements_that_go_on_with_one_are_one_with_it(tmp_path, mon
     )
     for path, part in zip(paths, parts, strict=True):
         save(part, path)
-    monkeypatch.setattr(sources_module, "recorded", lambda: tuple(paths))
+    monkeypatch.setattr(sources_module, "recorded_measurements", lambda: tuple(paths))
     whole, other = sources()[0]
     assert whole.measurement.rows == every
     assert whole.origin == f"NVIDIA H200, recorded on {H200.measurement.date[:10]} and 2026-12-01"

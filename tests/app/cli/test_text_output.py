@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from tilescope.app.cli.common.text_output import align_columns, is_stderr_a_terminal, print_error
-from tilescope.tracer.simulator.host.lacking import print_note
+from tilescope.tracer.simulator.host.unsupported import print_note
 
 ROWS = [["name", "n", "seconds"], ["a longer one", "1,000", "0.5"], ["last", "20", ""]]
 

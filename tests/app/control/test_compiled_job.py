@@ -38,7 +38,7 @@ def played(monkeypatch):
     application()
     counting = PlayedCounting()
     monkeypatch.setattr(compiled_job, "compiled_counters_of", counting.count)
-    monkeypatch.setattr(compiled_job, "counting", lambda: counting)
+    monkeypatch.setattr(compiled_job, "shared_counting", lambda: counting)
     yield counting
     counting.go_on.set()
 

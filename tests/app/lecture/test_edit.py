@@ -25,8 +25,8 @@ from tilescope.app.lecture.edit.text import (
     with_title,
     with_values,
 )
-from tilescope.app.lecture.places import TimeAnchorError
 from tilescope.app.lecture.scenes import moment_of, scenes_of
+from tilescope.app.lecture.time_anchors import TimeAnchorError
 
 PATH = Path("lecture.md")
 SINGLE = (TILED, "matmul-tiled:m=4,k=8,n=8,tile=4", "vector-double:count=96,threads=32")

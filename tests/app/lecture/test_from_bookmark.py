@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from lectures import NAIVE, SMALL, TILED, lecture_of, session_of
 from tilescope.app.lecture.changes import ProgramLaunch, parse_change
 from tilescope.app.lecture.edit.from_bookmark import change_lines, current_position
-from tilescope.app.lecture.edit.said import same_panes
+from tilescope.app.lecture.edit.position import final_position
+from tilescope.app.lecture.edit.serialise import same_panes
 from tilescope.app.lecture.edit.source import EditError
-from tilescope.app.lecture.edit.standing import final_position
 from tilescope.app.lecture.edit.text import new_lecture, step_text
 from tilescope.app.lecture.scenes import BASE, moment_of, scenes_of
 from tilescope.app.model.bookmark import Bookmark, Setup

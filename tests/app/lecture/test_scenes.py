@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lectures import NAIVE, TILED, lecture_of, session_of
-from tilescope.app.lecture.places import TimeAnchorError, anchor_text, find_anchor, parse_anchor
 from tilescope.app.lecture.scenes import moment_of, scenes_of
+from tilescope.app.lecture.time_anchors import TimeAnchorError, anchor_text, find_anchor, parse_anchor
 from tilescope.app.model.phase_steps import block_span, phase_at, phase_span
 from tilescope.app.model.session import Selection
 

@@ -14,7 +14,7 @@ from sessions import application, matmul, odd, uneven
 from tilescope.app.model.session import Selection
 from tilescope.app.views.common import cell_colours
 from tilescope.app.views.common.drawing import pen
-from tilescope.app.views.memory.layout.buffer_place import BufferPosition
+from tilescope.app.views.memory.layout.buffer_position import BufferPosition
 from tilescope.app.views.memory.layout.sheet import Sheet, sheet_of
 from tilescope.app.views.memory.outlines import CellRect
 from tilescope.app.views.memory.paint import draw_grid_pixels, grid_pixels, lines_of

@@ -15,7 +15,7 @@ from tilescope.app.views.common import cell_colours
 from tilescope.app.views.common.descriptions import index_of
 from tilescope.app.views.common.geometry import Box
 from tilescope.app.views.memory import outlines
-from tilescope.app.views.memory.layout.buffer_place import Metrics, snap_cell
+from tilescope.app.views.memory.layout.buffer_position import Metrics, snap_cell
 from tilescope.app.views.memory.layout.layout import arrange, roles_of
 from tilescope.app.views.memory.layout.sheet import sheet_of
 from tilescope.app.views.memory.loads import bend_arcs, distinct_pairs

@@ -14,7 +14,7 @@ from tilescope.app.views.common.drawing import panel_line_colour
 from tilescope.app.views.common.geometry import Box
 from tilescope.app.views.memory.arrangement import Zoom
 from tilescope.app.views.memory.footprints import footprints_of
-from tilescope.app.views.memory.layout.buffer_place import Metrics
+from tilescope.app.views.memory.layout.buffer_position import Metrics
 from tilescope.app.views.memory.layout.layout import arrange
 from tilescope.app.views.memory.layout.sheet import sheet_of, slice_text
 from tilescope.app.views.memory.text import find_name_box

@@ -11,7 +11,7 @@ from PySide6.QtGui import QEnterEvent, QMouseEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from tilescope.app.window.toolbar.hand import COARSE, HOVER_DELAY, NOTCH
+from tilescope.app.window.toolbar.drag_gesture import COARSE, HOVER_DELAY, NOTCH
 from tilescope.app.window.toolbar.toolbar import IDLE_DELAY
 from tilescope.tracer.run.worker_client import LaunchTooSlowError, RunCancelledError, Worker
 from windows import enter, field, opened, press, settle, until

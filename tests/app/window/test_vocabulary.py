@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QListWidget
 from tilescope.app.charts.choice import CHARTS, Choice, subject_of_key
 from tilescope.app.model.vocabulary import text_in_words
 from tilescope.app.timings.window import TimingsWindow
-from tilescope.app.widgets.spoken_words import translate_widget
 from tilescope.app.widgets.theme import Theme
+from tilescope.app.widgets.translation import translate_widget
 from tilescope.app.window import actions
 from tilescope.app.window.main_window import MainWindow
 from tilescope.app.window.start import application

@@ -6,7 +6,7 @@ import pytest
 
 from tilescope.kernels.scenarios.catalogue import scenarios
 from tilescope.tracer.model.plan import PlanError, kernel_source, launch_of, line_words, parse_spec
-from tilescope.tracer.model.taken_out import SkippedLineError, barrier_lines, skip_refusal, without_lines
+from tilescope.tracer.model.skipped_lines import SkippedLineError, barrier_lines, skip_refusal, without_lines
 
 SOURCE = '''\
 from numba import cuda

@@ -18,7 +18,7 @@ import numpy as np
 
 from ...type_inference.process import CAPABILITY, _device, _stand_in_for_gpu
 from ...type_inference.question import ArrayContent, Question, SourceQuestion, Value
-from ...type_inference.rebuilt_kernel import KernelBuilder, NotRebuiltError, dtype_from
+from ...type_inference.rebuild_kernel import KernelBuilder, NotRebuiltError, dtype_from
 from ...type_inference.source_kernel import question_of_source
 
 UNKNOWN = 0  # number of the site of instructions without a place in the source

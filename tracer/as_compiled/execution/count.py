@@ -18,7 +18,7 @@ from ...recording import nvidia_files
 from ...recording.kernel_loader import LoadError, create_array
 from ...type_inference.client import source_question
 from ...type_inference.question import Question, SourceQuestion, Value
-from ...type_inference.rebuilt_kernel import KernelBuilder, NotRebuiltError, dtype_from
+from ...type_inference.rebuild_kernel import KernelBuilder, NotRebuiltError, dtype_from
 from ..compiler.generated import numbered_accesses
 from ..compiler.numba_ir import KernelIR, kernel_ir
 from ..compiler.numbered import number_accesses

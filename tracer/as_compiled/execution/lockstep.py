@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...analysis import request_cost
-from ...compiled.cached import compile_cached, compile_with_callers
+from ...compiled.compile_cached import compile_cached, compile_with_callers
 from ...compiled.rows import request_cost as _jitable  # noqa: F401  # registers the rules with Numba
 from ...compiled.scheduler.blocks import take_stack
 from ...compiled.scheduler.switching import resume_thread

@@ -19,7 +19,7 @@ from numba.core.errors import NumbaError
 from ...nvidia_math.bitcode import digest as libdevice_digest
 from ...storage.atomic_write import write_atomically
 from ...storage.folders import cache_folder
-from ..cached import engine_files
+from ..compile_cached import engine_files
 from ..not_compilable import NotCompilableError, summarise_error
 from ..quick_compiler import EntryCompiler, PartCompiler, entry_address
 from ..rewrite.program import RecordingProgram, digest

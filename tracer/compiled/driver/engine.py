@@ -32,10 +32,10 @@ from ..rewrite.rewriter import rewrite_kernel
 from ..rows.block_counters import count_block_rows
 from ..state import MAX_TURNS, Word
 from .arguments import Arguments
-from .beside import ParallelRun
 from .block_runner import BlockRunner
 from .compile import compile_program, is_cached
 from .memory import LaunchMemory
+from .parallel_run import ParallelRun
 from .parts import LaunchRecorder, NeedsSerialRunError
 from .row_recorder import RowRecorder, ThreadFaultError
 from .signals import delay_signals, redirect_signals

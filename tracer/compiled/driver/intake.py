@@ -13,7 +13,7 @@ from ...model.array_types import Columns
 from ..quick_compiler import entry_address
 from ..rows.decode import decode_at
 from ..rows.streaming_counters import count_at
-from ..rows.touched import TouchedMemory
+from ..rows.touched_memory import TouchedMemory
 from ..state import (
     CODE_BITS,
     COLUMNS,

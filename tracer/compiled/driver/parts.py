@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ...model.array_types import Columns, counts_of
 from ...model.trace import Op
 from ...recording.recorder import CHUNK
-from ..rows.touched import TouchedMemory
+from ..rows.touched_memory import TouchedMemory
 from ..state import CODE_BITS, IDLE_PHASES, MAX_PHASES, SITE_BITS, DriverCall, Word
 from .barrier_log import SMALL_LOG, BarrierLog
 from .busy_wait import SAME_READS

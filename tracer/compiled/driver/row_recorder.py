@@ -19,7 +19,7 @@ from ..not_compilable import EndlessWaitError, NotCompilableError
 from ..rewrite.program import RecordingProgram
 from ..rows.decode import fill_values, type_of_values
 from ..rows.streaming_counters import StreamingCounters
-from ..rows.touched import TouchedMemory
+from ..rows.touched_memory import TouchedMemory
 from ..runtime.printing import read_message
 from ..state import (
     CODE_BITS,

@@ -16,9 +16,9 @@ from ...model.vector_types import VECTOR_TYPES
 from ...nvidia_math.functions import signature_of
 from .array_declarations import rewrite_declaration
 from .ast_positions import make_call, parse_expression, parse_statement, set_line, set_position
+from .constant_arguments import constant_arguments
 from .cuda_names import CALLS, EXPRESSIONS, FUNCTIONS, UPDATES
 from .gpu_names import OPERATORS, accepts_count, name_of_function
-from .known_arguments import constant_arguments
 from .scope import CudaPath, UnknownValueError, source_of
 from .waits import THIS_GRID, WAIT_NAMES, make_group_wait, make_wait, this_grid
 from .writer import RESERVED_PREFIX, Writer

@@ -15,7 +15,7 @@ from .ast_positions import loop_position, parse_expression, parse_statement, set
 from .cuda_names import NOTHING, UPDATES
 from .expressions import ExpressionRewriter
 from .gpu_names import OPERATORS
-from .late import needs_constants
+from .launch_constants import needs_constants
 from .program import RecordingProgram
 from .scope import DTYPE, CudaPath, Scope, UnknownValueError, source_of
 from .writer import READER_PREFIX, RUNTIME_PREFIX, STATE, Writer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..cached import compile_cached, compile_with_callers
+from ..compile_cached import compile_cached, compile_with_callers
 from ..state import ArrivalWord, ColumnWord
 from ..words import peek, poke, poke8, poke16, poke32
 

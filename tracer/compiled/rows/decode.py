@@ -13,7 +13,7 @@ from numba.core import types
 from numba.core.extending import intrinsic
 from numpy.typing import NDArray
 
-from ..cached import compile_cached, compile_with_callers
+from ..compile_cached import compile_cached, compile_with_callers
 from ..state import (
     CODE_BITS,
     CODES,

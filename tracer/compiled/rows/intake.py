@@ -12,7 +12,7 @@ from numba.core import types
 from numba.core.extending import intrinsic
 
 from ...model.trace import WARP
-from ..cached import compile_with_callers
+from ..compile_cached import compile_with_callers
 from ..state import (
     BLOCK_SLOT_WORDS,
     CONTEXT_AT,
@@ -27,7 +27,7 @@ from ..state import (
 )
 from ..words import I64, peek, peek32, poke, poke32
 from .decode import fits, put_indices, put_sites, put_threads, put_values, width_of
-from .touched import mark
+from .touched_memory import mark
 
 _BLOCK_SLOT_BYTES = 8 * BLOCK_SLOT_WORDS
 _BUFFER, _SITE, _PHASE, _INDEX = map(INTAKE_COLUMNS.index, ("buffer", "site", "phase", "index"))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ...analysis.overlap import overlapping_buffers
 from ...model.trace import Op, Trace
-from ..cached import compile_cached
+from ..compile_cached import compile_cached
 
 LARGEST = 1 << 26  # elements in the table, which only uses memory for elements that a launch touches
 SMALL_TABLE = 1 << 20  # elements in a table that is small in any case

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from ...analysis.request_cost import PERIOD
 from ...model.trace import WARP
-from ..cached import compile_with_callers
+from ..compile_cached import compile_with_callers
 from ..state import CONTEXT_AT, KEY_AT, ROW_BYTES, SITE_BITS, TouchWord
 from ..words import I64, element_pointer, peek, peek32, pointer, poke
-from .touched import is_watched, touch
+from .touched_memory import is_watched, touch
 
 TILE = 64  # requests compared at once: their rows are read in memory order
 HALF = 0xFFFFFFFF  # mask of the second word of a row: its key, below the context

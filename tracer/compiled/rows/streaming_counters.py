@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...analysis.counters import totals_of_sums
 from ...analysis.request_cost import ADDRESS, PERIOD, RULE, SCRATCH, UNIT, new_scratch, rules_of
 from ...model.trace import WARP, Buffer, Op
-from ..cached import compile_with_callers
+from ..compile_cached import compile_with_callers
 from ..state import (
     CODE_BITS,
     COUNT_WORDS,
@@ -45,7 +45,7 @@ from .request_shapes import (
     note_request,
     shapes_at,
 )
-from .touched import TouchedMemory, mark
+from .touched_memory import TouchedMemory, mark
 
 DONE, UNKNOWN, UNSORTED = range(3)
 _SITE_MASK, _REGION_CODES = (1 << SITE_BITS) - 1, REGIONS << CODE_BITS

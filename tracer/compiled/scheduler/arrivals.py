@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...model.trace import BLOCK_SCOPE, FENCE, FENCE_BLOCK, GRID_SCOPE
-from ..cached import compile_with_callers
+from ..compile_cached import compile_with_callers
 from ..state import (
     MAX_ARRIVALS,
     ROW_BYTES,

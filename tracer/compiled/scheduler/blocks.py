@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...model.trace import WARP
-from ..cached import compile_with_callers
+from ..compile_cached import compile_with_callers
 from ..rows.intake import take_in_rows
 from ..state import (
     BLOCK_SLOT_WORDS,

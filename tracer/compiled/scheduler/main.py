@@ -6,7 +6,7 @@ from typing import Any
 
 from numba.core import types
 
-from ..cached import compile_cached
+from ..compile_cached import compile_cached
 from ..state import StopReason
 from .switching import run_entry, stop_for
 

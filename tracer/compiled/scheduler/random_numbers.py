@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..cached import compile_with_callers
+from ..compile_cached import compile_with_callers
 from ..state import TWISTER_WORDS, Word
 from ..words import peek, poke
 

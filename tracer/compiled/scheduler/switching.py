@@ -8,7 +8,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.extending import intrinsic
 
-from ..cached import compile_with_callers
+from ..compile_cached import compile_with_callers
 from ..next_row import reload_next_row
 from ..state import StopReason, ThreadSlot, Word
 from ..words import I64, element_pointer, load_word, word_pointer

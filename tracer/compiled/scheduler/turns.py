@@ -12,7 +12,7 @@ from typing import Any
 
 from ...model.trace import WARP
 from ...recording.repetition import TURNS_BETWEEN_LOOKS
-from ..cached import compile_cached, compile_with_callers
+from ..compile_cached import compile_cached, compile_with_callers
 from ..state import WARP_WORDS, BlockSlot, Order, Pause, StopReason, ThreadSlot, WarpWord, Word
 from ..words import lowest_bit, peek, poke, prefetch
 from .arrivals import record_arrival

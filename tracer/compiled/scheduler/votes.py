@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..cached import compile_with_callers
+from ..compile_cached import compile_with_callers
 from ..state import BlockSlot, StopReason, ThreadSlot, WarpWord, Word
 from ..words import peek, poke
 from .blocks import is_in, thread_slot_at

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...model.trace import COMPARED, VOTED_NO, VOTED_YES, WARP
-from ..cached import compile_with_callers
+from ..compile_cached import compile_with_callers
 from ..state import THREAD_SLOT_WORDS, DriverCall, StopReason, ThreadSlot, WarpWord, Word
 from ..words import lowest_bit, peek, poke
 from .blocks import is_in, lane_of, move_to_waiting, warp_at

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from . import h200
-from .lacking import print_once, unsupported_message
 from .streams import Stream, default_stream, legacy_default_stream, per_thread_default_stream, stream
+from .unsupported import print_once, unsupported_message
 
 NAMED_GPU_NOTE = f"queries about the device are answered as by an {h200.NAME}, which is only simulated."
 UUID = "GPU-00000000-0000-0000-0000-000000000000"
@@ -168,7 +168,9 @@ class Context:
     def __getattr__(self, name: str) -> Any:
         message = f"a context has no attribute {name!r}."
         raise AttributeError(
-            message if name[0] == "_" else unsupported_message(f"context.{name}", "there is no GPU driver here")
+            message
+            if name[0] == "_"
+            else unsupported_message(f"context.{name}", "there is no GPU driver here")
         )
 
 

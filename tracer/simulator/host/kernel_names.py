@@ -9,7 +9,7 @@ from operator import attrgetter
 from types import FunctionType, ModuleType
 from typing import Any
 
-from .lacking import UNSUPPORTED, UNSUPPORTED_CLASSES, unsupported_message
+from .unsupported import UNSUPPORTED, UNSUPPORTED_CLASSES, unsupported_message
 
 # Names that a program may import from numba.cuda, but use only in a kernel.
 NAMES = frozenset(

@@ -13,7 +13,6 @@ from . import launch_checks
 from .array_makers import as_cuda_array
 from .arrays import is_cuda_ndarray
 from .devices import resident_blocks
-from .lacking import UNSUPPORTED_OF_KERNELS, print_once, unsupported_message
 from .signatures import (
     NoMatchError,
     Signature,
@@ -24,6 +23,7 @@ from .signatures import (
     type_of,
     types_of,
 )
+from .unsupported import UNSUPPORTED_OF_KERNELS, print_once, unsupported_message
 
 # The block size that the driver chooses for most kernels, to fit the most threads.
 DEFAULT_BLOCK = 1024
@@ -185,7 +185,9 @@ def kernel_class(base: Any, is_running: Callable[[], bool]) -> type:
 def _missing_attribute_message(name: str) -> str:
     reason = UNSUPPORTED_OF_KERNELS.get(name)
     return (
-        unsupported_message(f"kernel.{name}", reason) if reason else f"'CUDADispatcher' object has no attribute {name!r}"
+        unsupported_message(f"kernel.{name}", reason)
+        if reason
+        else f"'CUDADispatcher' object has no attribute {name!r}"
     )
 
 
@@ -243,7 +245,9 @@ def _check_options(link: Any, others: dict[str, Any]) -> None:
     if unknown:
         raise KeyError(f"cuda.jit has no option {unknown[0]}=")
     if link:
-        raise NotImplementedError(unsupported_message("cuda.jit(link=...)", "it runs Python, not CUDA C or PTX"))
+        raise NotImplementedError(
+            unsupported_message("cuda.jit(link=...)", "it runs Python, not CUDA C or PTX")
+        )
     if others.get("boundscheck"):
         raise NotImplementedError("bounds checking is not supported for CUDA")
     for name in ("argtypes", "restype", "bind"):

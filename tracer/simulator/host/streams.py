@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from .lacking import print_once
+from .unsupported import print_once
 
 if TYPE_CHECKING:
     import asyncio

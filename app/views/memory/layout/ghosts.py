@@ -8,7 +8,7 @@ from typing import NamedTuple
 from .....tracer.model.trace import Buffer
 from ...common.geometry import Box
 from ...common.outside import OutsideAccess
-from .buffer_place import BufferPosition
+from .buffer_position import BufferPosition
 
 NEAR = 4  # a ghost at most this many cells outside its array is drawn at its true position
 SMALLEST, LARGEST = 9.0, 40.0  # pixels: the side of a ghost

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from .....tracer.model.trace import Buffer
 from ...common.geometry import Box
-from .buffer_place import FLAT, BufferPosition, Metrics, snap_cell
+from .buffer_position import FLAT, BufferPosition, Metrics, snap_cell
 from .sheet import Sheet, sheet_of
 
 STRETCH = 1.6  # the largest height / width of a cell of a wrapped one-dimensional buffer

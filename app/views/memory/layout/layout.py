@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from .....tracer.model.trace import Buffer
 from ...common.geometry import Box
-from .buffer_place import BufferPosition, MemoryLayout, Metrics, bounding_box
+from .buffer_position import BufferPosition, MemoryLayout, Metrics, bounding_box
 from .grid import place_in_flow
 from .matrix_product import place_product
 from .strips import place_strips

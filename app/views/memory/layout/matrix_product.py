@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from .....tracer.model.trace import Buffer
 from ...common.geometry import Box
-from .buffer_place import FLAT, BufferPosition, MemoryLayout, Metrics, bounding_box, snap_cell
+from .buffer_position import FLAT, BufferPosition, MemoryLayout, Metrics, bounding_box, snap_cell
 from .grid import place_in_flow
 from .sheet import Sheet, sheet_of
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from .....tracer.model.trace import WARP, Buffer
 from ...common.geometry import Box
-from .buffer_place import BufferPosition, Metrics
+from .buffer_position import BufferPosition, Metrics
 from .sheet import wrap_buffer
 
 STRETCH = 2.0  # the largest ratio of a cell's sides

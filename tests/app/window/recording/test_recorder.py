@@ -5,7 +5,7 @@ import queue
 import pytest
 
 from tilescope.app.model.bookmark import Bookmark, Room, Setup
-from tilescope.app.window.recorder import FilmRenderer
+from tilescope.app.window.film_renderer import FilmRenderer
 from tilescope.app.window.recording.messages import Ask, Failed, Preview, Show, Stop, Write
 from tilescope.app.window.recording.wanted import FilmOptions
 from tilescope.app.window.start import application

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...model.trace import Buffer, Op
-from ..cached import compile_cached, compile_with_callers
+from ..compile_cached import compile_cached, compile_with_callers
 from ..state import KEY_AT, ROW_BYTES, SITE_BITS, TouchWord
 from ..words import peek, peek8, peek32, poke8
 

@@ -13,7 +13,7 @@ from ....tracer.model.trace import WARP
 from ...model.session import Selection
 from ...model.spotlight import Highlight
 from .footprints import Footprint, footprint_of
-from .layout.buffer_place import BufferPosition
+from .layout.buffer_position import BufferPosition
 from .layout.sheet import Sheet
 from .outlines import CellRect
 from .view_data import AccessMark, LoadsInFlight, MemoryViewData, RaceMark

@@ -14,7 +14,7 @@ from .... import ROOT
 from ....kernels.scenarios.catalogue import find
 from ....tracer.model.finding import Finding, source_location
 from ....tracer.model.plan import source_without_lines
-from ....tracer.model.taken_out import skip_refusal, statement_lines
+from ....tracer.model.skipped_lines import skip_refusal, statement_lines
 from ....tracer.storage.atomic_write import write_atomically
 from ....tracer.storage.folders import home_folder
 from ...control.stage import Stage

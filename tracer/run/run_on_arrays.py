@@ -7,7 +7,7 @@ from typing import Any
 from ..model.launch import Launch
 from ..model.trace import Trace
 from ..simulator.numba_patch import record_launch, refusal_of_launch, refused_kernel
-from .own_builtins import original_builtins
+from .original_builtins import original_builtins
 from .program_launch import ProgramLaunch
 
 

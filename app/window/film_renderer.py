@@ -23,8 +23,9 @@ from ...tracer.model.finding import count_noun
 from ...tracer.processes.json_streams import make_sender, private_streams
 from ...tracer.run.worker_client import Worker, WorkerError
 from ...tracer.storage.atomic_write import write_atomically
-from ..lecture.places import TimeAnchorError
+from ..lecture.time_anchors import TimeAnchorError
 from ..widgets.widget_picture import PictureError, prepare_qt
+from .offscreen_window import offscreen_window
 from .recording.files import check_kind, check_output
 from .recording.film import Film
 from .recording.frames import WindowFrames, film_of
@@ -51,7 +52,6 @@ from .replay.limits import ALL, check_bytes, check_moments
 from .replay.page import page_of
 from .replay.showing import cut, first_showing
 from .room import apply_room
-from .unseen import offscreen_window
 
 PAGE_PICTURE = 420, 350  # logical pixels of a page's pictures, small enough for a phone
 STEPS = 100  # progress messages at most

@@ -150,7 +150,8 @@ class ExerciseController(QObject):
             if folder.is_dir():
                 pair = "01-name.md and 01-name.py"
                 self.notice.error(
-                    f"There are no exercises in {escape_controls(folder)}. Expected pairs of files such as {pair}.{wrong}"
+                    f"There are no exercises in {escape_controls(folder)}. "
+                    f"Expected pairs of files such as {pair}.{wrong}"
                 )
             return False
         self.listed = exercises

@@ -13,8 +13,8 @@ from ...model.pane_moments import pane_moments
 from ...model.session import Selection, Session
 from ..changes import StepChange
 from ..document import Lecture
-from ..places import TimeAnchor, TimeAnchorError, anchor_text
 from ..scenes import Moment, Scene, moment_of
+from ..time_anchors import TimeAnchor, TimeAnchorError, anchor_text
 
 CLOSE = 1e-6  # moments closer than this are equal
 

@@ -37,7 +37,7 @@ from ..type_inference.question import (
     missing_in,
 )
 from .call import Argument, ArgumentTuple, Call, CallError
-from .configured import ConfiguredKernel
+from .configured_kernel import ConfiguredKernel
 from .memories import Memories, check_array, contiguous_order
 
 CUDA = "numba.cuda"
@@ -51,7 +51,9 @@ class DescribedCall(Struct, frozen=True, eq=False):
     question: Question | None  # None if a GPU's compiler has accepted the kernel already
 
 
-def describe_call(configured: ConfiguredKernel, arguments: Sequence[Any], schedule: Schedule) -> DescribedCall:
+def describe_call(
+    configured: ConfiguredKernel, arguments: Sequence[Any], schedule: Schedule
+) -> DescribedCall:
     """Describe a call of a kernel on these arguments; raises CallError, which names the unsupported part."""
     if configured.extensions:
         raise CallError(

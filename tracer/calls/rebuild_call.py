@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..simulator.host.arrays import device_view
 from ..type_inference.question import ArrayContent, Function, Library, Value
-from ..type_inference.rebuilt_kernel import KernelBuilder, dtype_from
+from ..type_inference.rebuild_kernel import KernelBuilder, dtype_from
 from .call import Argument, ArgumentTuple, ArrayArgument, Call, memory_file
 
 MAX_KEPT_KERNELS = 64  # kernels that are kept, so that a repeated call is not rebuilt

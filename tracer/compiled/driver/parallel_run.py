@@ -26,7 +26,7 @@ from ...recording.recorder import TooManyAccessesError
 from ...recording.run_record import RunRecord
 from ...storage.trace_file import TraceFileError
 from ..not_compilable import NotCompilableError
-from ..rows.touched import LARGEST, has_cross_block_conflict, places_of
+from ..rows.touched_memory import LARGEST, has_cross_block_conflict, places_of
 from ..state import StopReason, Word
 from .block_runner import BlockRunner
 from .growing_columns import GrowingColumns, MisfitError, ReservedRows

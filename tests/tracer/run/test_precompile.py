@@ -13,9 +13,9 @@ from tilescope.kernels.scenarios.catalogue import find
 from tilescope.tracer.compiled.driver import compile as compiling
 from tilescope.tracer.model.launch import Launch
 from tilescope.tracer.model.plan import launch_of
-from tilescope.tracer.run import ahead as compiling_ahead
-from tilescope.tracer.run.ahead import MAX_WAITING, REST, PrecompileQueue
+from tilescope.tracer.run import precompile
 from tilescope.tracer.run.engine import run
+from tilescope.tracer.run.precompile import MAX_WAITING, REST, PrecompileQueue
 from tilescope.tracer.run.worker_client import Worker
 
 KERNEL = "\n@cuda.jit\ndef kernel(a):\n    i = cuda.grid(1)\n    a[i] = {} * a[i]\n"
@@ -83,7 +83,7 @@ def test_where_kernels_are_kept_nothing_is_compiled_for_them_to_wait_for(tmp_pat
 
 def test_a_newer_wish_goes_before_older_ones_of_which_the_last_are_forgotten(tmp_path, monkeypatch):
     order: list[Launch] = []
-    monkeypatch.setattr(compiling_ahead, "_compile", lambda wish, *, keep: order.append(wish))
+    monkeypatch.setattr(precompile, "_compile", lambda wish, *, keep: order.append(wish))
     ahead, wishes = used(), [made(tmp_path, KERNEL.format(103 + n)) for n in range(MAX_WAITING + 2)]
     ahead.want(wishes[:-2])
     ahead.want([wishes[-1], wishes[2], wishes[-2]])

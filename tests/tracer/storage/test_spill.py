@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from tilescope.tracer.model.launch import Launch, encode
-from tilescope.tracer.storage import aside
+from tilescope.tracer.storage import spill
 from tilescope.tracer.storage.trace_file import TraceFileError, load, save
 from tilescope.tracer.storage.validation import ACCESS_COLUMNS
 from traces import BUFFERS, OPS, rewritten, trace_of
@@ -56,7 +56,7 @@ def bytes_of(trace):
 
 @pytest.mark.parametrize("kind", ["lockstep", "sequential", "random"])
 def test_columns_are_the_same_as_in_memory(kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(aside, "PIECE", 7)
+    monkeypatch.setattr(spill, "PIECE", 7)
     seed = random.randrange(1 << 30)
     print("seed", seed)
     for number in range(12):
@@ -70,7 +70,7 @@ def test_columns_are_the_same_as_in_memory(kind, tmp_path: Path, monkeypatch: py
 def test_a_launch_of_more_threads_than_are_kept_count_of_is_loaded_into_memory(tmp_path, monkeypatch):
     path, folder = saved(made(5), tmp_path)
     monkeypatch.setattr("tilescope.tracer.storage.trace_file.MOST_THREADS", 14)
-    monkeypatch.setattr(aside, "MOST_THREADS", 14)
+    monkeypatch.setattr(spill, "MOST_THREADS", 14)
     assert bytes_of(load(path, aside=folder)) == bytes_of(load(path))
 
 
@@ -80,7 +80,7 @@ def test_few_rows_are_in_memory_at_once(tmp_path: Path, monkeypatch: pytest.Monk
     many = {name: np.tile(getattr(small, name), times) for name in COLUMNS if name != "step"}
     steps = np.arange(times * len(small), dtype=np.uint32)
     path, folder = saved(replace(small, **many, steps=steps, accesses=len(steps)), tmp_path)
-    monkeypatch.setattr(aside, "PIECE", 1 << 12)
+    monkeypatch.setattr(spill, "PIECE", 1 << 12)
     peaks = []
     for where in (folder, None):
         tracemalloc.start()
@@ -131,7 +131,7 @@ def test_a_full_disk_is_a_sentence_that_names_the_folder(tmp_path: Path, monkeyp
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(aside, "make_room", full)
+    monkeypatch.setattr(spill, "make_room", full)
     said = f"Can't open {path}: there is no room in {folder} to unpack it; free some space."
     with pytest.raises(TraceFileError, match=re.escape(said)):
         load(path, aside=folder)

@@ -10,7 +10,7 @@ import pytest
 
 import launching  # noqa: F401  # sets the environment, before numba is imported
 from tilescope.tracer.analysis import request_cost
-from tilescope.tracer.compiled import cached as stage
+from tilescope.tracer.compiled import compile_cached as stage
 from tilescope.tracer.compiled.rows import block_counters, streaming_counters
 from tilescope.tracer.compiled.rows import request_cost as compiled_cost
 
@@ -36,7 +36,7 @@ def test_what_another_version_of_the_engine_left_is_compiled_anew(
     path.write_text(SOURCE)
     monkeypatch.setitem(sys.modules, "doubles", None)  # as it is again afterwards
     assert [misses_and_hits(path) for _ in range(2)] == [(1, 0), (0, 1)]
-    monkeypatch.setattr(stage, "version", lambda others: "of another engine")
+    monkeypatch.setattr(stage, "engine_version", lambda others: "of another engine")
     assert [misses_and_hits(path) for _ in range(2)] == [(1, 0), (0, 1)]
 
 

@@ -22,12 +22,12 @@ from engines import LONGS, assert_identical, kernel, limited, nothing
 from launching import Array, launch
 from random_kernels import SIZE, kernels
 from tilescope.kernels.scenarios.catalogue import find, scenarios
-from tilescope.tracer.compiled.driver import beside, row_recorder
 from tilescope.tracer.compiled.driver import compile as stage
 from tilescope.tracer.compiled.driver import engine as compiled
+from tilescope.tracer.compiled.driver import parallel_run, row_recorder
 from tilescope.tracer.compiled.driver.parts import NeedsSerialRunError
 from tilescope.tracer.compiled.rows.streaming_counters import StreamingCounters
-from tilescope.tracer.compiled.rows.touched import TouchedMemory, has_cross_block_conflict
+from tilescope.tracer.compiled.rows.touched_memory import TouchedMemory, has_cross_block_conflict
 from tilescope.tracer.compiled.state import ROW, SITE_BITS
 from tilescope.tracer.model.launch import Launch
 from tilescope.tracer.model.plan import launch_of
@@ -42,8 +42,8 @@ APART = "i = cuda.grid(1)\nif i < out.size:\n    out[i] = 2 * a[i]"
 def shared_at_once(monkeypatch):
     """Share the blocks of any launch, after the first."""
     for name in ("WARM_UP", "MIN_REMAINING", "COSTLY"):
-        monkeypatch.setattr(beside, name, 0.0)
-    monkeypatch.setattr(beside, "PART_ROWS", 100)
+        monkeypatch.setattr(parallel_run, name, 0.0)
+    monkeypatch.setattr(parallel_run, "PART_ROWS", 100)
 
 
 class Noted:
@@ -51,9 +51,9 @@ class Noted:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.shared = self.undone = 0
-        run = beside.ParallelRun.run
+        run = parallel_run.ParallelRun.run
 
-        def noted(team: beside.ParallelRun, chosen: Any) -> None:
+        def noted(team: parallel_run.ParallelRun, chosen: Any) -> None:
             self.shared += 1
             try:
                 run(team, chosen)
@@ -61,7 +61,7 @@ class Noted:
                 self.undone += 1
                 raise
 
-        monkeypatch.setattr(beside.ParallelRun, "run", noted)
+        monkeypatch.setattr(parallel_run.ParallelRun, "run", noted)
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def noted(monkeypatch):
 def of_cores(made: Launch, count: int, turns: bool = False) -> Trace:
     """Return the trace of a launch on so many cores."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(beside, "cores", lambda: count)
+        patch.setattr(parallel_run, "cores", lambda: count)
         return compiled.run_compiled(made, nothing, turns=turns)
 
 
@@ -193,7 +193,7 @@ def test_chosen_blocks_are_shared_too(tmp_path, noted):
 
 
 def test_progress_reaches_all_blocks(tmp_path, monkeypatch):
-    monkeypatch.setattr(beside, "cores", lambda: 3)
+    monkeypatch.setattr(parallel_run, "cores", lambda: 3)
     longs = (Array((640,), "int64", "arange"), Array((640,), "int64"))
     made = launch(tmp_path, kernel(APART), longs, grid=(40, 1, 1), block=(16, 1, 1))
     seen: list[tuple[int, int]] = []
@@ -204,7 +204,7 @@ def test_progress_reaches_all_blocks(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
 def test_what_a_report_of_progress_raises_stops_all(tmp_path, monkeypatch, error):
-    monkeypatch.setattr(beside, "cores", lambda: 3)
+    monkeypatch.setattr(parallel_run, "cores", lambda: 3)
     longs = (Array((640,), "int64", "arange"), Array((640,), "int64"))
     made = launch(tmp_path, kernel(APART), longs, grid=(40, 1, 1), block=(16, 1, 1))
 
@@ -309,8 +309,8 @@ def test_of_places_beside_each_other_each_counts(place):
 
 
 def test_a_block_that_does_not_end_is_left_to_one_core(tmp_path, noted, monkeypatch):
-    monkeypatch.setattr(beside, "PATIENCE", 0.01)
-    monkeypatch.setattr(beside, "SLOWEST", 0)
+    monkeypatch.setattr(parallel_run, "PATIENCE", 0.01)
+    monkeypatch.setattr(parallel_run, "SLOWEST", 0)
     body = (
         "x = a[0]\nwhile cuda.blockIdx.x == 3 and x < 50_000_000:\n    x += 1 + x % 2\nout[cuda.grid(1)] = x"
     )
@@ -320,14 +320,14 @@ def test_a_block_that_does_not_end_is_left_to_one_core(tmp_path, noted, monkeypa
 
 
 def test_ctrl_c_stops_all_cores(tmp_path, monkeypatch):
-    monkeypatch.setattr(beside, "cores", lambda: 3)
-    run = beside.ParallelRun.run
+    monkeypatch.setattr(parallel_run, "cores", lambda: 3)
+    run = parallel_run.ParallelRun.run
 
-    def interrupted(team: beside.ParallelRun, chosen: Any) -> None:
+    def interrupted(team: parallel_run.ParallelRun, chosen: Any) -> None:
         threading.Timer(0.1, _thread.interrupt_main).start()
         run(team, chosen)
 
-    monkeypatch.setattr(beside.ParallelRun, "run", interrupted)
+    monkeypatch.setattr(parallel_run.ParallelRun, "run", interrupted)
     body = "x = a[0]\nwhile cuda.blockIdx.x and x >= 0:\n    x = (x + 1) % 100\nout[cuda.grid(1)] = x"
     longs = (Array((64,), "int64", "arange"), Array((64,), "int64"))
     made = limited(launch(tmp_path, kernel(body), longs, grid=(8, 1, 1), block=(2, 1, 1)), ALL)
