@@ -29,7 +29,7 @@ def shared_worker() -> Worker:
 def trace_call(call: DescribedCall) -> KeptTrace:
     """Trace a call, which leaves the results in its arguments; raises TilescopeError."""
     try:
-        with _one_at_a_time, _long_launches.watched(call.call.functions[0].name) as launch:
+        with _one_at_a_time, _long_launches.watch(call.call.functions[0].name) as launch:
             return KeptTrace(shared_worker().run_call(call, launch.report, _print))
     except (CallError, WorkerError) as error:
         raise TilescopeError(str(error)) from error
@@ -52,7 +52,7 @@ def _forget_in_child() -> None:
     global _lock, _one_at_a_time
     _lock, _one_at_a_time = threading.Lock(), threading.Lock()
     for worker in _workers:
-        worker.leave_to_parent()
+        worker.detach_in_child()
     _workers.clear()
 
 

@@ -165,7 +165,7 @@ def _cublas_rate(measured: MeasuredRow, rows: ChartRows, kind: TimingKind) -> tu
     ceilings = source.measurement.ceilings
     for peak in ceilings.peaks if ceilings else ():
         if (peak.dtype, peak.by) == (real_of(row), "cublas"):
-            return peak.gflop_per_s, f"100 %: {number_text(peak.gflop_per_s)} GFLOP/s, {peak.told}."
+            return peak.gflop_per_s, f"100 %: {number_text(peak.gflop_per_s)} GFLOP/s, {peak.method}."
     return 0.0, "cuBLAS was not measured with these kernels, so there is nothing to compare with."
 
 

@@ -65,7 +65,7 @@ class ChartSubject(Struct, frozen=True):
 def title_of(subject: ChartSubject) -> str:
     """Return the title of a subject, measured or not."""
     scenario = find(subject.scenario)
-    titles = [b.title_beside(scenario.title) for b in scenario.baselines if b.name == subject.baseline]
+    titles = [b.title_with_kernel(scenario.title) for b in scenario.baselines if b.name == subject.baseline]
     return next(iter(titles), scenario.title)
 
 

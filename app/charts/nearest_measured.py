@@ -53,7 +53,7 @@ class MeasuredTime(Struct, frozen=True):
 
     measured: MeasuredRow  # the row and its measurement
     timing: Timing  # its samples: of only the kernel with a warm L2 cache, or of a program on the CPU
-    asked: LaunchQuery  # the requested launch
+    query: LaunchQuery  # the requested launch
 
     @property
     def device(self) -> str:
@@ -111,16 +111,16 @@ class MeasuredTime(Struct, frozen=True):
         return f"{self.device}, {self.measured.source.when}"
 
     @property
-    def is_exactly_asked(self) -> bool:
+    def is_exact(self) -> bool:
         """Exactly the requested launch was measured, except for the values of its elements."""
-        return not any(_distance(self.asked, self.row))
+        return not any(_distance(self.query, self.row))
 
     @property
     def figures(self) -> RowFigures:
         """Explanations of the time: occupancy (modelled), and a profiler's counters (measured)."""
         return figures_of(self.row, self.measured.source.measurement.device, self.timing.kind)
 
-    def times_as_fast(self, other: MeasuredTime | None) -> float | None:
+    def speedup_over(self, other: MeasuredTime | None) -> float | None:
         """Compute the speed-up over another time.
 
         Returns None if the two differ in size, kind or measurement, so that they can't be compared.
@@ -189,7 +189,7 @@ def _exact_together(
 
 def _exact(asked: LaunchQuery | None, source: Source) -> MeasuredTime | None:
     time = _nearest(asked, _rows(asked, [source])) if asked else None
-    return time if time is not None and time.is_exactly_asked else None
+    return time if time is not None and time.is_exact else None
 
 
 def _has_all(times: Sequence[MeasuredTime | None], asked: Sequence[LaunchQuery | None]) -> bool:
@@ -300,7 +300,7 @@ def line_texts(shown: MeasuredTime, other: MeasuredTime | None) -> tuple[str, ..
 
     Only an exactly measured launch has a time. Others name the nearest measured launch.
     """
-    if not shown.is_exactly_asked:
+    if not shown.is_exact:
         return _unmeasured_texts(shown)
     ratio = ratio_text(shown, other)
     text = f"{shown.time}, {ratio} times as fast" if ratio else shown.time
@@ -327,7 +327,7 @@ def _unmeasured_texts(time: MeasuredTime) -> tuple[str, ...]:
 
 def _size_and_differences(time: MeasuredTime) -> tuple[str, str]:
     """Return the sizes of the requested and of the measured launch, each with the parameters and types that differ."""
-    asked, row = time.asked, time.row
+    asked, row = time.query, time.row
     arrays = dict(zip(row.arrays, asked.arrays, strict=False))
     own_row = msgspec.structs.replace(
         row, parameters=dict(asked.parameters), arrays=arrays, grid=asked.grid, block=asked.block
@@ -372,7 +372,7 @@ def _sides_text(row: Row) -> str:
 
 def ratio_text(time: MeasuredTime, other: MeasuredTime | None) -> str:
     """Return the speed-up over another time with at least two digits; "" if it is not faster."""
-    ratio = time.times_as_fast(other)
+    ratio = time.speedup_over(other)
     if other is None or ratio is None or ratio < 1.05:
         return ""
     rounded = f"{ratio:.1f}" if ratio < 9.95 else f"{ratio:,.0f}"
@@ -382,13 +382,13 @@ def ratio_text(time: MeasuredTime, other: MeasuredTime | None) -> str:
 def explanation(time: MeasuredTime, other: MeasuredTime | None) -> str:
     """Explain a time: the measured launch, the device, the method, and the comparison."""
     parts = [f"{time.origin}: {_launch_text(time.row)}."]
-    if not time.is_exactly_asked:
+    if not time.is_exact:
         parts.append(f"This is the nearest measured launch to that of this pane: {_asked_text(time)}.")
     parts.append(f"{METHODS[time.timing.kind]} Median of {len(time.timing.microseconds):,}.")
     if not time.settled:
         parts.append("~: not known to 1 %.")
     parts.append(_rates(time))
-    if other is not None and time.times_as_fast(other) is None:
+    if other is not None and time.speedup_over(other) is None:
         parts.append("Not compared with the other pane: they were not measured together at one size.")
     return "\n".join([" ".join(parts), *time.figures.texts])
 
@@ -406,7 +406,7 @@ def _launch_text(row: Row) -> str:
 
 def _asked_text(time: MeasuredTime) -> str:
     """Describe the launch of a pane in the same way, or by its arrays if a file has no sizes."""
-    asked, row = time.asked, msgspec.structs.replace(time.row, grid=time.asked.grid, block=time.asked.block)
+    asked, row = time.query, msgspec.structs.replace(time.row, grid=time.query.grid, block=time.query.block)
     if not asked.parameters or asked.parameters.get("a") or asked.parameters.get("b"):
         texts = [f"{' × '.join(f'{side:,}' for side in shape)} {dtype}" for shape, dtype in asked.arrays]
         blocks = [] if row.parameters.get("num_blocks") else [shape_of(row)]

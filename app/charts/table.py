@@ -55,7 +55,7 @@ def json_text(figure: Figure) -> str:
                 "dtype": r.dtype,
                 "gflop_per_s": r.gflop_per_s,
                 "reached_in": r.reached_by,
-                "beside": dict(r.beside),
+                "beside": dict(r.other_rates),
                 "marks": ["measured"],
             }
             for r in roofs

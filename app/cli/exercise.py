@@ -70,7 +70,7 @@ def list_exercises(folder: Path | None, output: str | None = None) -> int:
         raise UsageError("name the exercise of the stub: tilescope exercise NAME -o FILE.")
     exercises, mistakes = exercises_in(folder or SHIPPED)
     progress = _progress()
-    rows = [[str(e.number), e.name, e.title, "done" * progress.of(e).done] for e in exercises]
+    rows = [[str(e.number), e.name, e.title, "done" * progress.remembered(e).done] for e in exercises]
     for line in align_columns(rows, "><<<") if rows else [f"no exercises in {folder or SHIPPED}"]:
         print_escaped(line)
     for mistake in mistakes:

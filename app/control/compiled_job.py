@@ -26,7 +26,7 @@ class CompiledJob(QObject):
     is_free: returns True if the pictures are drawn and no pane waits.
     """
 
-    found = Signal(object)
+    counted = Signal(object)
     ended = Signal()
     _count_ended = Signal(object, object)
 
@@ -116,7 +116,7 @@ class CompiledJob(QObject):
         ):
             self._wanted = [wanted for wanted in self._wanted if wanted is not session]
             session.add_compiled(answer)
-            self.found.emit(session)
+            self.counted.emit(session)
         self._ended = None
         if self._wanted:
             self._start()

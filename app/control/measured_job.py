@@ -23,7 +23,7 @@ DELAYS = 10  # delays at most while sessions are being made, which need the proc
 class MeasuredTimes(QObject):
     """The measurements included with Tilescope and those of this computer. found: they were read, or read again."""
 
-    found = Signal()
+    loaded = Signal()
     _read = Signal(object)
 
     def __init__(self, parent: QObject | None = None, is_free: Callable[[], bool] = lambda: True) -> None:
@@ -70,7 +70,7 @@ class MeasuredTimes(QObject):
 
     def _take(self, sources: list[Source]) -> None:
         self._reading, self.sources = False, sources
-        self.found.emit()
+        self.loaded.emit()
 
     def of_panes(
         self, setups: Sequence[Setup], sessions: Sequence[Session | None]
@@ -96,7 +96,7 @@ def _asked(setup: Setup, session: Session | None) -> LaunchQuery | None:
     """Describe the launch that a pane shows; None for a kernel that is not, or no longer, the catalogue's."""
     from ..charts.nearest_measured import query_of_launch
 
-    if session is None or session.scenario is None or not session.runs_as_shipped:
+    if session is None or session.scenario is None or not session.is_unmodified:
         return None
     try:
         if setup.file:

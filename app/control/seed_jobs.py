@@ -66,7 +66,7 @@ class SeedJobs(QObject):
 
     def _make(self, key: str, session: Session) -> None:
         """Trace seed after seed in the thread, and emit the spread so far."""
-        counting = session.counting
+        counting = session.histogram_launch
         assert counting is not None
         spread = Spread((), seeds_for(session.trace), recorded_outcomes_of(session.launch))
         try:
@@ -75,7 +75,7 @@ class SeedJobs(QObject):
                 if key not in self._wanted:
                     return
                 total = counted_total(
-                    self.jobs.trace_unshown(seeded(session.launch, seed)), counting.result.buffer
+                    self.jobs.trace_in_background(seeded(session.launch, seed)), counting.result.buffer
                 )
                 spread = Spread((*spread.totals, total), spread.wanted, spread.measured)
                 self.progressed.emit(key, spread)

@@ -174,7 +174,7 @@ class SessionJobs(QObject):
             self._in_progress.add(key)
             self._start(partial(self._make_session, key, make))
 
-    def give_way(self, window: QObject) -> None:
+    def wait_for_first_paint(self, window: QObject) -> None:
         """Begin once a new window has been painted: Python's threads would compete with it for the GIL."""
         if not self._has_begun:
             window.installEventFilter(self)
@@ -200,7 +200,7 @@ class SessionJobs(QObject):
         while self._deferred:
             self._start(self._deferred.pop(0))
 
-    def held(self, source: Source) -> Session | None:
+    def session_in_memory(self, source: Source) -> Session | None:
         """Return the session of a launch or of a file's path if it is in memory, else None."""
         return self._sessions.get(session_key(source))
 
@@ -256,10 +256,10 @@ class SessionJobs(QObject):
         )
         try:
             if isinstance(source, str):
-                session = session_of_file(Path(source)).prepared().examined()
+                session = session_of_file(Path(source)).prepared().with_findings()
             else:
                 patience = None if key in self._urgent else PATIENCE
-                session = self._traced(key, source, scenario_of(source), patience).prepared().examined()
+                session = self._traced(key, source, scenario_of(source), patience).prepared().with_findings()
         except (LaunchTooSlowError, RunCancelledError, WorkerError, TraceFileError) as error:
             result = error
         except MemoryError:
@@ -362,7 +362,7 @@ class SessionJobs(QObject):
                 self._idle_work.append(partial(self.cache.put, launch, trace))
         return build_session(launch, trace, scenario)
 
-    def trace_unshown(self, launch: Launch, patience: float | None = None) -> Trace:
+    def trace_in_background(self, launch: Launch, patience: float | None = None) -> Trace:
         """Trace a launch that no pane shows, in a thread, between the traces that panes wait for.
 
         patience: the longest time in seconds, None for no limit. Raises Cancelled, LaunchTooSlowError and other
@@ -443,7 +443,7 @@ class SessionJobs(QObject):
         message = "The findings could not be computed; the terminal shows the error."
         try:
             if session in tuple(self._shown.values()):
-                session.examined()
+                session.with_findings()
             message = ""
         except MemoryError:
             message = "There is not enough memory to look for findings in this trace; choose a smaller size."

@@ -29,7 +29,7 @@ class TypeInferenceJob(QObject):
     found: a session has new findings.
     """
 
-    found = Signal(object)
+    answered = Signal(object)
     _answer_ready = Signal(str, object)
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -86,4 +86,4 @@ class TypeInferenceJob(QObject):
 
     def _add_to(self, session: Session, answer: Answer) -> None:
         if session.add_answer(answer):
-            self.found.emit(session)
+            self.answered.emit(session)

@@ -104,7 +104,7 @@ def _sentence(error: WorkerError) -> str:
 
 def _not_ended(exercise: Exercise, task: JudgingTask, error: JudgingTimeoutError, seconds: float) -> Verdict:
     """Return the verdict on a text that did not end; raises ExerciseError if the exercise's own code did not."""
-    file, line = error.at
+    file, line = error.position
     if file == task.file and line:
         where = f"{file}:{line}"
         raise ExerciseError(

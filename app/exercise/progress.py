@@ -39,7 +39,7 @@ class Progress:
         self.path = path
         self._exercises, self.problem = _read(path) if path else ({}, "")
 
-    def of(self, exercise: Exercise) -> Remembered:
+    def remembered(self, exercise: Exercise) -> Remembered:
         """Return the progress on an exercise."""
         return self._exercises.get(exercise_key(exercise), Remembered())
 
@@ -54,7 +54,9 @@ class Progress:
             stored, damaged = _read(self.path)
             problem = _set_aside(self.path) if damaged else ""
             self._exercises = self._exercises if damaged else stored
-        self._exercises[exercise_key(exercise)] = msgspec.structs.replace(self.of(exercise), **changes)
+        self._exercises[exercise_key(exercise)] = msgspec.structs.replace(
+            self.remembered(exercise), **changes
+        )
         return problem or (self._write(self.path) if self.path else "")
 
     def _write(self, path: Path) -> str:

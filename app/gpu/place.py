@@ -55,7 +55,7 @@ class GpuPlace(Struct, frozen=True):
         panes[i] = place
         return replace(self, panes=tuple(panes))
 
-    def above(self) -> GpuPlace:
+    def level_up(self) -> GpuPlace:
         """Return the place one level higher, over its complete range; the GPU is the top."""
         return replace(self, level=LEVELS[max(0, LEVELS.index(self.level) - 1)], range=None)
 

@@ -48,7 +48,7 @@ def launch_of_pane(setup: Setup, session: Session | None) -> PaneLaunch:
     except CatalogueError:
         return PaneLaunch("", session.title if session else "", None)
     grid, block = (launch.grid, launch.block) if launch else (None, None)
-    changed = setup.is_edited or not (session is None or session.runs_as_shipped)
+    changed = setup.is_edited or not (session is None or session.is_unmodified)
     return PaneLaunch(name, scenario.title, values, grid, block, changed)
 
 

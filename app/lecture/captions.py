@@ -167,7 +167,7 @@ def _computed(caption: Caption, names: Environment) -> tuple[dict[int, Quantity]
                 continue
             try:
                 value = span.expression.evaluate(names)
-                span.expression.words(value)
+                span.expression.format(value)
                 values[id(span)] = value
             except PendingError:
                 values[id(span)] = PENDING
@@ -181,7 +181,7 @@ def _words(span: Span, numbers: dict[int, Quantity]) -> tuple[str, Mark]:
     if span.expression is None:
         return span.text, ""
     number = numbers.get(id(span))
-    return (UNKNOWN, "") if number is None else (span.expression.words(number), number.mark)
+    return (UNKNOWN, "") if number is None else (span.expression.format(number), number.mark)
 
 
 def _html_of(paragraph: Paragraph, numbers: dict[int, Quantity], several: bool) -> str:

@@ -32,7 +32,7 @@ class Names(ABC):
 
     @property
     @abstractmethod
-    def what(self) -> str:
+    def description(self) -> str:
         """Its description in an error: "the left pane"."""
 
     @abstractmethod
@@ -43,9 +43,9 @@ class Names(ABC):
         """Look up a name whose element or attribute is used next."""
         return self.get(name)
 
-    def at(self, index: tuple[int, ...]) -> Quantity:
+    def element(self, index: tuple[int, ...]) -> Quantity:
         """Return an element, if there are any."""
-        raise ExpressionError(f"{self.what} has no elements; name a buffer, as in left.C[2, 3].")
+        raise ExpressionError(f"{self.description} has no elements; name a buffer, as in left.C[2, 3].")
 
 
 Function = Callable[[tuple[Quantity, ...], Mapping[str, Quantity]], "Quantity | Names"]
@@ -101,11 +101,11 @@ class Expression:
         if not isinstance(value, Quantity):
             name = ast.unparse(self.tree)
             raise ExpressionError(
-                f"{name} is {value.what}, not a number; name one of its values, as in {name}.NAME."
+                f"{name} is {value.description}, not a number; name one of its values, as in {name}.NAME."
             )
         return value
 
-    def words(self, value: Quantity) -> str:
+    def format(self, value: Quantity) -> str:
         """Format the value; raises ExpressionError if it does not suit the format."""
         try:
             return quantity_text(value, self.spec)
@@ -229,7 +229,7 @@ def _element(node: ast.Subscript, names: Environment) -> Quantity:
     index = tuple(_quantity(part, names).value for part in parts)
     if isinstance(owner, Quantity) or not all(type(number) is int for number in index):
         raise ExpressionError(f"{_shown(node)} is not an element of a buffer.")
-    return owner.at(tuple(int(number) for number in index))
+    return owner.element(tuple(int(number) for number in index))
 
 
 def _call(node: ast.Call, names: Environment) -> Quantity | Names:
@@ -249,7 +249,7 @@ def _call(node: ast.Call, names: Environment) -> Quantity | Names:
 def _quantity(node: ast.expr, names: Environment) -> Quantity:
     value = _value(node, names)
     if not isinstance(value, Quantity):
-        raise ExpressionError(f"{_shown(node)} is {value.what}, not a number.")
+        raise ExpressionError(f"{_shown(node)} is {value.description}, not a number.")
     return value
 
 

@@ -28,7 +28,7 @@ Parameters = Mapping[str, int | str]
 class MeasuredNames(Names):
     """A measured row: its times, and rates by the formulas of the catalogue."""
 
-    what = "a measured row"
+    description = "a measured row"
 
     def __init__(self, measured: MeasuredRow) -> None:
         self.row, self.ran_on = measured.row, measured.ran_on
@@ -46,7 +46,7 @@ class MeasuredNames(Names):
         if name not in words:
             names = ["time", *KINDS, "bandwidth", *["rate"] * bool(self.row.flop), *words]
             raise ExpressionError(
-                f"{self.what} of {self.row.scenario} has no {name}{did_you_mean(name, names)}"
+                f"{self.description} of {self.row.scenario} has no {name}{did_you_mean(name, names)}"
             )
         return self._number(words[name], "measured")
 
@@ -66,7 +66,7 @@ def measured_of_panes(
 ) -> list[MeasuredNames | None]:
     """Find the rows nearest to the panes, of one size if they can be compared; None if there is none."""
     requests = [
-        query_of_launch(session.launch, given) if session.runs_as_shipped else None
+        query_of_launch(session.launch, given) if session.is_unmodified else None
         for session, given in zip(sessions, values, strict=True)
     ]
     times = nearest_times(requests, sources()[0])

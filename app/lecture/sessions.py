@@ -24,7 +24,7 @@ class Sessions:
         self.worker, self.cache, self.patience = worker, cache, patience
         self._held: dict[str, Session] = {}  # by the text of their setups, the latest last
 
-    def of(self, setup: Setup) -> Session:
+    def session_of(self, setup: Setup) -> Session:
         """Return the session of a setup; raises WorkerError, TraceFileError, CatalogueError and PlanError.
 
         LaunchTooSlowError, a WorkerError, means that the launch would take longer than `patience`.

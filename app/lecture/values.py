@@ -27,7 +27,7 @@ NO_REQUEST = "makes no request at moment"  # part of an error message
 class CounterNames(Names):
     """Counters of a launch, at its end or up to a moment."""
 
-    what = "a set of counters"
+    description = "a set of counters"
 
     counters: Mapping[str, int]  # by the names of `tilescope counters`
     mark: Mark  # exact, part, compiled or measured
@@ -38,10 +38,10 @@ class CounterNames(Names):
         unit: Unit = "bytes" if name.endswith("_bytes") else ""
         if name in NAMES:
             if name not in self.counters:
-                raise ExpressionError(f"{self.what} has no {name}: it was not counted.")
+                raise ExpressionError(f"{self.description} has no {name}: it was not counted.")
             return Quantity(self.counters[name], self.mark, unit, self.origin)
         if name not in SUMS:
-            raise ExpressionError(f"{self.what} has no {name}{did_you_mean(name, [*SUMS, *NAMES])}")
+            raise ExpressionError(f"{self.description} has no {name}{did_you_mean(name, [*SUMS, *NAMES])}")
         return Quantity(sum_of(self.counters, name), self.mark, unit, self.origin)
 
 
@@ -60,7 +60,7 @@ class NsightCounterNames(CounterNames):
 class RequestNames(Names):
     """The request of a warp at a moment."""
 
-    what = "a request"
+    description = "a request"
 
     session: Session  # the session of the request
     row: int  # of the session's requests
@@ -77,7 +77,7 @@ class RequestNames(Names):
             "minimum": self._minimum,
         }
         if name not in numbers:
-            raise ExpressionError(f"{self.what} has no {name}{did_you_mean(name, numbers)}")
+            raise ExpressionError(f"{self.description} has no {name}{did_you_mean(name, numbers)}")
         return Quantity(numbers[name](), self.mark)
 
     @property
@@ -91,7 +91,7 @@ class RequestNames(Names):
     def _minimum(self) -> int:
         """Count the sectors, or wavefronts, that contiguous elements would take."""
         requests, trace = self.session.requests, self.session.trace
-        rows = requests.accesses.of(slice(self.row, self.row + 1))
+        rows = requests.accesses.rows_of(slice(self.row, self.row + 1))
         if self._buffer.space == "shared":
             fewest = minimum_wavefronts(trace.thread[rows].astype(np.int64) % WARP, self._itemsize)
             return min(fewest, int(requests.wavefronts[self.row]))
@@ -106,7 +106,7 @@ class BufferNames(Names):
     number: int  # index in the trace's buffers
 
     @property
-    def what(self) -> str:
+    def description(self) -> str:
         """Its description in an error."""
         return f"the buffer {self.buffer.name}"
 
@@ -129,7 +129,7 @@ class BufferNames(Names):
             "smallest": lambda: _simplify_float(float(self._contents().min())),
         }
         if name not in numbers:
-            raise ExpressionError(f"{self.what} has no {name}{did_you_mean(name, numbers)}")
+            raise ExpressionError(f"{self.description} has no {name}{did_you_mean(name, numbers)}")
         return Quantity(numbers[name](), self.pane.mark)
 
     def _reads(self) -> np.ndarray[tuple[int, ...], np.dtype[np.int32]]:
@@ -143,14 +143,14 @@ class BufferNames(Names):
             self.number, pane.moment, pane.selection.block, pane.selection.thread
         )
         if contents.dtype.kind not in "biuf" or not contents.size:
-            raise ExpressionError(f"{self.what} does not contain plain numbers.")
+            raise ExpressionError(f"{self.description} does not contain plain numbers.")
         return contents.astype(np.float64)
 
-    def at(self, index: tuple[int, ...]) -> Quantity:
+    def element(self, index: tuple[int, ...]) -> Quantity:
         """Return the value of an element; raises ExpressionError."""
         shape = self.buffer.shape
         if len(index) != len(shape) or not all(0 <= i < n for i, n in zip(index, shape, strict=True)):
-            raise ExpressionError(f"{self.what} has the shape {shape} and no element {list(index)}.")
+            raise ExpressionError(f"{self.description} has the shape {shape} and no element {list(index)}.")
         pane = self.pane
         contents = pane.session.memory.values(
             self.number, pane.moment, pane.selection.block, pane.selection.thread
@@ -179,7 +179,7 @@ class PaneNames(Names):
     ask: Ask | None = None  # requests missing compiled counters; None: wait for them
 
     @property
-    def what(self) -> str:
+    def description(self) -> str:
         """Its description in an error."""
         return self.title
 
@@ -200,7 +200,7 @@ class PaneNames(Names):
         if name in ("correct", "largest_error"):
             return self._checked(name)
         if name == "now":
-            return self._counted(self.session.counters.at(self.moment))
+            return self._counted(self.session.counters.values_at(self.moment))
         if name == "compiled":
             return self._compiled()
         if name == "nsight":
@@ -218,15 +218,17 @@ class PaneNames(Names):
         if counters is None:
             assert self.ask is not None
             self.ask(self.session)
-            raise PendingError(f"The kernel of {self.what} is still being compiled.")
+            raise PendingError(f"The kernel of {self.description} is still being compiled.")
         if counters.reason:
-            raise ExpressionError(f"The kernel of {self.what} has no compiled counters: {counters.reason}")
+            raise ExpressionError(
+                f"The kernel of {self.description} has no compiled counters: {counters.reason}"
+            )
         return CounterNames(counters.counters, "compiled", f"by {short_compiler(counters)}")
 
     def _read(self) -> Names:
-        recorded = recorded_counters_of(self.session.launch) if self.session.runs_as_shipped else None
+        recorded = recorded_counters_of(self.session.launch) if self.session.is_unmodified else None
         if recorded is None:
-            raise ExpressionError(f"Nsight Compute did not count the launch of {self.what}.")
+            raise ExpressionError(f"Nsight Compute did not count the launch of {self.description}.")
         return NsightCounterNames(
             recorded.counters, "measured", f"on an {recorded.device}, {recorded.date}", recorded.device
         )
@@ -261,7 +263,7 @@ class PaneNames(Names):
     def _checked(self, name: str) -> Quantity:
         check = self.session.trace.check
         if check is None:
-            raise ExpressionError(f"The result of {self.what} was not compared to NumPy's.")
+            raise ExpressionError(f"The result of {self.description} was not compared to NumPy's.")
         return Quantity(check.equal if name == "correct" else check.largest_error, self.mark)
 
     def _request(self) -> RequestNames:
@@ -273,14 +275,14 @@ class PaneNames(Names):
         ]
         if not own_rows:
             raise ExpressionError(
-                f"In {self.what}, warp {warp} of block {self.selection.block} {NO_REQUEST} "
+                f"In {self.description}, warp {warp} of block {self.selection.block} {NO_REQUEST} "
                 f"{self.moment:,}; choose another moment, block or thread."
             )
         return RequestNames(self.session, own_rows[0], self.mark)
 
     def _measured(self) -> Names:
         if self.measured is None:
-            raise ExpressionError(f"There are no measurements of the launch of {self.what}.")
+            raise ExpressionError(f"There are no measurements of the launch of {self.description}.")
         return self.measured
 
     def part(self, name: str) -> Quantity | Names:
@@ -300,7 +302,7 @@ class PaneNames(Names):
         names = [buffer_text(buffer) for buffer in self.session.trace.buffers]
         other_names = ["findings", "races", "correct", "now", "compiled", "nsight", "request", "measured"]
         all_names = dict.fromkeys([*SUMS, *self._shape, *other_names, *self.values, *names])
-        raise ExpressionError(f"{self.what} has no {name}{did_you_mean(name, all_names)}")
+        raise ExpressionError(f"{self.description} has no {name}{did_you_mean(name, all_names)}")
 
 
 def build_environment(

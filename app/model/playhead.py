@@ -89,7 +89,7 @@ class Playhead(QObject):
         self.playing = self.moment < self.stop
         self.seek(self.moment)
 
-    def stand(self) -> None:
+    def halt(self) -> None:
         """Pause and forget the stop."""
         self.stop = self._pace = None
         self.pause()

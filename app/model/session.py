@@ -78,7 +78,7 @@ class Session(Struct, frozen=True, eq=False, dict=True, weakref=True):
         return is_python_program(self.launch)
 
     @property
-    def runs_as_shipped(self) -> bool:
+    def is_unmodified(self) -> bool:
         """Whether the kernel is the catalogue's original: measurements apply to no other kernel."""
         kernel = self.scenario.kernel if self.scenario else ""
         return self.launch.kernel == kernel and self.launch.source == kernel_source(kernel)[1]
@@ -107,18 +107,20 @@ class Session(Struct, frozen=True, eq=False, dict=True, weakref=True):
         return tuple(findings_of(self.trace, self.requests))
 
     @cached_property
-    def counting(self) -> HistogramLaunch | None:
+    def histogram_launch(self) -> HistogramLaunch | None:
         """The histogram that the launch counts, or None; slow on first access."""
         return histogram_launch_of(self.trace, self.requests, self.memory, self.scenario)
 
     @cached_property
-    def only_counts(self) -> bool:
+    def is_only_histogram(self) -> bool:
         """Whether the launch writes only its histogram to global memory, or its lesson is about the histogram."""
-        if self.counting is None or self.scenario is not None:
-            return self.counting is not None
+        if self.histogram_launch is None or self.scenario is not None:
+            return self.histogram_launch is not None
         written = np.unique(self.requests.buffer[self.requests.op != Op.LOAD]).tolist()
         spaces = {
-            self.trace.buffers[number].space for number in written if number != self.counting.result.buffer
+            self.trace.buffers[number].space
+            for number in written
+            if number != self.histogram_launch.result.buffer
         }
         return "global" not in spaces
 
@@ -167,12 +169,12 @@ class Session(Struct, frozen=True, eq=False, dict=True, weakref=True):
     def prepared(self) -> Session:
         """Compute what the session's pictures need, in a background thread, and return the session."""
         counted = in_background(self.counters.prepare, len(self.trace))
-        _ = self.only_counts
+        _ = self.is_only_histogram
         self.memory.prepare()
         counted()
         return self
 
-    def examined(self) -> Session:
+    def with_findings(self) -> Session:
         """Compute the findings, in a thread once the pictures are drawn, and return the session."""
         _ = self.all_findings
         return self

@@ -89,15 +89,15 @@ class Highlight(Struct, frozen=True):
     blocks: frozenset[int] = frozenset()  # linear numbers in the grid
     lines: frozenset[tuple[str, int]] = frozenset()  # of the source: file, and line from 1
     counters: frozenset[str] = frozenset()  # labels under a pane
-    dark: bool = False  # the other pane has the highlighted items: all of this one dims
+    dims_all: bool = False  # the other pane has the highlighted items: all of this one dims
 
     @property
-    def in_memory(self) -> bool:
+    def has_memory(self) -> bool:
         """Whether some items are in a picture of memory."""
         return bool(self.buffers or self.elements or self.threads or self.warps or self.blocks)
 
     @property
-    def of_threads(self) -> bool:
+    def has_threads(self) -> bool:
         """Whether some items are threads, warps or blocks."""
         return bool(self.threads or self.warps or self.blocks)
 
@@ -112,7 +112,7 @@ class Highlight(Struct, frozen=True):
         )
 
 
-DIM_ALL = Highlight(dark=True)
+DIM_ALL = Highlight(dims_all=True)
 
 
 def split_names(text: str) -> tuple[str, ...]:

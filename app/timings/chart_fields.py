@@ -89,7 +89,7 @@ class ChartFields(QFrame):
         names = parameters_to_draw_over(sources, choice) if choice.chart == "over" else []
         self.combos["over"].offer([(name, name) for name in dict.fromkeys((*names, over)) if name], over)
         problem = problem_for(sources, choice)
-        offered = [(self.theme.say(text), text) for text in problems(sources, choice)]
+        offered = [(self.theme.translate(text), text) for text in problems(sources, choice)]
         self.combos["problem"].offer(offered, problem)
         self._offer_shapes(choice, sources)
         against = choice.against if choice.against in titles else next(iter(titles), "")
@@ -101,7 +101,7 @@ class ChartFields(QFrame):
         widgets: dict[str, QWidget] = {**self.chips, "published": self.published}
         for name, widget in widgets.items():
             widget.setVisible(name in USED[choice.chart])
-        translate_widget(self, self.theme.say)
+        translate_widget(self, self.theme.translate)
         self.flow.invalidate()
 
     def _offer_shapes(self, choice: Choice, sources: Sequence[Source]) -> None:
@@ -118,7 +118,9 @@ class ChartFields(QFrame):
         extra = [] if choice.chart == "scaling" else ["all"]
         offered = [(text, ""), *((_brief(shape), shape) for shape in (*others, *extra))]
         selected = choice.shape if choice.shape in [value for _, value in offered] else ""
-        self.combos["shape"].offer([(self.theme.say(label), value) for label, value in offered], selected)
+        self.combos["shape"].offer(
+            [(self.theme.translate(label), value) for label, value in offered], selected
+        )
 
 
 def _brief(shape: str) -> str:

@@ -132,7 +132,7 @@ class KernelList(CheckList):
             if key := item.data(0, KEY):
                 subject = subject_of_key(str(key))
                 scenario = find(subject.scenario)
-                say = str if scenario.words else self.theme.say
+                say = str if scenario.words else self.theme.translate
                 runs_with = "on the CPU" if is_on_cpu(subject) else "by NVIDIA's library"
                 baseline = f"The work of {scenario.title} {runs_with}"
                 item.setToolTip(0, plain_tip(baseline if subject.baseline else say(scenario.lesson)))

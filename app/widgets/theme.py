@@ -108,12 +108,12 @@ class Theme(Struct, frozen=True):
         """Return the light or the dark theme."""
         return cls(name, scale, reduced_motion, DARK if name == "dark" else LIGHT, words)
 
-    def speaking(self, scenario: Scenario | None) -> Theme:
+    def with_words_of(self, scenario: Scenario | None) -> Theme:
         """Return this theme with the vocabulary of a scenario."""
         words = resolved_choice(self.words, scenario)
         return self if words == self.words else replace(self, words=words)
 
-    def say(self, text: str) -> str:
+    def translate(self, text: str) -> str:
         """Translate a text from CUDA's terms into the theme's vocabulary."""
         return text_in_words(text, vocabulary(self.words, None))
 

@@ -127,9 +127,9 @@ def view_commands(
         Command(GPU_TIME, "Shift+T", central.clocks.toggle, lambda: central.clocks.is_stretched),
         Command("Reduced motion", "Ctrl+M", look.toggle_motion, lambda: look.theme.reduced_motion),
         LINE,
-        Command(OWN, "", partial(look.speak, "own"), lambda: look.words == "own"),
-        Command(CUDA, "", partial(look.speak, "cuda"), lambda: look.words == "cuda"),
-        Command(WORK_ITEM, "", partial(look.speak, "work-item"), lambda: look.words == "work-item"),
+        Command(OWN, "", partial(look.set_words, "own"), lambda: look.words == "own"),
+        Command(CUDA, "", partial(look.set_words, "cuda"), lambda: look.words == "cuda"),
+        Command(WORK_ITEM, "", partial(look.set_words, "work-item"), lambda: look.words == "work-item"),
     ]
 
 

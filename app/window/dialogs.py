@@ -36,7 +36,7 @@ def show_keys(parent: QWidget, theme: Theme, keys: Iterable[tuple[str, str, str]
     for title, text, shortcut in (*keys, *FIELD_KEYS):
         heading = f"<tr><td colspan=2><b>{markup(title)}</b></td></tr>" if title != last else ""
         rows.append(
-            f"{heading}<tr><td>{markup(theme.say(text))}&nbsp;&nbsp;&nbsp;</td><td>{markup(shortcut)}</td></tr>"
+            f"{heading}<tr><td>{markup(theme.translate(text))}&nbsp;&nbsp;&nbsp;</td><td>{markup(shortcut)}</td></tr>"
         )
         last = title
     _show(parent, theme, "Keyboard shortcuts", f"<table cellpadding=3>{''.join(rows)}</table>")

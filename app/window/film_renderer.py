@@ -110,7 +110,7 @@ class FilmRenderer:
         self._send(Preview(ask.number, picture, still.moment, film.seconds, film.frames))
         check_kind(kind)
         if self._messages.empty():
-            estimate = FilmRendering(frames, kind, rate, ask.wanted.theme).outlook
+            estimate = FilmRendering(frames, kind, rate, ask.wanted.theme).estimate
             self._send(Expected(ask.number, estimate.text(), estimate.is_long))
 
     def _answer_page(self, ask: Ask) -> None:
@@ -186,7 +186,7 @@ class FilmRenderer:
         rate = rate_for(kind, message.wanted.rate)
         self._look(message.wanted)
         recording = FilmRendering(self._frames(message.wanted, kind, rate), kind, rate, message.wanted.theme)
-        total = recording.outlook.frames
+        total = recording.estimate.frames
         reported = 0
         with closing(recording.write(path)) as written:
             for done in written:

@@ -44,7 +44,7 @@ class ParameterScrub(QObject):
         self._grace.timeout.connect(self._ask_last)
         stage.settled.connect(self._note_settled)
 
-    def move(self, setups: Setups) -> None:
+    def request(self, setups: Setups) -> None:
         """Request other setups, replacing the previous request."""
         if self._before is None:
             self._before = self.bookmark()
@@ -55,7 +55,7 @@ class ParameterScrub(QObject):
         if not self._next.isActive():
             self._ask_next()
 
-    def rest(self) -> None:
+    def end_drag(self) -> None:
         """End the drag: the last request is shown, even if another trace is being made."""
         if self._before is not None:
             self._moving = False
@@ -75,7 +75,7 @@ class ParameterScrub(QObject):
         self._ask_last()
         return True
 
-    def is_at_rest(self) -> bool:
+    def is_idle(self) -> bool:
         """Return True if no drag is in progress."""
         return self._before is None
 
@@ -91,7 +91,7 @@ class ParameterScrub(QObject):
     def _is_in_memory(self, setups: Setups) -> bool:
         """Return True if a pane's next session is in memory already."""
         launches = [None if setup.file else launch_of_setup(setup) for setup in setups]
-        in_memory = [launch and self.stage.jobs.held(launch) for launch in launches]
+        in_memory = [launch and self.stage.jobs.session_in_memory(launch) for launch in launches]
         return any(
             session and session is not current
             for session, current in zip(in_memory, self.stage.sessions, strict=False)

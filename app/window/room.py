@@ -21,7 +21,7 @@ def apply_room(central: CentralWidget, room: Room) -> None:
     """Apply these sizes to a window that is shown and has its size."""
     if room.bar is not None and room.bar == central.toolbar.isHidden():
         central.toggle_bar()
-    central.share_by_hand(room.columns, room.rows)
+    central.set_splitter_sizes(room.columns, room.rows)
     for timeline, chosen in zip(central.timelines, room.ranges, strict=False):
         if chosen is not None:
             timeline.set_x_range(*chosen)

@@ -207,7 +207,7 @@ class _Page:
         view.load(session)
         view.render_moment(stage.shown_moments()[stage.focus], stage.selections[stage.focus])
         view.choice = shown.choice
-        view.set_spotlight(shown.lit)
+        view.set_spotlight(shown.highlight)
         for button in (*view.buttons.buttons(), view.go):
             button.hide()
         return view
@@ -272,7 +272,7 @@ class _Page:
         """Add the title of a session, its moment, and the notice of its trace; return their height."""
         if session is None:
             return 0.0
-        block = self.theme.say(block_text(session.trace, selection.block))
+        block = self.theme.translate(block_text(session.trace, selection.block))
         moment = f"moment {count_text(int(self._moments[session]))} of {count_text(session.end)}, {block}"
         height = self._add_line(session.title, left, top, width, is_title=True)
         for text in filter(None, (moment, notice_text(session.trace))):

@@ -69,7 +69,7 @@ def view_of(
     application()
     view = GpuView(Theme.named(theme))
     view.resize(*size)
-    whole = common_range([shown.whole])
+    whole = common_range([shown.is_integer])
     view.show_place(shown, span or whole, whole)
     return view
 

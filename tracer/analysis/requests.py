@@ -59,7 +59,7 @@ class RequestAccesses(Struct, frozen=True, eq=False, dict=True):
         heads[self.listed] = self.rows[heads[self.listed]]
         return heads
 
-    def of(self, chosen: slice | AnyInts) -> NDArray[Any]:
+    def rows_of(self, chosen: slice | AnyInts) -> NDArray[Any]:
         """Return the accesses of the chosen requests, by request, then lane."""
         first, apart, lanes = self.first[chosen], self.apart[chosen], self.lanes[chosen]
         rows = _stepped(first, apart, lanes)
@@ -72,7 +72,7 @@ class RequestAccesses(Struct, frozen=True, eq=False, dict=True):
         """Return the accesses of all requests, which may take as much memory as a column of the trace."""
         rows, count = np.empty(int(self.lanes.sum()), self.dtype), 0
         for low in range(0, len(self.first), MANY):
-            part = self.of(slice(low, low + MANY))
+            part = self.rows_of(slice(low, low + MANY))
             rows[count : count + len(part)] = part
             count += len(part)
         return rows
@@ -136,7 +136,7 @@ class Requests(Struct, frozen=True, eq=False, dict=True):
         request = np.empty(int(self.lanes.sum()), self.accesses.dtype)
         for low in range(0, len(self), MANY):
             high = min(low + MANY, len(self))
-            rows = self.accesses.of(slice(low, high))
+            rows = self.accesses.rows_of(slice(low, high))
             request[rows] = np.repeat(np.arange(low, high, dtype=request.dtype), self.lanes[low:high])
         return request
 

@@ -205,7 +205,7 @@ def _describe_arguments(
 
 def describe_argument(value: Any, name: str, memories: Memories) -> Argument:
     """Describe an argument, its arrays by their memory; name: its name in errors. Raises CallError."""
-    array = memories.place(value, name)
+    array = memories.locate(value, name)
     if array is not None:
         return array
     if isinstance(value, tuple):

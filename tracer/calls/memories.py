@@ -71,7 +71,7 @@ class Memories:
         for number, restore in self._restore:
             restore(contents[number])
 
-    def place(self, value: Any, name: str) -> ArrayArgument | None:
+    def locate(self, value: Any, name: str) -> ArrayArgument | None:
         """Locate an argument's memory, None if it is not an array; raises CallError, which contains `name`."""
         transfer = type(value).__name__ if _is_transfer(value) else ""
         value = value.value if transfer else value

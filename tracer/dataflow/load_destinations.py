@@ -36,7 +36,7 @@ class LoadDestinations:
     def _next(self) -> _NextStores:
         return _NextStores(self._trace)
 
-    def of(self, rows: AnyInts) -> Ints:
+    def stores_of(self, rows: AnyInts) -> Ints:
         """Find the row of the store that the element of each access goes to, -1 if there is none."""
         result = np.full(len(rows), -1)
         loads = (self._trace.op[rows] == Op.LOAD).nonzero()[0]

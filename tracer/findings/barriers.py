@@ -104,9 +104,9 @@ def _two_barriers(trace: Trace, requests: Requests, arrivals: Ints, site: int, o
 def _missed(trace: Trace, requests: Requests, missed: MissedBarriers, chosen: Ints) -> Finding:
     """Describe the threads that missed one barrier: all ran past it, or all had returned."""
     example, site, ran_on = chosen[0], int(missed.site[chosen[0]]), bool(missed.ran_on[chosen[0]])
-    block, thread = int(trace.blocks[missed.place[example]]), int(missed.thread[example])
+    block, thread = int(trace.blocks[missed.block_position[example]]), int(missed.thread[example])
     phase, waiting = _waiting(trace, missed, chosen)
-    blocks = len(np.unique(missed.place[chosen]))
+    blocks = len(np.unique(missed.block_position[chosen]))
     matters = ran_on or _stored_to_shared(trace, missed, chosen)
     remedy = _move_remedy(trace, site) if ran_on else STAY
     thread_name = f"thread {coordinates_text(thread, trace.block_dim)} of {block_text(trace, block)}"
@@ -129,7 +129,7 @@ def _missed(trace: Trace, requests: Requests, missed: MissedBarriers, chosen: In
 def _stored_to_shared(trace: Trace, missed: MissedBarriers, chosen: Ints) -> bool:
     """Check whether some threads that missed a barrier had stored to shared memory, which others may read."""
     missing = np.zeros((len(trace.blocks), trace.threads), bool)
-    missing[missed.place[chosen], missed.thread[chosen]] = True
+    missing[missed.block_position[chosen], missed.thread[chosen]] = True
     shared = np.array([buffer.space == "shared" for buffer in trace.buffers], bool)
     rows = np.flatnonzero(shared[trace.buffer] & (trace.op != Op.LOAD))
     return bool(missing[trace.block_positions(trace.block[rows]), trace.thread[rows]].any())
@@ -140,7 +140,7 @@ def merge_return_warnings(findings: Sequence[Finding], trace: Trace, missed: Mis
 
     Such an error is a read of shared memory that the returned threads left unwritten.
     """
-    returned = np.bincount(missed.place[~missed.ran_on], minlength=len(trace.blocks))
+    returned = np.bincount(missed.block_position[~missed.ran_on], minlength=len(trace.blocks))
     blamed = [f for f in findings if f.kind == "unwritten" and _left_by(f, trace, returned)]
     warnings = [f for f in findings if f.kind == "barrier" and f.remedy == STAY]
     if not blamed or not warnings:
@@ -192,7 +192,7 @@ def _call(trace: Trace, site: int) -> str:
 def _waiting(trace: Trace, missed: MissedBarriers, chosen: Ints) -> tuple[int, int]:
     """Return the phase that the barrier ended and its first waiting thread, for the first thread that missed it."""
     barriers, first = trace.barriers, chosen[0]
-    block, phase = trace.blocks[missed.place[first]], missed.phase[first]
+    block, phase = trace.blocks[missed.block_position[first]], missed.phase[first]
     came = np.flatnonzero((barriers.block == block) & (barriers.phase == phase))
     return int(phase), int(barriers.thread[came].min())
 
@@ -200,7 +200,7 @@ def _waiting(trace: Trace, missed: MissedBarriers, chosen: Ints) -> tuple[int, i
 def _rows_of(trace: Trace, missed: MissedBarriers, chosen: Ints) -> Ints:
     """List the accesses that threads made in the phase in which they missed the barrier."""
     phase: NDArray[np.int64] = np.full((len(trace.blocks), trace.threads), -1)
-    phase[missed.place[chosen], missed.thread[chosen]] = missed.phase[chosen]
+    phase[missed.block_position[chosen], missed.thread[chosen]] = missed.phase[chosen]
     return np.flatnonzero(phase[trace.block_positions(trace.block), trace.thread] == trace.phase)
 
 

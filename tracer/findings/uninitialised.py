@@ -38,7 +38,7 @@ def uninitialised_findings(trace: Trace, requests: Requests) -> list[Finding]:
     """List an error for each buffer and site that reads elements before any write, in step order."""
     findings: list[Finding] = []
     reading = trace.access_counts[:, [Op.LOAD, Op.ATOMIC, Op.REDUCTION]].sum(axis=1)
-    spaces = ("global",) if trace.written_first else ("shared", "local", "global")
+    spaces = ("global",) if trace.is_initialised else ("shared", "local", "global")
     for group in overlapping_buffers(trace, spaces):
         if np.any(reading[group]) and (empty := _pieces_without_content(trace, group)) is not None:
             one_copy = trace.buffers[group[0]].space == "global"

@@ -81,7 +81,7 @@ def _rate(matrices: Matrices, multiply: Multiply) -> float:
     multiply()
     gpu.synchronize()  # libraries initialise themselves at their first call
     rate = median_of(lambda: 2 * n**3 / gpu.kernel_time(multiply, flush=False) / 1000)
-    return rate if matrices.are_right() else 0.0
+    return rate if matrices.is_product_correct() else 0.0
 
 
 class Matrices:
@@ -102,7 +102,7 @@ class Matrices:
         """Fill C with zeros."""
         self._device[2].copy_to_device(np.zeros((self.n, self.n), self.real))
 
-    def are_right(self) -> bool:
+    def is_product_correct(self) -> bool:
         """Compare some elements of C with A B, up to rounding."""
         c, random = self._device[2].copy_to_host(), np.random.default_rng(1)
         a, b = (matrix.astype(np.float64, copy=False) for matrix in self._host)

@@ -98,7 +98,7 @@ class MeasureClient:
             return f"checking {case_spec(self.cases[places[message.place]])}"
         if isinstance(message, SamplingProgress):
             first = case_spec(self.cases[places[message.places[0]]])
-            return f"{message.done} of {message.of} timings of {first} and others"
+            return f"{message.done} of {message.total} timings of {first} and others"
         return ""
 
     def _messages(self, request: Request) -> Iterator[MeasureMessage]:
@@ -112,7 +112,7 @@ class MeasureClient:
             process.end_input()
             for line in process.lines():
                 yield msgspec.json.decode(line, type=MeasureMessage)
-            self._death = process.death()
+            self._death = process.describe_death()
 
     def _measurement(self, opened: DeviceOpened, rows: Sequence[Row]) -> Measurement:
         return Measurement(

@@ -120,7 +120,7 @@ def _decoded(line: bytes, process: JsonProcess) -> DeviceList:
     try:
         return _DECODER.decode(line)
     except msgspec.MsgspecError as error:
-        raise MeasurementError(f"The GPUs could not be listed ({process.death()}).") from error
+        raise MeasurementError(f"The GPUs could not be listed ({process.describe_death()}).") from error
 
 
 # Created at import: threads that use a type for the first time at once can crash msgspec.

@@ -86,7 +86,7 @@ def launch_of(
     return Launch(
         kernel=scenario.kernel,
         source=source,
-        beside=imports_digest(file.absolute(), source),
+        imports_digest=imports_digest(file.absolute(), source),
         arguments=_arguments(plan, schedule.seed),
         grid=plan.grid,
         block=plan.block,

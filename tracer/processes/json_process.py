@@ -112,7 +112,7 @@ class JsonProcess:
         """Mark the standard error written so far as reported, so that `death` leaves it out."""
         self._reported = os.fstat(self._errors.fileno()).st_size
 
-    def death(self) -> str:
+    def describe_death(self) -> str:
         """Wait for the end and describe it: the signal or exit code, and the last line of standard error."""
         cause = describe_exit_status(self._process.wait())
         try:
@@ -123,7 +123,7 @@ class JsonProcess:
         last = next((line for line in reversed(lines) if line.strip()), "")
         return f"{cause}: {last[:MAX_ERROR_LENGTH]}" if last else cause
 
-    def leave_to_parent(self) -> None:
+    def detach_in_child(self) -> None:
         """In a forked process, close the pipes to the process, so that it ends with its own parent."""
         null_device = os.open(os.devnull, os.O_RDWR)
         for stream in (self._input, self._output):  # threads of the parent may have held their locks

@@ -32,7 +32,7 @@ def races_of(trace: Trace, missed: MissedBarriers) -> list[Race]:
     Accesses of a thread that missed a barrier and ran on (see MissedBarriers) do not race with those of the same block:
     the missed barrier is reported instead.
     """
-    if trace.apart:
+    if trace.is_race_free:
         return []
     written = trace.access_counts[:, Op.STORE :].sum(axis=1)
     races: dict[tuple[int, tuple[int, int]], Race] = {}
@@ -111,7 +111,7 @@ def _of_stray_threads(trace: Trace, touches: UnitAccesses, missed: MissedBarrier
     if not stray.any():
         return np.zeros(len(touches.rows), bool)
     last: NDArray[np.int64] = np.full((len(trace.blocks), trace.threads), -1)
-    last[missed.place[stray], missed.thread[stray]] = missed.phase[stray]
+    last[missed.block_position[stray], missed.thread[stray]] = missed.phase[stray]
     matches: Mask = last[_position(trace, touches), trace.thread[touches.rows]] == trace.phase[touches.rows]
     return matches
 

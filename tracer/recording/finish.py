@@ -106,7 +106,7 @@ def trace_of(record: RunRecord, columns: Columns, blocks: NDArray[np.int64]) -> 
         value=None if records_only else columns["value"],
         steps=None,
         barriers=no_barriers(),
-        missing=recorder.mask_faults.found(),
+        missing=recorder.mask_faults.faults(),
         buffers=tuple(recorder.buffers),
         sites=tuple(recorder.sites),
         initial=record.initial,

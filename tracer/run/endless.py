@@ -88,7 +88,7 @@ class LaunchWatch:
         self._since = time.monotonic()
         self._memory = resident_memory() if self._bounds.memory < math.inf else 0
 
-    def ask_if_due(self) -> None:
+    def request_check_if_due(self) -> None:
         """Trigger a check in the main thread if one is due; any thread may call this."""
         now = time.monotonic()
         if self._leave and not self.is_over and now - self._interrupted > EXIT_DELAY:
@@ -100,7 +100,7 @@ class LaunchWatch:
     def _exceeds_memory(self) -> bool:
         return self._bounds.memory < math.inf and resident_memory() - self._memory > self._bounds.memory
 
-    def look(self, number: int, frame: FrameType | None) -> None:
+    def check(self, number: int, frame: FrameType | None) -> None:
         """Check this thread's progress, as a signal handler; raises EndlessLaunchError beyond the bounds."""
         if self.is_over:
             return
@@ -132,7 +132,7 @@ class LaunchWatch:
         """Return the kernel's current (file, line) or None, whether it runs compiled, and its accesses so far."""
         record = RunRecord.latest() if RunRecord.latest else None
         recorder = getattr(record, "recorder", None)
-        accesses = recorder.accesses_until_now() if recorder is not None else 0
+        accesses = recorder.access_count() if recorder is not None else 0
         line = 0
         while frame is not None:
             if frame.f_globals.get("__name__", "").startswith(_BUSY_MODULES) and not line:
@@ -140,7 +140,7 @@ class LaunchWatch:
             if frame.f_code.co_filename == self._file and not line:
                 line = frame.f_lineno
             frame = frame.f_back
-        loop = recorder.loop_under_way() if recorder is not None else None
+        loop = recorder.current_loop() if recorder is not None else None
         if loop is not None:
             return loop, True, accesses
         return ((self._file, line) if line else None), False, accesses
@@ -194,7 +194,7 @@ def stop_if_endless(file: str, source: str, patience: float | None) -> Iterator[
 
 def _check_periodically(watch: LaunchWatch, stop: threading.Event) -> None:
     while not stop.wait(PERIOD):
-        watch.ask_if_due()
+        watch.request_check_if_due()
 
 
 @contextmanager
@@ -203,7 +203,7 @@ def check_on_signal(watch: LaunchWatch, *, interrupts: bool = False) -> Iterator
 
     interrupts: whether Ctrl+C raises InterruptedLaunch instead of KeyboardInterrupt.
     """
-    handlers: dict[int, Any] = {CHECK_SIGNAL: watch.look}
+    handlers: dict[int, Any] = {CHECK_SIGNAL: watch.check}
     if interrupts and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         handlers[signal.SIGINT] = watch.interrupt
     before = {number: signal.signal(number, handler) for number, handler in handlers.items()}

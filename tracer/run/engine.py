@@ -38,7 +38,9 @@ def run(launch: Launch, report: Report, early: Callable[[Trace], None] | None = 
 
     try:
         compiled = CompiledLaunch(launch, report)
-        return trace_in_order(compiled.run, launch.schedule.kind, meets=compiled.meets, early=early)
+        return trace_in_order(
+            compiled.run, launch.schedule.kind, meets=compiled.threads_interact, early=early
+        )
     except NotCompilableError as error:
         return run_simulated(launch, report, f"not compiled: {error}")
 
@@ -67,7 +69,7 @@ def run_counted(launch: Launch) -> Trace:
     from ..compiled.driver.engine import CompiledLaunch
 
     counted = replace(launch, limits=Limits(accesses=0))
-    return CompiledLaunch(counted, lambda done, total: None).run(turns=False, to_the_end=True)
+    return CompiledLaunch(counted, lambda done, total: None).run(turns=False, count_past_limit=True)
 
 
 def has_races(trace: Trace) -> bool:
@@ -119,8 +121,8 @@ def _in_turns_if_order_matters(run: Callable[[bool], Trace], early: Callable[[Tr
         return _in_turns(run, "in turns, because a thread waits for another")
     if trace.error is None:
         scan = scan_trace(trace, cores())
-        if scan.apart or not len(trace):
-            return trace.looked_at(apart=True, written_first=scan.written_first)
+        if scan.race_free or not len(trace):
+            return trace.with_scan_results(is_race_free=True, is_initialised=scan.initialised)
     if trace.accesses > MAX_TURNS:
         return _with_sequential_notice(trace) if has_races(trace) else trace
     if early is not None and trace.accesses >= EARLY_FROM:

@@ -29,10 +29,10 @@ class PrecompileQueue:
 
     def __init__(self) -> None:
         self._launches: deque[Launch] = deque()
-        self.is_fresh = True  # whether this process has run nothing yet
+        self.has_run_nothing = True  # whether this process has run nothing yet
         self._is_cold = True  # whether Numba has compiled nothing in this process yet
 
-    def want(self, launches: Iterable[Launch]) -> None:
+    def add(self, launches: Iterable[Launch]) -> None:
         """Queue the kernels of these launches in front of the others; an empty list clears the queue."""
         newer = list(launches)
         older = [launch for launch in self._launches if launch not in newer] if newer else []
@@ -41,20 +41,20 @@ class PrecompileQueue:
     def __len__(self) -> int:
         return len(self._launches)
 
-    def pause(self) -> float | None:
+    def idle_delay(self) -> float | None:
         """Return the idle seconds before the next task, None if there is no task."""
         if self._launches:
             return PAUSE
-        return REST if self.is_fresh else None
+        return REST if self.has_run_nothing else None
 
-    def go_on(self) -> None:
+    def run_next(self) -> None:
         """Do one task, such as compiling the next kernel or reading it from the cache.
 
         Errors are ignored here; the run of the kernel reports them.
         """
         with contextlib.suppress(BaseException), _silence():  # a kernel's file may raise anything
-            if self.is_fresh:
-                self.is_fresh, self._is_cold = False, _is_cached(_small_launch())
+            if self.has_run_nothing:
+                self.has_run_nothing, self._is_cold = False, _is_cached(_small_launch())
                 run(_small_launch(), lambda done, total: None)
             elif self._is_cold and not _is_cached(self._launches[0]):
                 self._is_cold = False

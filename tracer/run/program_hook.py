@@ -43,19 +43,19 @@ class RecordingOptions(NamedTuple):
     limits: Limits = Limits()  # accesses and bytes that are kept
     engine: EngineName | None = None  # None chooses by the number of accesses
     every_block: bool = False  # whether all blocks run even if they are too many (see `launch_size`)
-    begins: Callable[[Launch], None] = lambda launch: None  # gets each launch before it runs
-    tell: Callable[[str], None] = lambda sentence: None  # gets notices about a launch immediately
+    before_launch: Callable[[Launch], None] = lambda launch: None  # gets each launch before it runs
+    notify: Callable[[str], None] = lambda sentence: None  # gets notices about a launch immediately
     patience: float | None = None  # seconds of CPU time that a block may take, None for no limit
     stop_at_errors: bool = False  # whether an access outside an array raises after its launch
     refuse_too_large: bool = True  # whether a launch that exceeds a GPU's limits raises; otherwise it runs
     # Gets the trace of a last block that the launch's trace lacks, before the trace of the launch.
-    take_last: Callable[[Trace], None] | None = None
+    on_last_block: Callable[[Trace], None] | None = None
     # Gets each kernel and its arguments before the launch.
     launched: Callable[[Any, tuple[Any, ...]], None] | None = None
     # Gets each kernel that Numba does not compile, before its launch raises the error.
     refused: Callable[[Any, Refusal], None] | None = None
     # Gets each kernel that receives an array of another type than declared, and the sentence about it.
-    mismatched: Callable[[Any, str], None] = lambda kernel, sentence: print_once(f"{sentence}.")
+    on_mismatch: Callable[[Any, str], None] = lambda kernel, sentence: print_once(f"{sentence}.")
 
 
 MAX_CACHED_KERNELS = 64  # kernels whose source texts are cached
@@ -86,7 +86,7 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
     gc.freeze()
     kernel_class = numba_patch.kernel_class()
     launch_call = kernel_class.__call__
-    launches = LongLaunches(options.tell)
+    launches = LongLaunches(options.notify)
     one_at_a_time = threading.Lock()  # the simulator runs one launch at a time, for all threads
 
     @functools.wraps(launch_call)
@@ -105,7 +105,7 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
         if options.refuse_too_large:
             check_limits(kernel.fn.__name__, kernel.grid_dim, kernel.block_dim, kernel.dynshared_size)
         launch_data = sample(describe_launch(kernel, arguments, options))
-        options.begins(launch_data)
+        options.before_launch(launch_data)
         if options.launched:
             options.launched(kernel, arguments)
         refusal = numba_patch.refusal_of_launch(kernel, arguments)
@@ -114,23 +114,23 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
                 options.refused(kernel, refusal)
             raise numba_patch.refusal_error(kernel.fn.__name__, refusal)
         for sentence in kernel.mismatches:
-            options.mismatched(kernel, sentence)
+            options.on_mismatch(kernel, sentence)
         start = time.perf_counter()
         names = _names(kernel.fn)
         attempt = ProgramLaunch()
         engines = {"simulator": attempt.simulate, "compiled": attempt.compile, None: attempt.choose}
         engine = engines[options.engine]
-        perform = attempt.with_last_block(engine) if options.take_last else engine
+        perform = attempt.with_last_block(engine) if options.on_last_block else engine
         with (
             attempt.bounded(launch_data, perform, options.patience, leave) as bounded,
-            launches.watched(kernel.fn.__name__, bounded.look) as long,
+            launches.watch(kernel.fn.__name__, bounded.look) as long,
             numba_patch.record_launch(
                 launch_data, names, call_both(long.report, bounded.ended), bounded.perform
             ),
         ):
             result = launch_call(kernel, *arguments)
-        if options.take_last and attempt.last is not None:
-            options.take_last(attempt.last)
+        if options.on_last_block and attempt.last_block_trace is not None:
+            options.on_last_block(attempt.last_block_trace)
         attempt.note_stores()
         if attempt.trace is not None:
             recorded(attempt.trace, time.perf_counter() - start)
@@ -139,7 +139,7 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
 
     def leave(sentence: str) -> None:
         """End the process after Ctrl+C while the main thread can't be interrupted."""
-        options.tell(sentence)
+        options.notify(sentence)
         os._exit(128 + signal.SIGINT)
 
     notified: set[str] = set()  # kernels whose sampling was reported
@@ -160,7 +160,7 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
         blocks = choose_sample_blocks(described.grid, described.block)
         if described.kernel not in notified:
             notified.add(described.kernel)
-            options.tell(sampling_notice(described.kernel.rpartition(":")[2], described.grid, len(blocks)))
+            options.notify(sampling_notice(described.kernel.rpartition(":")[2], described.grid, len(blocks)))
         return replace_launch(described, blocks=blocks)
 
     kernel_class.__call__ = call

@@ -62,7 +62,7 @@ class ProgramLaunch:
     def __init__(self) -> None:
         self.raised: BaseException | None = None
         self.trace: Trace | None = None
-        self.last: Trace | None = None
+        self.last_block_trace: Trace | None = None
         self._record: RunRecord | None = None
         self._reason, self._has_engine = "", False
         self._ready: PreparedCall | None = None
@@ -116,7 +116,7 @@ class ProgramLaunch:
             perform(call)
             blocks = math.prod(call.grid)
             if self._record and self.trace and self.trace.totals and blocks - 1 not in self.trace.recorded:
-                self.last = self._trace_block(self._record, perform, call, blocks - 1)
+                self.last_block_trace = self._trace_block(self._record, perform, call, blocks - 1)
 
         return run_both
 
@@ -142,7 +142,7 @@ class ProgramLaunch:
             yield BoundedLaunch(perform, watch.report, None)
             return
         with check_on_signal(watch, interrupts=True):
-            yield BoundedLaunch(run, watch.report, None if patience is None else watch.ask_if_due)
+            yield BoundedLaunch(run, watch.report, None if patience is None else watch.request_check_if_due)
 
     def _keep_first_accesses(self, call: KernelCall, stopped: EndlessLaunchError, watch: LaunchWatch) -> None:
         """Trace the first accesses of a stopped launch, or none if it makes none in time."""
@@ -154,7 +154,7 @@ class ProgramLaunch:
         record.error = KernelError(
             LaunchTimeoutError.__name__, str(stopped), (0, 0, 0), (0, 0, 0), stopped.file, stopped.line
         )
-        self.last = None
+        self.last_block_trace = None
         self._reason = "stopped before its end"
         self._finish(record, trace_of_simulated_run(record, _file(record)))
         self.raised = LaunchTimeoutError(str(stopped))
@@ -229,7 +229,7 @@ class ProgramLaunch:
         trace = trace_in_order(
             lambda turns: self._attempt(call, prepared, turns),
             launch.schedule.kind,
-            meets=prepared.program.meets,
+            meets=prepared.program.threads_interact,
         )
         assert self._attempted is not None
         self._finish(self._attempted, trace)

@@ -110,14 +110,14 @@ def _next_job(jobs: queue.SimpleQueue[bytes], ahead: PrecompileQueue) -> Job | J
     """Wait for the next job, and meanwhile do work that would delay it."""
     while True:
         try:
-            request: Job | JudgeJob | Precompile = WORKER_JOB.decode(jobs.get(timeout=ahead.pause()))
+            request: Job | JudgeJob | Precompile = WORKER_JOB.decode(jobs.get(timeout=ahead.idle_delay()))
         except queue.Empty:
-            ahead.go_on()
+            ahead.run_next()
             continue
         if not isinstance(request, Precompile):
-            ahead.is_fresh = False
+            ahead.has_run_nothing = False
             return request
-        ahead.want(decode(bytes(launch).decode()) for launch in request.launches)
+        ahead.add(decode(bytes(launch).decode()) for launch in request.launches)
 
 
 def _listen(source: IO[bytes], jobs: queue.SimpleQueue[bytes]) -> None:

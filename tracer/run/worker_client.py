@@ -81,7 +81,7 @@ class JudgingTimeoutError(WorkerError):
     """Judging was stopped at its time limit; `at` is the file and line it had reached, if known."""
 
     def __init__(self, seconds: float, position: tuple[str, int]) -> None:
-        self.seconds, self.at = seconds, position
+        self.seconds, self.position = seconds, position
         super().__init__(f"The launch has not ended after {seconds:.0f} s.")
 
 
@@ -124,7 +124,7 @@ class Worker:
 
         def listen(event: WorkerMessage) -> None:
             if isinstance(event, Progress) and progress is not None:
-                progress(event.done, event.of)
+                progress(event.done, event.total)
             elif isinstance(event, Output) and output is not None:
                 output(event.text)
             elif isinstance(event, Early) and early is not None:
@@ -153,7 +153,7 @@ class Worker:
             if isinstance(event, Output):
                 output(event.text)
             elif isinstance(event, Progress):
-                progress(event.done, event.of)
+                progress(event.done, event.total)
 
         with self._turn, self._call_folder(call) as folder:
             end = self._do_job(lambda job, out: Job(job, NO_LAUNCH, out, call=str(folder)), listen)
@@ -247,12 +247,12 @@ class Worker:
         with self._turn:
             self._finish()
 
-    def leave_to_parent(self) -> None:
+    def detach_in_child(self) -> None:
         """In a forked process, release the process and the folder, which belong to the parent."""
         self._closed = True
         self._finish.detach()
         for process in self._alive:
-            process.leave_to_parent()
+            process.detach_in_child()
 
     def _kill(self) -> None:
         self._doomed = True
@@ -297,7 +297,7 @@ class Worker:
             if isinstance(event, Ended):
                 return event
             listen(event)
-        death = process.death()
+        death = process.describe_death()
         if self._doomed:
             raise RunCancelledError
         end = f"The tracing process ended unexpectedly ({death})"

@@ -43,7 +43,7 @@ class Progress(msgspec.Struct, frozen=True, tag_field="event", tag="progress"):
 
     job: int
     done: int
-    of: int
+    total: int
 
 
 class Output(msgspec.Struct, frozen=True, tag_field="event", tag="output"):

@@ -36,7 +36,7 @@ class Allocation:
         self.fields: dict[str, Allocation] = {}
         self.is_outside, self.shift, self.is_aligned = False, 0, True
 
-    def beyond(self, shift: int) -> Allocation:
+    def shifted_outside(self, shift: int) -> Allocation:
         """Return this memory for a view that begins outside its array."""
         allocation = copy(self)
         allocation.fields, allocation.is_outside, allocation.shift = {}, True, self.shift + shift

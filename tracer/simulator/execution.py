@@ -186,7 +186,7 @@ class Execution:
         record = self.record
         record.untyped, record.inexact = untyped, inexact(names_of(kernel))
         record.grid, record.dim = grid, dim
-        self.recorder.to_the_end = record.to_the_end
+        self.recorder.count_past_limit = record.count_past_limit
         self.scheduler.user_code = user_code_for(kernel.__code__.co_filename)
         # With a wrong number of arguments, the call of the kernel raises an error.
         names = (

@@ -123,7 +123,7 @@ def _freeze(kernel: Any) -> None:
 
 
 def _describe(kernel: Any, arguments: tuple[Any, ...]) -> DescribedKernel:
-    key, question, functions = shared_kernels().described(kernel, arguments)
+    key, question, functions = shared_kernels().describe(kernel, arguments)
     missing = question.missing()
     return DescribedKernel(
         key, functions,
@@ -139,7 +139,7 @@ def refusal_of_launch(kernel: Any, arguments: tuple[Any, ...]) -> Refusal | None
 def _program_of(kernel: Any, arguments: tuple[Any, ...]) -> KernelProgram:
     """Return the program of a kernel for these arguments; raises the same error as a launch on a GPU."""
     try:
-        program = _functions.of(kernel.fn, _describe(kernel, arguments), debug=kernel._debug)
+        program = _functions.program_for(kernel.fn, _describe(kernel, arguments), debug=kernel._debug)
     except RefusedError as refused:
         raise refusal_error(kernel.fn.__name__, refused.refusal) from None
     if program.untyped and not program.noted:
@@ -415,7 +415,7 @@ def new_record() -> RunRecord:
     """Return a new, empty record for the running launch."""
     old = current().record
     # Run to the end, because the program goes on with the results.
-    return RunRecord(old.launch, old.names, old.report, to_the_end=True)
+    return RunRecord(old.launch, old.names, old.report, count_past_limit=True)
 
 
 def restart(watch: Watch | None = None) -> Execution:

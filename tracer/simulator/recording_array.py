@@ -221,7 +221,7 @@ class RecordingArray:
         if not is_outside:
             return recording(self._ary[(*parts, *ellipsis)], self._memory)
         view = np.lib.stride_tricks.as_strided(self._ary, shape, self._ary.strides)
-        return recording(view[(*inner, *ellipsis)], self._memory.beyond(shift))
+        return recording(view[(*inner, *ellipsis)], self._memory.shifted_outside(shift))
 
     def _load_at(self, index: Any, frame: FrameType) -> Any:
         """Load one element; outside the array, record that and return poison."""

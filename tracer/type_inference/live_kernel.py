@@ -90,7 +90,7 @@ def _describe_call(
         obstacle = _obstacle(kernel, len(signature.args if signature else passed))
         if obstacle or not isinstance(number, FunctionNumber):
             return _missing_question(obstacle or "a kernel that is not a function"), []
-        return Question(tuple(describer.functions), passed), describer.live
+        return Question(tuple(describer.functions), passed), describer.function_objects
     except Exception as error:  # noqa: BLE001  # the program's objects may raise anything
         return _missing_question(f"{type(error).__name__}: {error}"), []
 
@@ -120,9 +120,9 @@ class LaunchedKernels:
 
     def question(self, kernel: Any, arguments: Iterable[Any]) -> Question:
         """Return the question about a call of a simulator's kernel; parts of it may be `Missing`."""
-        return self.described(kernel, arguments)[1]
+        return self.describe(kernel, arguments)[1]
 
-    def described(
+    def describe(
         self, kernel: Any, arguments: Iterable[Any]
     ) -> tuple[tuple[Any, ...], Question, list[FunctionType]]:
         """Return the key of a call's argument types, its question, and the question's functions."""
@@ -156,7 +156,7 @@ class Describer:
     def __init__(self) -> None:
         self._numbers: dict[int, FunctionNumber] = {}
         self._described: list[Function | None] = []
-        self.live: list[FunctionType] = []
+        self.function_objects: list[FunctionType] = []
         self._depth = 0
         self._in_argument = False  # whether an argument is being described
 
@@ -185,7 +185,7 @@ class Describer:
         )
         number = self._numbers[id(function)] = FunctionNumber(len(self._described))
         self._described.append(None)
-        self.live.append(function)
+        self.function_objects.append(function)
         code = function.__code__
         self._described[number.number] = Function(
             role, function.__name__, _marshalled(code),

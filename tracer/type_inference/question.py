@@ -101,7 +101,7 @@ class Enumeration(msgspec.Struct, frozen=True, tag="enum"):
     """A class of the standard library's `enum`, or its member `member`."""
 
     name: str
-    whole: bool  # an IntEnum
+    is_integer: bool  # an IntEnum
     members: tuple[tuple[str, Value], ...]
     member: str = ""
 
@@ -129,7 +129,7 @@ class FunctionNumber(msgspec.Struct, frozen=True, tag="function"):
 class Missing(msgspec.Struct, frozen=True, tag="missing"):
     """A value that can't be described; a question that contains it is not asked."""
 
-    why: str
+    reason: str
 
 
 Value = (
@@ -195,7 +195,7 @@ def missing_in(value: Value) -> str:
     """Explain why a value can't be described, "" if it can."""
     inner: tuple[Value, ...] = ()
     if isinstance(value, Missing):
-        return value.why
+        return value.reason
     if isinstance(value, Sequence):
         inner = value.items
     elif isinstance(value, UserModule):

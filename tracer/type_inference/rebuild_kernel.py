@@ -127,7 +127,7 @@ class KernelBuilder:
     def _enumeration(self, value: Enumeration) -> Any:
         key = msgspec.json.encode(value)
         if key not in self._classes:
-            kind: Any = IntEnum if value.whole else Enum
+            kind: Any = IntEnum if value.is_integer else Enum
             self._classes[key] = kind(
                 value.name, [(name, self.value(member)) for name, member in value.members]
             )

@@ -110,7 +110,7 @@ def step_drawing(
     def stand(number: int) -> ResolvedStep:
         check_interrupts()
         setups = setups_below(panes_below(scenes, number))
-        step_sessions = [sessions.of(setup).prepared().examined() for setup in setups]
+        step_sessions = [sessions.session_of(setup).prepared().with_findings() for setup in setups]
         return ResolvedStep(lecture, scenes, number, setups, step_sessions)
 
     try:

@@ -30,7 +30,7 @@ def open_sessions(patience: float | None = PATIENCE) -> Iterator[Sessions]:
 def has_problems(lecture: Lecture, path: Path, sessions: Sessions) -> bool:
     """Print the problems of a lecture, and return whether there are any."""
     problems = check_lecture(
-        lecture, sessions.of, lambda step: show_progress_on_terminal(progress_text(lecture, step))
+        lecture, sessions.session_of, lambda step: show_progress_on_terminal(progress_text(lecture, step))
     )
     show_progress_on_terminal("")
     for problem in problems:

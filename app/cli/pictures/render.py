@@ -100,7 +100,7 @@ def execute(chosen: Namespace) -> int:
             if source is None:
                 return 1
             recording = FilmRendering(source, kind, rate, chosen.theme)
-            _announce(recording.outlook, chosen)
+            _announce(recording.estimate, chosen)
         _write(recording, path)
     print_escaped(chosen.output)
     return 0
@@ -197,7 +197,7 @@ def _steps(path: Path, chosen: Namespace, rate: Fraction) -> Iterator[Source | N
 
         with step_drawing(lecture, sessions, lambda: None) as (stand, pictures):
             if chosen.part == "memory":
-                pictures.show_pictures_alone()
+                pictures.show_pictures_only()
             shots = shots_of(stand, numbers, rate, chosen.speed, chosen.hold, chosen.captions)
             look = Bookmark((), theme=chosen.theme, text_scale=chosen.text_size)
             size = chosen.size, chosen.scale

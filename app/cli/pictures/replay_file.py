@@ -93,7 +93,7 @@ def _launches_document(chosen: Namespace, sessions: Sessions) -> ReplayDocument:
     from ...window.replay.showing import cut, first_showing
 
     mark = msgspec.structs.replace(first_bookmark(chosen.what, None), speed=vars(chosen).get("speed"))
-    sessions_shown = tuple(sessions.of(setup).prepared().examined() for setup in mark.panes)
+    sessions_shown = tuple(sessions.session_of(setup).prepared().with_findings() for setup in mark.panes)
     title = " and ".join(dict.fromkeys(session.title for session in sessions_shown))
     document = ReplayDocument(title, Form(*PICTURE, chosen.text_size))
     begin, end = (vars(chosen).get(name) for name in ("begin", "end"))
@@ -119,7 +119,7 @@ def _lecture_document(chosen: Namespace, sessions: Sessions) -> ReplayDocument:
     for number in numbers:
         show_progress_on_terminal(progress_text(lecture, number))
         setups = setups_below(panes_below(scenes, number))
-        step_sessions = [sessions.of(setup).prepared().examined() for setup in setups]
+        step_sessions = [sessions.session_of(setup).prepared().with_findings() for setup in setups]
         standing = ResolvedStep(lecture, scenes, number, setups, step_sessions)
         with deferred_interrupts():  # a chart is painted in one go
             add_lecture_step(document, standing, vars(chosen).get("speed"))
@@ -143,7 +143,7 @@ def _numbers(chosen: Namespace, count: int) -> range:
 
 def _refuse_mistakes(lecture: Lecture, path: Path, sessions: Sessions) -> None:
     """Raise PictureError with the first mistake of a lecture, and the number of all."""
-    problems = check_lecture(lecture, sessions.of)
+    problems = check_lecture(lecture, sessions.session_of)
     if problems:
         more = f" There are {len(problems)} mistakes: tilescope lecture --check lists them." * (
             len(problems) > 1

@@ -156,13 +156,13 @@ def _caption(window: MainWindow, step: DisplayedStep) -> None:
     from ...window.lecture.step_picture import ResolvedStep, show_step_text
 
     scenes = scenes_of(step.lecture)
-    sessions = [session.examined() for session in window.stage.sessions if session is not None]
+    sessions = [session.with_findings() for session in window.stage.sessions if session is not None]
     try:
         standing = ResolvedStep(step.lecture, scenes, step.number, window.stage.setups, sessions)
     except TimeAnchorError as error:
         raise PictureError(f"Step {step.number + 1} has no valid place here: {error}") from None
     show_step_text(window.central.caption, standing, is_open=step.is_open, chosen=step.chosen)
-    window.central.keep_verdicts(step.is_open)
+    window.central.hide_verdicts(step.is_open)
 
 
 def _draw(window: MainWindow, path: Path, size: Size, scale: float, room: Room, view: PictureParts) -> None:

@@ -59,7 +59,7 @@ class Verdict:
         self._form, self._output = form, output
         self._folder = None if Path(name).is_absolute() else Path.cwd()
 
-    def report(self, status: int) -> int:
+    def print_report(self, status: int) -> int:
         """Print the findings of a program that ended with this status; return the exit status of `check`."""
         findings = [self._with_names(finding) for finding in self.collector.findings()]
         launched = self.collector.launches > 0
@@ -110,7 +110,7 @@ class CrashReport:
 
     def note(self, collector: FindingCollector) -> None:
         """Record the findings, once a launch has ended."""
-        self._launches, self._found, self._kernel = collector.launches, collector.found(), ""
+        self._launches, self._found, self._kernel = collector.launches, collector.current_findings(), ""
         self._write()
 
     def _write(self) -> None:
@@ -139,7 +139,7 @@ class CrashReport:
             self._found, self._launches, self._kernel = json.loads(note)
         where = f" in its kernel {self._kernel}" if self._kernel else ""
         print_error(f"{describe_exit_status(status)} ended the program{where}.")
-        reported = Verdict(self, ForkedLaunches(), self._name, self._form, sys.stdout).report(1)
+        reported = Verdict(self, ForkedLaunches(), self._name, self._form, sys.stdout).print_report(1)
         return reported if where else None
 
 

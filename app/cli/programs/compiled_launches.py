@@ -55,7 +55,7 @@ class CompiledLaunches:
                 if launch.job is None:
                     answer = CompiledCounters(reason=launch.reason)
                 elif time.monotonic() > end:
-                    answer = counting.known(launch.job) or CompiledCounters(reason=TOO_LATE)
+                    answer = counting.cached(launch.job) or CompiledCounters(reason=TOO_LATE)
                 else:
                     answer = counting.count(launch.job)
                 launch.discard()

@@ -277,7 +277,7 @@ class FindingCollector:
         self._last: list[FindingData] = []  # the findings there
         self.compiler = CompilerFindings(seconds)
 
-    def take(self, trace: Trace, question: Question | None = None) -> None:
+    def add(self, trace: Trace, question: Question | None = None) -> None:
         """Add a launch; question: for Numba's compiler, unless it was asked already."""
         from ....tracer.analysis.kernel_structure import kernel_file
         from ....tracer.analysis.requests import requests_of
@@ -309,7 +309,7 @@ class FindingCollector:
         """Record that the next launch passes an array of another type than its kernel declares."""
         self._mismatches.append(mismatch_data(kernel.fn, sentence))
 
-    def take_last(self, trace: Trace) -> None:
+    def add_last_block(self, trace: Trace) -> None:
         """Add the last block of a launch that is too large to store; the launch itself is added next."""
         from ....tracer.analysis.requests import requests_of
 
@@ -329,7 +329,7 @@ class FindingCollector:
                 with_kernel, launch
             )
 
-    def found(self) -> list[FindingData]:
+    def current_findings(self) -> list[FindingData]:
         """Return the findings so far, while the program runs."""
         return [cause.merged() for cause in self._found.values()]
 
@@ -342,7 +342,7 @@ class FindingCollector:
         """Return all findings, worst first, once the program has ended."""
         for number, findings in self.compiler.findings().items():
             self._add(findings, number)
-        return sort_findings(self.found())
+        return sort_findings(self.current_findings())
 
 
 def _how_run(engine: str, origin: str) -> str:

@@ -138,7 +138,7 @@ def _options(chosen: Namespace) -> RecordingOptions:
         engine=chosen.engine,
         every_block=every_block,
         patience=chosen.patience,
-        tell=_reporter(sys.stderr),
+        notify=_reporter(sys.stderr),
         stop_at_errors=chosen.stop_at_errors,
     )
 
@@ -176,7 +176,7 @@ def execute_run(chosen: Namespace) -> int:
     saver = LaunchSaver(None if chosen.quiet else Path(chosen.out), chosen.json)
     options_of_run = _options(chosen)
     if chosen.json:
-        options_of_run = options_of_run._replace(begins=saver.note_launch, launched=saver.begin_launch)
+        options_of_run = options_of_run._replace(before_launch=saver.note_launch, launched=saver.begin_launch)
     forked = _record(options_of_run, saver.save_launch)
     own = os.getpid()
     if chosen.where:
@@ -384,7 +384,7 @@ def execute_check(chosen: Namespace) -> int:
     collector, own = FindingCollector(), os.getpid()
 
     def take(trace: Trace, seconds: float) -> None:
-        collector.take(trace)
+        collector.add(trace)
         crash_report.note(collector)
 
     def refuse(kernel: Any, refusal: Refusal) -> None:
@@ -398,11 +398,11 @@ def execute_check(chosen: Namespace) -> int:
 
     options_of_check = _options(chosen)._replace(
         refuse_too_large=False,  # it is a finding
-        take_last=collector.take_last,
-        begins=crash_report.begin_launch,
+        on_last_block=collector.add_last_block,
+        before_launch=crash_report.begin_launch,
         launched=collector.compiler.ask,
         refused=refuse,
-        mismatched=mismatch,
+        on_mismatch=mismatch,
     )
     forked = _record(options_of_check, take)
     with _output_to_stderr() as output:
@@ -412,7 +412,7 @@ def execute_check(chosen: Namespace) -> int:
             if os.getpid() != own:  # the parent reports for a forked child
                 return status
             with original_builtins():
-                return verdict.report(status)
+                return verdict.print_report(status)
 
         with reporting_at_os_exit(report):
             status = program.run()

@@ -54,9 +54,9 @@ class LectureFile:
             raise StaleError(
                 f"{escape_controls(self.path.name)} was changed by another program; the new version is shown."
             )
-        self.put(content)
+        self.overwrite(content)
 
-    def put(self, content: bytes) -> None:
+    def overwrite(self, content: bytes) -> None:
         """Write without a check, for a file that the user just chose; raises EditError."""
         try:
             write_atomically(self.path, content)

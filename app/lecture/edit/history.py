@@ -14,7 +14,7 @@ class TextHistory:
         self._back: list[str] = []
         self._forward: list[str] = []
 
-    def take(self, text: str) -> bool:
+    def push(self, text: str) -> bool:
         """Push another text; return whether it differs. This clears the undone texts."""
         if text == self.text:
             return False

@@ -44,7 +44,7 @@ class Rearranged(Struct, frozen=True):
     """A lecture's text after steps were rearranged."""
 
     text: str
-    told: tuple[str, ...] = ()  # a sentence for each step that can't show the same as before
+    warnings: tuple[str, ...] = ()  # a sentence for each step that can't show the same as before
 
 
 def remove_step(text: str, number: int, path: Path, sessions_of: SessionsOf) -> Rearranged:

@@ -128,7 +128,7 @@ def draw_text(
     words = fit_text(box, text, font, colour, flags)
     painter.setFont(words.font)
     painter.setPen(words.colour)
-    painter.drawText(words.box, words.how, words.text)
+    painter.drawText(words.box, words.flags, words.text)
 
 
 class PlacedText(NamedTuple):
@@ -138,7 +138,7 @@ class PlacedText(NamedTuple):
     text: str
     font: QFont
     colour: QColor
-    how: int  # flags of alignment and wrapping
+    flags: int  # flags of alignment and wrapping
     veil: QRectF | None = None  # the veil below the text
 
 
@@ -163,7 +163,7 @@ def draw_placed_texts(painter: QPainter, texts: Iterable[PlacedText], theme: The
             draw_veil(painter, text.veil, theme)
         painter.setFont(text.font)
         painter.setPen(text.colour)
-        painter.drawText(text.box, text.how, text.text)
+        painter.drawText(text.box, text.flags, text.text)
 
 
 def bounding_box_of_texts(texts: Iterable[PlacedText]) -> QRectF:

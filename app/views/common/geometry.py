@@ -51,7 +51,7 @@ class Scale(Struct, frozen=True):
     end: float  # pixel of the largest value, before `start` on an upright axis
     log: bool = False  # whether the axis is logarithmic
 
-    def at(self, value: float) -> float:
+    def to_pixel(self, value: float) -> float:
         """Compute the pixel of a value, which must be positive on a logarithmic axis."""
         if self.log:
             share = math.log(value / self.low) / math.log(self.high / self.low)

@@ -56,7 +56,7 @@ class Style(Struct, frozen=True):
 
     number: float  # the size of the number
     side: float  # the margin at both sides
-    beside_number: bool  # the mark is next to the number instead of the name
+    mark_at_number: bool  # the mark is next to the number instead of the name
     line: bool = False  # number and name are in one line, with a mark only if it is not exact
     name: float = NAME  # the size of the name
 
@@ -77,11 +77,11 @@ class Grid(Struct, frozen=True):
 def minimum_width(tile: Tile, style: Style, mark: str, theme: Theme) -> float:
     """Return the width that a tile needs at any moment."""
     number = text_width(tile.widest, theme.font(style.number, bold=True))
-    name = text_width(theme.say(tile.label), theme.font(style.name))
+    name = text_width(theme.translate(tile.label), theme.font(style.name))
     badge = theme.px(GAP) + mark_width(mark, theme)
     if style.line:
         return number + theme.px(2 * GAP) + name + (badge if mark != EXACT else 0) + 2 * theme.px(style.side)
-    parts = (number + badge, name) if style.beside_number else (number, name + badge)
+    parts = (number + badge, name) if style.mark_at_number else (number, name + badge)
     return max(parts) + 2 * theme.px(style.side)
 
 
@@ -148,9 +148,9 @@ def _number_width(tile: Tile, moment: int, style: Style, mark: str, theme: Theme
     number = text_width(tile.text(moment), theme.font(style.number, bold=True))
     badge = theme.px(GAP) + mark_width(mark, theme)
     if style.line:
-        name = text_width(theme.say(tile.label), theme.font(style.name))
+        name = text_width(theme.translate(tile.label), theme.font(style.name))
         return number + theme.px(2 * GAP) + name + (badge if mark != EXACT else 0)
-    return number + badge * style.beside_number
+    return number + badge * style.mark_at_number
 
 
 def _draw_arrow(painter: QPainter, box: QRectF, up: bool, theme: Theme) -> None:
@@ -191,13 +191,17 @@ def draw_tile(
         return
     number = QRectF(left, box.top() + theme.px(5), box.width(), theme.px(27))
     name = QRectF(left, number.bottom() + theme.px(1), box.width(), theme.px(16))
-    bold, plain, label = theme.font(style.number, bold=True), theme.font(style.name), theme.say(tile.label)
+    bold, plain, label = (
+        theme.font(style.number, bold=True),
+        theme.font(style.name),
+        theme.translate(tile.label),
+    )
     _draw_text(painter, number, text, bold, theme.colour("text"))
-    if seen.bottom() < name.top() and not style.beside_number:
+    if seen.bottom() < name.top() and not style.mark_at_number:
         return
     _draw_text(painter, name, label, plain, theme.colour("muted"))
     line, after = (
-        (number, text_width(text, bold)) if style.beside_number else (name, text_width(label, plain))
+        (number, text_width(text, bold)) if style.mark_at_number else (name, text_width(label, plain))
     )
     _draw_mark(painter, left + after + theme.px(GAP), line, mark, theme)
 
@@ -206,7 +210,11 @@ def _draw_line(
     painter: QPainter, box: QRectF, tile: Tile, text: str, style: Style, mark: str, theme: Theme
 ) -> None:
     """Draw a tile's number, name and, unless exact, mark in one line."""
-    bold, plain, label = theme.font(style.number, bold=True), theme.font(style.name), theme.say(tile.label)
+    bold, plain, label = (
+        theme.font(style.number, bold=True),
+        theme.font(style.name),
+        theme.translate(tile.label),
+    )
     _draw_text(painter, box, text, bold, theme.colour("text"))
     x = text_width(text, bold) + theme.px(2 * GAP)
     _draw_text(painter, box.adjusted(x, 0, 0, 0), label, plain, theme.colour("muted"))

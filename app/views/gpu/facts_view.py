@@ -56,7 +56,7 @@ class FactsView(QWidget):
         self.updateGeometry()
         self.update()
 
-    def placed(self, width: float) -> list[PlacedText]:
+    def placed_texts(self, width: float) -> list[PlacedText]:
         """Place marks and facts in lines of this width."""
         metrics, small = QFontMetricsF(self.theme.font(TEXT)), QFontMetricsF(self.theme.font(MARK))
         line, gap = self.theme.px(LINE), self.theme.px(GAP)
@@ -78,7 +78,7 @@ class FactsView(QWidget):
 
     def heightForWidth(self, width: int) -> int:
         """Return the height of all lines."""
-        return round(max((item.box.bottom() for item in self.placed(width)), default=0.0))
+        return round(max((item.box.bottom() for item in self.placed_texts(width)), default=0.0))
 
     def hasHeightForWidth(self) -> bool:
         """Return True: the width determines the number of lines."""
@@ -96,7 +96,7 @@ class FactsView(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw marks and facts."""
         painter, theme = QPainter(self), self.theme
-        for box, text, _, is_mark in self.placed(self.width()):
+        for box, text, _, is_mark in self.placed_texts(self.width()):
             if is_mark:
                 inset = (box.height() - theme.px(15)) / 2
                 draw_badge(painter, box.adjusted(0, inset, 0, -inset), theme)
@@ -110,11 +110,13 @@ class FactsView(QWidget):
         """Show the tooltip of a fact."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             position = QPointF(event.pos())
-            tip = next((item.tip for item in self.placed(self.width()) if item.box.contains(position)), "")
-            QToolTip.showText(event.globalPos(), plain_tip(self.theme.say(tip)), self)
+            tip = next(
+                (item.tip for item in self.placed_texts(self.width()) if item.box.contains(position)), ""
+            )
+            QToolTip.showText(event.globalPos(), plain_tip(self.theme.translate(tip)), self)
             return True
         return super().event(event)
 
 
 def _texts_and_tips(facts: Iterable[Fact], theme: Theme) -> list[tuple[str, str]]:
-    return [(theme.say(escape_controls(fact.text)), fact.tip) for fact in facts]
+    return [(theme.translate(escape_controls(fact.text)), fact.tip) for fact in facts]

@@ -35,7 +35,7 @@ def hit_at(shown: ChartView, layout: GpuLayout, position: QPointF) -> Hit:
     tolerance = NEAR * (layout.span[1] - layout.span[0]) / layout.rows.width()
     item = (
         _block_at(shown, layout, position, tolerance)
-        if shown.is_of_blocks
+        if shown.shows_blocks
         else segment_at(shown, row, time, tolerance)
     )
     return Hit(part, row, item, time)
@@ -57,12 +57,12 @@ def _block_at(shown: ChartView, layout: GpuLayout, position: QPointF, tolerance:
     machine = shown.machine_at(row)
     if machine is None:
         return None
-    blocks = data.on(machine)
+    blocks = data.blocks_on(machine)
     if shown.level == "multiprocessor":
         blocks = blocks[data.lanes.lane[blocks] == row]
-    elif layout.box(0).height() >= LANE * data.lanes.at_once:
+    elif layout.box(0).height() >= LANE * data.lanes.concurrent_blocks:
         share = (position.y() - layout.box(row).top()) / layout.box(row).height()
-        blocks = blocks[data.lanes.lane[blocks] == int(share * data.lanes.at_once)]
+        blocks = blocks[data.lanes.lane[blocks] == int(share * data.lanes.concurrent_blocks)]
     spans = data.timeline.spans
     distance = np.maximum(np.maximum(spans.start[blocks] - time, time - spans.end[blocks]), 0)
     return int(blocks[distance.argmin()]) if len(blocks) and distance.min() <= tolerance else None
@@ -115,11 +115,11 @@ def describe_hit(shown: ChartView, hit: Hit) -> str:
         return (
             describe_row(shown, hit.row) if hit.part == "names" or shown.level == "gpu" else _nothing(shown)
         )
-    return describe_block(data, hit.item) if shown.is_of_blocks else describe_segment(data, hit.item)
+    return describe_block(data, hit.item) if shown.shows_blocks else describe_segment(data, hit.item)
 
 
 def _nothing(shown: ChartView) -> str:
-    return "" if shown.is_of_blocks or shown.has_details else NO_DETAILS
+    return "" if shown.shows_blocks or shown.has_details else NO_DETAILS
 
 
 CURVE = "Blocks that ran at once, of all that are shown, over time · measured"

@@ -28,7 +28,7 @@ class LegendEntry(NamedTuple):
 
 def legend_of(shown: Sequence[ChartView]) -> list[LegendEntry]:
     """List the legend entries of some charts."""
-    signs = {BLOCKS for chart in shown if chart.is_of_blocks}
+    signs = {BLOCKS for chart in shown if chart.shows_blocks}
     signs |= {DETAILS for chart in shown if chart.level == "gpu" and len(chart.data.detailed)}
     signs |= {kind for chart in shown if chart.shows_kinds for kind in chart.data.kinds}
     return [LegendEntry(sign, sign) for sign in (BLOCKS, DETAILS, *SEGMENT_KINDS) if sign in signs]
@@ -37,7 +37,7 @@ def legend_of(shown: Sequence[ChartView]) -> list[LegendEntry]:
 def legend_width(entries: Sequence[LegendEntry], theme: Theme) -> float:
     """Return the width of the entries."""
     metrics = QFontMetricsF(theme.font(TEXT))
-    return sum(metrics.horizontalAdvance(theme.say(e.text)) + theme.px(SIDE + 5 + GAP) for e in entries)
+    return sum(metrics.horizontalAdvance(theme.translate(e.text)) + theme.px(SIDE + 5 + GAP) for e in entries)
 
 
 def draw_legend(painter: QPainter, entries: Sequence[LegendEntry], box: QRectF, theme: Theme) -> None:
@@ -48,10 +48,10 @@ def draw_legend(painter: QPainter, entries: Sequence[LegendEntry], box: QRectF, 
         sample = QRectF(x, box.center().y() - side / 2, side, side)
         _draw_sign(painter, sign, sample, theme)
         x += side + theme.px(5)
-        text_width = metrics.horizontalAdvance(theme.say(text)) + 2
+        text_width = metrics.horizontalAdvance(theme.translate(text)) + 2
         painter.setFont(theme.font(TEXT))
         painter.setPen(theme.colour("text"))
-        painter.drawText(QRectF(x, box.top(), text_width, box.height()), LEFT | MIDDLE, theme.say(text))
+        painter.drawText(QRectF(x, box.top(), text_width, box.height()), LEFT | MIDDLE, theme.translate(text))
         x += text_width - 2 + theme.px(GAP)
 
 

@@ -50,7 +50,7 @@ def draw_chart(
     item: int | None,
 ) -> None:
     """Draw a chart; images have `ratio` pixels per logical pixel. row, item: the selection, if any."""
-    if shown.is_of_blocks:
+    if shown.shows_blocks:
         _draw_blocks(painter, shown, layout, theme, ratio)
     elif shown.has_details:
         _draw_segments(painter, shown, layout, theme, ratio)
@@ -73,13 +73,13 @@ def _draw_blocks(painter: QPainter, shown: ChartView, layout: GpuLayout, theme: 
     pixels, at_once = bars(
         data, machine, layout.span, _device_size(layout.rows, ratio), layout.count, theme, ratio
     )
-    lanes = layout.count * (1 if machine is not None else max(1, data.lanes.at_once))
+    lanes = layout.count * (1 if machine is not None else max(1, data.lanes.concurrent_blocks))
     add_warps(pixels, data, machine, layout.span, lanes, theme, ratio)
     painter.drawImage(layout.rows, image(pixels))
     _draw_curve(painter, shown, at_once, layout, theme)
     if machine is None:
         _draw_marks(painter, shown, layout, theme)
-        if data.left_out:
+        if data.unlisted_count:
             _draw_rest(painter, shown, layout, theme)
     with clipped(painter, layout.rows):
         _draw_numbers(painter, shown, layout, theme)
@@ -87,7 +87,7 @@ def _draw_blocks(painter: QPainter, shown: ChartView, layout: GpuLayout, theme: 
 
 def most_at_once(shown: ChartView) -> int:
     """Return the top of the curve: the largest number of concurrent blocks that was measured, times multiprocessors."""
-    return max(1, shown.data.lanes.at_once * (shown.data.machines if shown.level == "gpu" else 1))
+    return max(1, shown.data.lanes.concurrent_blocks * (shown.data.machines if shown.level == "gpu" else 1))
 
 
 def _draw_curve(
@@ -124,7 +124,7 @@ def _draw_marks(painter: QPainter, shown: ChartView, layout: GpuLayout, theme: T
 
 def _draw_rest(painter: QPainter, shown: ChartView, layout: GpuLayout, theme: Theme) -> None:
     """Describe the multiprocessors that are left out: in the last row, or next to the curve if rows are too low."""
-    box, text = layout.box(layout.count - 1), theme.say(rest_text(shown.data))
+    box, text = layout.box(layout.count - 1), theme.translate(rest_text(shown.data))
     if box.height() >= theme.px(LEAST_REST):
         box.setHeight(min(box.height(), theme.px(REST)))
         font = theme.font(12 if box.height() >= theme.px(ROOMY) else 9.5)
@@ -137,7 +137,7 @@ def _draw_rest(painter: QPainter, shown: ChartView, layout: GpuLayout, theme: Th
 def _visible_blocks(shown: ChartView, layout: GpuLayout) -> Ints:
     """List the visible blocks, the longest first."""
     data, spans = shown.data, shown.data.timeline.spans
-    blocks = data.order if shown.level == "gpu" else data.on(shown.machine)
+    blocks = data.order if shown.level == "gpu" else data.blocks_on(shown.machine)
     visible = blocks[(spans.end[blocks] > layout.span[0]) & (spans.start[blocks] < layout.span[1])]
     return np.asarray(visible[np.argsort(spans.start[visible] - spans.end[visible], kind="stable")])
 
@@ -145,7 +145,9 @@ def _visible_blocks(shown: ChartView, layout: GpuLayout) -> Ints:
 def _draw_numbers(painter: QPainter, shown: ChartView, layout: GpuLayout, theme: Theme) -> None:
     """Write the names of blocks into bars with enough room, unless they show warps."""
     data, machine = shown.data, None if shown.level == "gpu" else shown.machine
-    lane_height = layout.box(0).height() / (1 if machine is not None else max(1, data.lanes.at_once))
+    lane_height = layout.box(0).height() / (
+        1 if machine is not None else max(1, data.lanes.concurrent_blocks)
+    )
     if lane_height < theme.px(BAR):
         return
     font, metrics = theme.font(10), QFontMetricsF(theme.font(10))
@@ -165,7 +167,7 @@ def _draw_numbers(painter: QPainter, shown: ChartView, layout: GpuLayout, theme:
 def _draw_block_without_warps(painter: QPainter, layout: GpuLayout, shown: ChartView, theme: Theme) -> None:
     """Draw a block without recorded warps, with a note."""
     box = QRectF(
-        QPointF(layout.x(0), layout.rows.top()), QPointF(layout.x(shown.whole), layout.rows.bottom())
+        QPointF(layout.x(0), layout.rows.top()), QPointF(layout.x(shown.duration), layout.rows.bottom())
     ).intersected(layout.rows)
     painter.fillRect(box, mixed(theme.colour("panel"), theme.palette.muted, 0.55))
     draw_text(
@@ -330,7 +332,7 @@ def _draw_row_mark(painter: QPainter, box: QRectF, layout: GpuLayout, theme: The
 def box_of_item(shown: ChartView, layout: GpuLayout, item: int) -> QRectF:
     """Return the rectangle of a block or a segment, not clipped; empty if it is in no row."""
     data = shown.data
-    if shown.is_of_blocks:
+    if shown.shows_blocks:
         start, end = data.span(item)
         if shown.level == "multiprocessor":
             row = int(data.lanes.lane[item])
@@ -348,7 +350,10 @@ def box_of_item(shown: ChartView, layout: GpuLayout, item: int) -> QRectF:
 
 def _lane_box(shown: ChartView, layout: GpuLayout, block: int) -> QRectF:
     """Return the row of a block's multiprocessor, or the part of its lane if lanes are drawn apart."""
-    box, at_once = layout.box(int(shown.data.row_of[shown.data.machine(block)])), shown.data.lanes.at_once
+    box, at_once = (
+        layout.box(int(shown.data.row_of[shown.data.machine(block)])),
+        shown.data.lanes.concurrent_blocks,
+    )
     if box.height() < LANE * at_once:
         return box
     lane_height = box.height() / at_once

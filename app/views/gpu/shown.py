@@ -20,7 +20,7 @@ class ChartView(Struct, frozen=True):
     warp: int  # number in the block
 
     @property
-    def is_of_blocks(self) -> bool:
+    def shows_blocks(self) -> bool:
         """The rows hold blocks; otherwise they hold the segments of warps."""
         return self.level in ("gpu", "multiprocessor")
 
@@ -33,14 +33,14 @@ class ChartView(Struct, frozen=True):
     @property
     def origin(self) -> float:
         """The zero of the axis, in nanoseconds of the launch: the launch's own start, or the block's."""
-        return 0.0 if self.is_of_blocks else self.data.span(self.block)[0]
+        return 0.0 if self.shows_blocks else self.data.span(self.block)[0]
 
     @property
-    def whole(self) -> float:
+    def duration(self) -> float:
         """The length of the launch or the block, in nanoseconds."""
         return (
             max(1.0, float(self.data.timeline.nanoseconds))
-            if self.is_of_blocks
+            if self.shows_blocks
             else self.data.length(self.block)
         )
 
@@ -48,9 +48,9 @@ class ChartView(Struct, frozen=True):
     def rows(self) -> int:
         """The number of rows."""
         if self.level == "gpu":
-            return len(self.data.listed) + bool(self.data.left_out)
+            return len(self.data.listed) + bool(self.data.unlisted_count)
         if self.level == "multiprocessor":
-            return max(1, self.data.lanes.at_once)
+            return max(1, self.data.lanes.concurrent_blocks)
         if not self.has_details:
             return 1
         return self.data.warps(self.block) if self.level == "block" else len(kind_rows(self.data))
@@ -71,7 +71,7 @@ class ChartView(Struct, frozen=True):
         if self.level == "gpu":
             machine = self.machine_at(row)
             return "" if machine is None else str(machine)
-        if self.is_of_blocks or not self.has_details:
+        if self.shows_blocks or not self.has_details:
             return ""
         return f"warp {row}" if self.level == "block" else SEGMENT_KINDS[kind_rows(self.data)[row]]
 

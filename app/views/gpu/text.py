@@ -31,7 +31,7 @@ def describe_block(data: GpuData, block: int) -> str:
     text = (
         f"{block_name(data, block)} on multiprocessor {data.machine(block)}: {start / 1000:,.2f} to {end / 1000:,.2f} "
         f"µs, {micros_text(end - start)}; {ordinal(wave + 1)} block in its slot ({lane + 1} of "
-        f"{data.lanes.at_once}) · {MEASURED}"
+        f"{data.lanes.concurrent_blocks}) · {MEASURED}"
     )
     kinds = kinds_of(data, block)
     return f"{text}. Its warps: {kinds_text(kinds)}" if kinds else text
@@ -39,7 +39,7 @@ def describe_block(data: GpuData, block: int) -> str:
 
 def describe_machine(data: GpuData, machine: int) -> str:
     """Describe the blocks of a multiprocessor."""
-    blocks = data.on(machine)
+    blocks = data.blocks_on(machine)
     if not len(blocks):
         return f"multiprocessor {machine}: no block ran on it · {MEASURED}"
     spans = data.timeline.spans
@@ -53,7 +53,7 @@ def describe_machine(data: GpuData, machine: int) -> str:
 
 def rest_text(data: GpuData) -> str:
     """Describe the multiprocessors without a row: 116 other multiprocessors ran no block."""
-    return f"{plural(data.left_out, 'other multiprocessor')} ran no block"
+    return f"{plural(data.unlisted_count, 'other multiprocessor')} ran no block"
 
 
 def describe_segment(data: GpuData, segment: int) -> str:

@@ -44,7 +44,7 @@ class GpuView(QWidget):
     range_asked = Signal(object)
     entered = Signal(str, int)
     left = Signal()
-    told = Signal(str)
+    selection_described = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -76,7 +76,7 @@ class GpuView(QWidget):
             self.updateGeometry()
         self.span, self._full_range = span, limits
         self.update()
-        self.told.emit(self.chosen_text())
+        self.selection_described.emit(self.chosen_text())
 
     def _first_row(self) -> int | None:
         if self.shown is None:
@@ -101,7 +101,7 @@ class GpuView(QWidget):
         return QSize(self.theme.px(300), self.theme.px(90))
 
     @property
-    def places(self) -> GpuLayout:
+    def chart_layout(self) -> GpuLayout:
         """The current layout."""
         assert self.shown
         size, ratio = QSizeF(self.size()), self.devicePixelRatioF()
@@ -112,7 +112,7 @@ class GpuView(QWidget):
         if self.shown is None:
             return ""
         if self.item is not None:
-            return (describe_block if self.shown.is_of_blocks else describe_segment)(
+            return (describe_block if self.shown.shows_blocks else describe_segment)(
                 self.shown.data, self.item
             )
         return describe_row(self.shown, self.row) if self.row is not None else ""
@@ -121,7 +121,7 @@ class GpuView(QWidget):
         """Select a row, and a block or a segment in it."""
         self.row, self.item = row, item
         self.setAccessibleDescription(self.chosen_text())
-        self.told.emit(self.chosen_text())
+        self.selection_described.emit(self.chosen_text())
         self.update()
 
     # Painting.
@@ -152,7 +152,7 @@ class GpuView(QWidget):
         painter.fillRect(self.rect(), self.theme.colour("panel"))
         if self.shown is not None:
             row = self.row if self.hasFocus() or self.item is not None else None
-            draw_chart(painter, self.shown, self.places, self.theme, ratio, row, self.item)
+            draw_chart(painter, self.shown, self.chart_layout, self.theme, ratio, row, self.item)
 
     @guard_handler
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -186,7 +186,7 @@ class GpuView(QWidget):
         origin, span = self._drag
         self._moved |= (event.position() - origin).manhattanLength() >= CLICK
         if self._moved:
-            self._ask(_moved(span, (origin.x() - event.position().x()) / self.places.rows.width()))
+            self._ask(_moved(span, (origin.x() - event.position().x()) / self.chart_layout.rows.width()))
 
     @guard_handler
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -207,7 +207,7 @@ class GpuView(QWidget):
     def hit(self, position: QPointF) -> Hit:
         """Run the hit test at a position."""
         assert self.shown
-        return hit_at(self.shown, self.places, position)
+        return hit_at(self.shown, self.chart_layout, position)
 
     def _click(self, hit: Hit) -> None:
         if self._enters(hit):
@@ -221,7 +221,7 @@ class GpuView(QWidget):
         if shown is None or shown.machine_at(hit.row) is None:
             return False
         if hit.part == "rows":
-            return shown.is_of_blocks and (hit.item is not None or shown.level == "gpu")
+            return shown.shows_blocks and (hit.item is not None or shown.level == "gpu")
         return hit.part == "names" and shown.level in ("gpu", "block")
 
     def _enter(self, row: int | None, item: int | None) -> None:
@@ -245,7 +245,7 @@ class GpuView(QWidget):
         chosen = data.chosen_block(machine)
         if data.machine(chosen) == machine:
             return chosen
-        blocks = data.on(machine)
+        blocks = data.blocks_on(machine)
         blocks = blocks[data.lanes.lane[blocks] == lane]
         return int(blocks[0]) if len(blocks) else None
 
@@ -262,7 +262,7 @@ class GpuView(QWidget):
         if event.modifiers() & Qt.KeyboardModifier.ShiftModifier or abs(sideways) > abs(turn):
             self._ask(_moved(self.span, -(turn + sideways) / 120 * STEP))
         else:
-            self.zoom(CLOSER ** (turn / 120), self.places.time(event.position().x()))
+            self.zoom(CLOSER ** (turn / 120), self.chart_layout.time(event.position().x()))
         event.accept()
 
     def zoom(self, factor: float, around: float | None = None) -> None:
@@ -291,7 +291,7 @@ class GpuView(QWidget):
             return True
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self.shown is not None:
             text = describe_hit(self.shown, self.hit(QPointF(event.pos())))
-            QToolTip.showText(event.globalPos(), plain_tip(self.theme.say(text)), self)
+            QToolTip.showText(event.globalPos(), plain_tip(self.theme.translate(text)), self)
             return True
         return super().event(event)
 
@@ -341,7 +341,7 @@ class GpuView(QWidget):
         if self.shown.level == "gpu" or self.row is None:
             return []
         if self.shown.level == "multiprocessor":
-            blocks = self.shown.data.on(self.shown.machine)
+            blocks = self.shown.data.blocks_on(self.shown.machine)
             return [int(b) for b in blocks[self.shown.data.lanes.lane[blocks] == self.row]]
         return (
             [int(segment) for segment in segments_in(self.shown, self.row)] if self.shown.has_details else []
@@ -351,7 +351,7 @@ class GpuView(QWidget):
         """Pan so that the chosen block or segment is visible."""
         assert self.shown and self.item is not None
         data, (first, last) = self.shown.data, self.span
-        if self.shown.is_of_blocks:
+        if self.shown.shows_blocks:
             begin, end = data.span(self.item)
         else:
             columns, index = data.timeline.segments, slice(self.item, self.item + 1)
@@ -364,7 +364,7 @@ class GpuView(QWidget):
     def _go_to_details(self) -> None:
         """Ask for the next block with recorded warps."""
         assert self.shown
-        block = self.shown.data.next_detailed(self.shown.block if not self.shown.is_of_blocks else -1)
+        block = self.shown.data.next_detailed(self.shown.block if not self.shown.shows_blocks else -1)
         if block is not None:
             self.entered.emit("block", block)
 

@@ -55,7 +55,7 @@ class HistogramViewData(Struct, frozen=True, eq=False, dict=True):
     counting: HistogramLaunch
 
     @cached_property
-    def warmest(self) -> int:
+    def largest_contention(self) -> int:
         """The most lanes of one request that ever add to the same bin."""
         parts = [self.counting.result, self.counting.private]
         return max(int(part.contending.max(initial=1)) for part in parts if part is not None)
@@ -74,7 +74,7 @@ class HistogramViewData(Struct, frozen=True, eq=False, dict=True):
             if is_shared
             else "global memory"
         )
-        adding = self._collect_additions(additions, additions.at(moment), selection)
+        adding = self._collect_additions(additions, additions.during(moment), selection)
         if is_shared:
             adding = select_additions(adding, adding.block == selection.block)
         values = self._read_counts(additions, moment, selection)
@@ -109,7 +109,7 @@ class HistogramViewData(Struct, frozen=True, eq=False, dict=True):
             bin_index, thread % WARP, block, thread, own, chosen, additions.contending[part]
         )
 
-    def coming(self, moment: int, selection: Selection) -> CurrentAdditions:
+    def incoming_additions(self, moment: int, selection: Selection) -> CurrentAdditions:
         """Find the additions whose samples are loaded at this moment."""
         additions, (sample, index) = self.counting.of_samples, self._loads_and_additions
         rows = self.session.memory.accesses_at(moment)
@@ -136,7 +136,7 @@ class HistogramViewData(Struct, frozen=True, eq=False, dict=True):
             own = select_additions(bars.adding, bars.adding.own)
             if len(own.bin):
                 return self._adding_text(bars, own)
-        coming = self.coming(moment, selection)
+        coming = self.incoming_additions(moment, selection)
         own = select_additions(coming, coming.own)
         if len(own.bin):
             return f"loads {plural(len(own.bin), 'sample')}, on their way to {self._bins_text(own)}"

@@ -67,7 +67,7 @@ class CounterPicture:
         label_box = row.adjusted(value_width, 0, 0, 0)
         write_bold(painter, label_box, f"{data.name}, expected {count_text(data.expected)}", theme)
         mark = mark_of(data.session.trace)
-        progress, progress_box = f"{data.made_text(moment)} ({mark})", label_box.adjusted(0, line, 0, 0)
+        progress, progress_box = f"{data.additions_text(moment)} ({mark})", label_box.adjusted(0, line, 0, 0)
         draw_text(painter, progress_box, progress, theme.font(12), theme.colour("muted"), MIDDLE)
         bar = QRectF(box.left(), row.bottom() + theme.px(4), box.width(), theme.px(12))
         self._draw_bar(painter, bar, moment, theme)

@@ -136,7 +136,7 @@ def _ticks(axes: BarAxes, edges: tuple[float, float] | None, theme: Theme) -> li
 def draw_title(painter: QPainter, axes: BarAxes, bars: BinArray, theme: Theme) -> None:
     """Write the array's name and the sum of its counts."""
     title, counts = rect(axes.plot.title), bars.values[bars.values >= 0]
-    array = theme.say(bars.title)
+    array = theme.translate(bars.title)
     total = f"adds up to {count_text(int(counts.sum()))}" if len(counts) else "not written yet"
     total_width, bold = text_width(total, theme.font(12)), theme.font(12, bold=True)
     right = QRectF(title.right() - total_width - 2, title.top(), total_width + 2, title.height())

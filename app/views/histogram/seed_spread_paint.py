@@ -28,21 +28,21 @@ def text_line(theme: Theme) -> float:
 def wrapped_height(text: str, width: float, theme: Theme) -> float:
     """Compute the height of a wrapped text."""
     room = QRectF(0, 0, max(width, 1), 10_000)
-    return QFontMetricsF(theme.font(12)).boundingRect(room, int(WRAP), theme.say(text)).height()
+    return QFontMetricsF(theme.font(12)).boundingRect(room, int(WRAP), theme.translate(text)).height()
 
 
 def write_wrapped(painter: QPainter, box: QRectF, text: str, theme: Theme, colour: str) -> float:
     """Write a wrapped text and return its lower edge."""
     height = wrapped_height(text, box.width(), theme)
     room = QRectF(box.left(), box.top(), box.width(), height + 1)
-    draw_text(painter, room, theme.say(text), theme.font(12), theme.colour(colour), WRAP)
+    draw_text(painter, room, theme.translate(text), theme.font(12), theme.colour(colour), WRAP)
     return room.bottom()
 
 
 def write_bold(painter: QPainter, box: QRectF, text: str, theme: Theme, colour: str = "text") -> None:
     """Write a bold line at the top of a box."""
     row = QRectF(box.left(), box.top(), box.width(), text_line(theme))
-    draw_text(painter, row, theme.say(text), theme.font(12, bold=True), theme.colour(colour), MIDDLE)
+    draw_text(painter, row, theme.translate(text), theme.font(12, bold=True), theme.colour(colour), MIDDLE)
 
 
 def spread_height(spread: Spread, width: float, theme: Theme, *, with_reason: bool) -> float:

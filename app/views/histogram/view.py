@@ -68,7 +68,7 @@ class HistogramView(View):
     def load(self, session: Session | None) -> None:
         """Take a session with a histogram or a counter."""
         super().load(session)
-        counting = session.counting if session else None
+        counting = session.histogram_launch if session else None
         self._data = (
             HistogramViewData(session, counting) if session and counting and counting.bins > 1 else None
         )
@@ -111,7 +111,7 @@ class HistogramView(View):
             words = [*self._description_words(self._data), verdict]
         elif self._counter:
             words = self._counter.data.words(int(self.moment), self._spread)
-        self.setAccessibleDescription(self.say(". ".join(word for word in words if word)))
+        self.setAccessibleDescription(self.reword(". ".join(word for word in words if word)))
 
     def _description_words(self, data: HistogramViewData) -> list[str]:
         moment = int(self.moment)
@@ -124,7 +124,7 @@ class HistogramView(View):
         if self._data and self.session:
             self._paint_highlighted(painter, self._data)
         elif self._counter:
-            is_highlighted = self.lit is None or self.is_part_of(self.lit)
+            is_highlighted = self.highlight is None or self.shows_highlight(self.highlight)
             theme = self.theme if is_highlighted else dim_theme(self.theme, self.keep)
             self._counter.paint(painter, QRectF(self.rect()), int(self.moment), self._spread, theme)
         else:
@@ -133,9 +133,9 @@ class HistogramView(View):
             )
         painter.end()
 
-    def is_part_of(self, highlight: Highlight) -> bool:
+    def shows_highlight(self, highlight: Highlight) -> bool:
         """Check whether its arrays, their bins or the adding threads are highlighted."""
-        counting = self.session.counting if self.session else None
+        counting = self.session.histogram_launch if self.session else None
         if counting is None:
             return False
         arrays = {part.buffer for part in (counting.private, counting.result) if part is not None}
@@ -146,12 +146,12 @@ class HistogramView(View):
 
     def _paint_highlighted(self, painter: QPainter, data: HistogramViewData) -> None:
         """Draw the histogram, with all parts dimmed that are not highlighted."""
-        if self.lit is None:
+        if self.highlight is None:
             self._paint_bins(painter, data, self.theme)
             return
         self._paint_bins(painter, data, dim_theme(self.theme, self.keep))
         layout, bars = self.places(), self.bars()
-        for box in highlight_boxes(data, self.lit, self.selection, layout, bars):
+        for box in highlight_boxes(data, self.highlight, self.selection, layout, bars):
             with clipped(painter, box):
                 painter.fillRect(box, self.theme.colour("panel"))
                 self._paint_bins(painter, data, self.theme)
@@ -170,7 +170,12 @@ class HistogramView(View):
             is_last = i == len(all_axes) - 1
             paint.draw_axes(painter, axes, data.counting.edges, is_last, theme)
             paint.draw_bars(
-                painter, axes, bars, bars.before if i == active else bars.values, data.warmest, theme
+                painter,
+                axes,
+                bars,
+                bars.before if i == active else bars.values,
+                data.largest_contention,
+                theme,
             )
             if is_last and data.counting.expected is not None:
                 paint.draw_outline(painter, axes, data.counting.expected, theme)
@@ -194,10 +199,14 @@ class HistogramView(View):
     ) -> None:
         """Draw the lanes of the selected warp, and every addition on its way to its bin."""
         chosen = self.selection.thread % WARP
-        adding = data.coming(int(self.moment), self.selection) if active is None else all_bars[active].adding
+        adding = (
+            data.incoming_additions(int(self.moment), self.selection)
+            if active is None
+            else all_bars[active].adding
+        )
         kind = look if active is not None else "global load"
         if layout.lanes.height:
-            paint.draw_lanes(painter, layout, adding, kind, data.warmest, chosen, theme)
+            paint.draw_lanes(painter, layout, adding, kind, data.largest_contention, chosen, theme)
         axes = all_axes[active or 0]
         towers = paint.towers_of(axes, all_bars[active or 0]._replace(adding=adding), theme)
         start = self._start_points(layout, axes, adding, towers)
@@ -227,8 +236,8 @@ class HistogramView(View):
     ) -> None:
         box = rect(layout.caption)
         trace, thread = data.session.trace, self.selection.thread
-        name = self.say(f"Warp {thread // WARP} of {block_text(trace, self.selection.block)} now")
-        text = self.say(data.caption(int(self.moment), self.selection))
+        name = self.reword(f"Warp {thread // WARP} of {block_text(trace, self.selection.block)} now")
+        text = self.reword(data.caption(int(self.moment), self.selection))
         verdict, is_good = data.verdict(int(self.moment))
         bold, half = theme.font(14, bold=True), box.height() / 2
         above = QRectF(box.left(), box.top(), box.width(), half)
@@ -251,18 +260,18 @@ class HistogramView(View):
         texts = (data.progress(int(self.moment)), data.contention(int(self.moment)))
         for i, text in enumerate(texts):
             row = QRectF(box.left(), box.top() + i * line, box.width(), line)
-            draw_text(painter, row, self.say(text), theme.font(12), theme.colour("text"), MIDDLE)
+            draw_text(painter, row, self.reword(text), theme.font(12), theme.colour("text"), MIDDLE)
         row = QRectF(box.left(), box.top() + 2 * line, box.width(), line)
         mark = mark_of(data.session.trace)
         has_expected = data.counting.expected is not None
-        paint.draw_legend(painter, row, data.warmest, look, has_expected, mark, theme)
+        paint.draw_legend(painter, row, data.largest_contention, look, has_expected, mark, theme)
 
     def hover_text(self, position: QPointF) -> str:
         """Describe the bin at a position; "" if there is none."""
         chart_and_bin = self.bin_at(position)
         if self._data is None or chart_and_bin is None:
             return ""
-        return self.say(self._data.bin_text(*chart_and_bin, int(self.moment), self.selection))
+        return self.reword(self._data.bin_text(*chart_and_bin, int(self.moment), self.selection))
 
     def bin_at(self, position: QPointF) -> tuple[int, int] | None:
         """Find the number of the chart and the bin in it at a position; None if there is none."""

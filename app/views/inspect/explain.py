@@ -144,10 +144,10 @@ class ExplainView(View):
         lesson = session.scenario.lesson if session.scenario else f"Kernel {session.trace.kernel}."
 
         # Texts of a scenario with its own terminology use that already.
-        in_own_words = str if session.scenario and session.scenario.words else self.say
+        in_own_words = str if session.scenario and session.scenario.words else self.reword
 
         def in_words(words: str) -> str:
-            return markup(self.say(words))
+            return markup(self.reword(words))
 
         parts = [
             f"<p style='color:{colours.muted}'>{markup(in_own_words(lesson))}</p>",

@@ -182,7 +182,7 @@ class FindingsView(View):
         kind, text = self.kind.currentData(), self.text.text().casefold()
         wanted = self.severities[finding.severity].isChecked() and (not kind or finding.kind == kind)
         line, code = source_of(self.session, finding)
-        return wanted and text in f"{finding.kind} {self.say(finding.message)} {line} {code}".casefold()
+        return wanted and text in f"{finding.kind} {self.reword(finding.message)} {line} {code}".casefold()
 
     def _go(self, item: QListWidgetItem) -> None:
         """Go to the moment, thread and line of a finding."""

@@ -72,7 +72,7 @@ class FindingsList(QListWidget):
         for finding in self._listed:
             assert session
             line, text = source_of(session, finding)
-            message = self.delegate.theme.say(finding.message)
+            message = self.delegate.theme.translate(finding.message)
             item = QListWidgetItem(message)
             item.setData(SOURCE, (line, text))
             item.setData(SEVERITY, finding.severity)

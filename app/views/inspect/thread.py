@@ -107,7 +107,7 @@ class ThreadView(View):
         self.pick_thread.set_dim(session.trace.block_dim if session else (1, 1, 1))
         self._show()
 
-    def is_part_of(self, highlight: Highlight) -> bool:
+    def shows_highlight(self, highlight: Highlight) -> bool:
         """Return True if the shown thread is highlighted."""
         return highlight.has_warp_of(self.selection)
 
@@ -145,7 +145,7 @@ class ThreadView(View):
 
     def _show(self) -> None:
         for name, label in self.names.items():
-            label.setText(self.say(name))
+            label.setText(self.reword(name))
         self._name_parts()
         if not self.session:
             for label in self.values.values():
@@ -160,17 +160,17 @@ class ThreadView(View):
             self.pick_thread.show_number(self.selection.thread)
         self._show_outside()
         for row, text in rows_of(self.session, self._activity, self.moment).items():
-            self.values[row].setText(with_hard_spaces(self.say(text)))
+            self.values[row].setText(with_hard_spaces(self.reword(text)))
         look = access_look(self.session, self._activity, self.moment)
         self.swatch.setPixmap(self._swatch(look) if look else QPixmap())
         self._show_list(self._activity)
 
     def _name_parts(self) -> None:
         """Set the accessible names and tooltips of the parts."""
-        self.setAccessibleName(self.say("Thread inspector"))
-        self.list.setAccessibleName(self.say("Accesses of the thread around this moment"))
-        self.pick_block.name(self.say("block"))
-        self.pick_thread.name(self.say("thread"))
+        self.setAccessibleName(self.reword("Thread inspector"))
+        self.list.setAccessibleName(self.reword("Accesses of the thread around this moment"))
+        self.pick_block.name(self.reword("block"))
+        self.pick_thread.name(self.reword("thread"))
 
     def _show_outside(self) -> None:
         """Show the out-of-bounds accesses of the thread."""
@@ -178,7 +178,7 @@ class ThreadView(View):
         trace, chosen = self.session.trace, self.selection
         own_accesses = (trace.outside.block == chosen.block) & (trace.outside.thread == chosen.thread)
         text = outside_text(trace, own_accesses)
-        self.outside.setText(self.say(text))
+        self.outside.setText(self.reword(text))
         self.outside.setVisible(bool(text))
 
     def _show_list(self, activity: ThreadActivity) -> None:
@@ -201,7 +201,7 @@ class ThreadView(View):
         item.setText(f"{padded(f'{moment:,}', widest)}  {access_text(self.session, row)}")
         item.setIcon(QIcon(self._swatch(kind)))
         item.setData(MOMENT, moment)
-        item.setToolTip(plain_tip(f"{self.say(kind)}: click to go to moment {moment:,}"))
+        item.setToolTip(plain_tip(f"{self.reword(kind)}: click to go to moment {moment:,}"))
         panel = self.theme.colour("panel")
         item.setBackground(mixed(panel, self.theme.colour(kind).name(), 0.2) if now else panel)
         item.setForeground(self.theme.colour("muted" if moment > self.moment else "text"))

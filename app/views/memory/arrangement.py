@@ -61,7 +61,9 @@ class ViewState(NamedTuple):
     width: int  # pixels
     height: int  # pixels
     legend: int  # rows of text that the legend may take
-    beside: PairedSpace | None  # common space of this picture and the other pane's, None for a single picture
+    paired_space: (
+        PairedSpace | None
+    )  # common space of this picture and the other pane's, None for a single picture
     colour_by: str  # one of COLOUR_BY
     tops: Tops  # the largest counts of shared scales
     zoom: Zoom  # magnification
@@ -69,7 +71,7 @@ class ViewState(NamedTuple):
     selection: Selection  # block and thread
     large: bool = False  # whether cells are as large as possible, for a lecture
     only: tuple[str, ...] = ()  # names of the visible buffers, () for all
-    lit: Highlight | None = None  # the highlighted things; None dims nothing
+    highlight: Highlight | None = None  # the highlighted things; None dims nothing
     keep: float = 1.0  # the opacity of other shapes
 
     @property
@@ -83,7 +85,7 @@ class MemoryArrangement:
 
     def __init__(self, session: Session, theme: Theme) -> None:
         self.data = MemoryViewData(session)
-        self.theme = theme.speaking(session.scenario)
+        self.theme = theme.with_words_of(session.scenario)
         self._memo: dict[str, tuple[Hashable, Any]] = {}
 
     def element_at(self, state: ViewState, position: QPointF) -> tuple[int, int] | None:
@@ -157,7 +159,7 @@ class MemoryArrangement:
 
     def _highlighted(self, state: ViewState) -> HighlightedBuffers:
         """Find the highlighted cells of each buffer; None if nothing is dimmed."""
-        highlight = state.lit
+        highlight = state.highlight
         if highlight is None:
             return None
         sheets = {n: place.sheet for n, place in self.layout(state).places.items()}
@@ -169,7 +171,7 @@ class MemoryArrangement:
 
     def _highlight_key(self, state: ViewState) -> Hashable:
         """Return a key of everything that the highlighted cells depend on."""
-        highlight = state.lit
+        highlight = state.highlight
         return (
             highlight,
             self.layout(state),
@@ -207,7 +209,7 @@ class MemoryArrangement:
             (place.cell, place.row, copy, state.large),
         )
 
-    def needs(self, only: tuple[str, ...] = (), large: bool = False) -> PairedSpace:
+    def paired_space(self, only: tuple[str, ...] = (), large: bool = False) -> PairedSpace:
         """Compute the space that the picture needs next to another; `only` and `large`: as in `ViewState`."""
         return self._memoised("needs", lambda: self._compute_needs(only, large), (only, large))
 
@@ -227,12 +229,12 @@ class MemoryArrangement:
         return roles if all(number in shown for number in roles.values()) else {}
 
     def _compute_layout(self, state: ViewState) -> MemoryLayout:
-        buffers, needs = self.data.session.trace.buffers, self.needs(state.only, state.large)
+        buffers, needs = self.data.session.trace.buffers, self.paired_space(state.only, state.large)
         shown = self.data.shown_buffers(state.only)
         roles = self._roles(shown)
-        is_paired = state.beside is not None and state.beside.shapes == needs.shapes
-        if state.beside and is_paired:
-            needs = state.beside
+        is_paired = state.paired_space is not None and state.paired_space.shapes == needs.shapes
+        if state.paired_space and is_paired:
+            needs = state.paired_space
         others = [buffers[n] for n in shown if n not in roles.values()]
         bold = self.theme.font(words.NAME, bold=True)
         widest_name = max((text_width(buffer_text(b), bold) for b in others), default=0.0)

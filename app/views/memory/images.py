@@ -59,7 +59,7 @@ class ImagePixels(Struct, frozen=True, eq=False, dict=True):
     _cached_pixels: list[tuple[Ints, Ints, Ints]] = field(default_factory=list)
 
     @classmethod
-    def of(cls, values: NDArray[Any], span: ValueRange, unread: int, is_result: bool) -> ImagePixels:
+    def from_values(cls, values: NDArray[Any], span: ValueRange, unread: int, is_result: bool) -> ImagePixels:
         """Create an image of these values, of shape (height, width, channels); is_result: it is only written."""
         flat = values.reshape(-1, values.shape[-1])
         undefined = is_poison(flat)

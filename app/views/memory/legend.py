@@ -46,13 +46,13 @@ def legend_items(
     for group in groups:
         names = ", ".join(buffer_text(buffers[n]) for n in group.buffers if n in touched)
         low, high = group.span.low, group.span.high
-        space = theme.say(f"{buffers[group.buffers[0]].space} memory").removesuffix(" memory")
+        space = theme.translate(f"{buffers[group.buffers[0]].space} memory").removesuffix(" memory")
         names = names if len(names) <= LONGEST_NAMES else space
         if names and group.measure == "reads":
             items.append(LegendItem(f"{names} read 0", "reads", f"{count_text(int(high))}×"))
         elif names and group.measure in HEATS:
             if high:
-                noun = theme.say(HEATS[group.measure])
+                noun = theme.translate(HEATS[group.measure])
                 items.append(LegendItem(f"{names} 0", group.measure, f"{count_text(int(high))} {noun}"))
         elif names and group.measure == "image":
             images.append(names)
@@ -62,7 +62,7 @@ def legend_items(
         items.append(LegendItem(f"{', '.join(images)}: own colours", TEXT))
     heats = {group.measure for group in groups} & HEATS.keys()
     if heats and not items:
-        items.append(LegendItem(f"no {theme.say(HEATS[heats.pop()])}", TEXT))
+        items.append(LegendItem(f"no {theme.translate(HEATS[heats.pop()])}", TEXT))
     hatch_items = [LegendItem("", "hatch", "no value")] if hatched else []
     return [*items, *hatch_items, LegendItem(mark, "")] if items else []
 

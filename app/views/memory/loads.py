@@ -26,7 +26,7 @@ class Arcs(NamedTuple):
     control: Floats
     end: Floats
 
-    def at(self, fraction: float) -> Floats:
+    def points_at(self, fraction: float) -> Floats:
         """Compute the points at this progress (0 to 1), with ease-in and ease-out."""
         t = fraction * fraction * (3 - 2 * fraction)
         return (1 - t) ** 2 * self.start + 2 * t * (1 - t) * self.control + t * t * self.end
@@ -136,7 +136,7 @@ class LoadPaths:
         if self._arcs is None:
             self._arcs = bend_arcs(loads.start, loads.end)
         if self._moving is None or self._moving[0] != fraction:
-            points = self._arcs.at(fraction)
+            points = self._arcs.points_at(fraction)
             self._moving = fraction, MovingLoads(loads.kind, points, loads.own, theme.px(10) / 10)
         return self._moving[1]
 

@@ -188,7 +188,7 @@ class MemoryPicture(MemoryArrangement):
         key = (state.now, ByIdentity(layout), self.clip(state))
 
         def find_ghosts() -> list[Ghost]:
-            accesses = outside_of(session).shown(math.floor(state.moment), state.selection.block)
+            accesses = outside_of(session).accesses_of_moment(math.floor(state.moment), state.selection.block)
             return ghosts_of(accesses, session.trace.buffers, layout.places, self.clip(state))
 
         ghosts = self._memoised("ghosts", find_ghosts, key)
@@ -254,7 +254,7 @@ class MemoryPicture(MemoryArrangement):
 
     def _caption_pieces(self, state: ViewState, layout: MemoryLayout) -> list[Piece]:
         """Collect the caption of the selected warp and the exchange of its lanes."""
-        is_highlighted = state.lit is None or state.lit.has_warp_of(state.selection)
+        is_highlighted = state.highlight is None or state.highlight.has_warp_of(state.selection)
         ink, lines, box = (
             self.theme if is_highlighted else dim_theme(self.theme, state.keep),
             self._caption(state),
@@ -349,7 +349,7 @@ class MemoryPicture(MemoryArrangement):
         inks = np.where(
             is_highlighted, self._inks(measure, 1.0)[dots.codes], self._inks(measure, state.keep)[dots.codes]
         )
-        values, is_defined = self.data.known_values(number, *state.now)
+        values, is_defined = self.data.defined_values(number, *state.now)
         layer = self.values.setdefault(number, ValueLayer())
         layer.draw(painter, place, dots.part, inks, value_text, values, is_defined, self.theme)
 
@@ -397,8 +397,8 @@ class MemoryPicture(MemoryArrangement):
         block, pieces = selection.block, []
         footprints = self.footprints(state, block)
         phase = phase_at(session.requests, session.trace, block, moment)
-        for number, complete in footprints.whole.items():
-            current = footprints.at(number, phase)
+        for number, complete in footprints.by_buffer.items():
+            current = footprints.in_phase(number, phase)
             if current is None or (complete.part, complete.outline is None) != (
                 current.part,
                 current.outline is None,
@@ -412,7 +412,7 @@ class MemoryPicture(MemoryArrangement):
         """Compute in advance the parts of the picture that depend on the block."""
         layout, selection = self.zoomed(state), Selection(block, state.selection.thread)
         self.footprints(state, block)
-        self.written_edges(state, selection, layout)
+        self.store_outlines(state, selection, layout)
         for group in self.data.groups(state.colour_by, selection, state.tops):
             for number in layout.places.keys() & group.buffers:
                 if self.data.copy(number, selection) != self.data.copy(number, state.selection):
@@ -439,7 +439,7 @@ class MemoryPicture(MemoryArrangement):
     def _store_pieces(self, state: ViewState, layout: MemoryLayout) -> list[Piece]:
         """Collect the frames around the elements that the selected thread writes."""
         pieces = []
-        for number, edge in self.written_edges(state, state.selection, layout).items():
+        for number, edge in self.store_outlines(state, state.selection, layout).items():
             strength = self._footprint_opacity(state, number)
 
             def draw(painter: QPainter, edge: QPainterPath = edge, strength: float = strength) -> None:
@@ -450,7 +450,7 @@ class MemoryPicture(MemoryArrangement):
             pieces.append(Piece(("written", number), ByIdentity(edge), covered_pixels(box), draw))
         return pieces
 
-    def written_edges(
+    def store_outlines(
         self, state: ViewState, selection: Selection, layout: MemoryLayout
     ) -> dict[int, QPainterPath]:
         """Compute the outline of the elements that a thread writes, by buffer; memoised by block."""
@@ -485,7 +485,7 @@ class MemoryPicture(MemoryArrangement):
         """Collect moving loads while time passes, or the selected warp's arcs while time stands."""
         fraction = state.moment - math.floor(state.moment)
         is_moving = fraction > 0 and not self.theme.reduced_motion
-        ways = self.ways(state)
+        ways = self.load_paths(state)
         pieces = []
         for i, (loads, strength) in enumerate(ways):
             drawn = loads.moving(fraction, self.theme) if is_moving else loads.still()
@@ -499,7 +499,7 @@ class MemoryPicture(MemoryArrangement):
             pieces.append(Piece(("loads", i), ByIdentity(drawn), covered_pixels(drawn.box), draw))
         return pieces
 
-    def ways(self, state: ViewState) -> list[tuple[LoadPaths, float]]:
+    def load_paths(self, state: ViewState) -> list[tuple[LoadPaths, float]]:
         """Compute the paths of a moment's loads, with their opacity."""
         layout = self.zoomed(state)
         key = (state.now, layout, ByIdentity(self._highlighted(state)))
@@ -564,7 +564,7 @@ class MemoryPicture(MemoryArrangement):
 
     def _reword(self, style: str, text: str) -> tuple[str, str]:
         """Return a line of the caption in the vocabulary of the user or the scenario."""
-        return style, self.theme.say(text)
+        return style, self.theme.translate(text)
 
     def _paint_legend(self, painter: QPainter, state: ViewState, corner: QPointF) -> None:
         if not is_vector(painter):

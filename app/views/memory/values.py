@@ -62,15 +62,15 @@ class CellValues(NamedTuple):
     """The values in the cells of a part of a sheet, each of shape (rows, columns)."""
 
     values: NDArray[Any]  # the value of each
-    known: Mask  # whether each has a value
+    has_values: Mask  # whether each has a value
     inks: Inks  # the text colour of each
 
     def differing(self, before: CellValues | None) -> Mask:
         """Mark the cells that look different than before."""
         if before is None:
-            return self.known
+            return self.has_values
         differs = (self.values != before.values) | (self.inks != before.inks)
-        changed: Mask = (self.known != before.known) | (self.known & differs)
+        changed: Mask = (self.has_values != before.has_values) | (self.has_values & differs)
         return changed
 
 
@@ -115,7 +115,7 @@ class ValueLayer:
         changed = now.differing(self._latest)
         self._update_texts(now, changed, part, value_text)
         if is_vector(painter):
-            self._write_values(painter, origin, now, now.known, part, place, value_text, theme)
+            self._write_values(painter, origin, now, now.has_values, part, place, value_text, theme)
             self._key = None
             return
         if changed.any():
@@ -127,7 +127,7 @@ class ValueLayer:
         """Update the texts of the changed cells."""
         for row, col in np.argwhere(changed).tolist():
             cell = row + part.row0, col + part.col0
-            if now.known[row, col]:
+            if now.has_values[row, col]:
                 self.texts[cell] = short_text(now.values[row, col], value_text.letters, value_text.digits)
             else:
                 self.texts.pop(cell, None)
@@ -147,7 +147,7 @@ class ValueLayer:
         for row, col in np.argwhere(changed).tolist():
             painter.fillRect(_cell_box(QPointF(), place, row, col), Qt.GlobalColor.transparent)
         painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_SourceOver)
-        self._write_values(painter, QPointF(), now, changed & now.known, part, place, value_text, theme)
+        self._write_values(painter, QPointF(), now, changed & now.has_values, part, place, value_text, theme)
         painter.end()
 
     def _write_values(

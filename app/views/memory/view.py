@@ -64,12 +64,12 @@ class MemoryView(View):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # it paints all its pixels
         self.setAccessibleName("Memory")
-        self.fit = QPushButton("Fit  0", self)
-        self.fit.setAccessibleName("Show everything")
-        self.fit.setToolTip("Show everything (0, or a double click)")
-        self.fit.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.fit.clicked.connect(lambda _checked: self._show_all())
-        self.fit.hide()
+        self.fit_button = QPushButton("Fit  0", self)
+        self.fit_button.setAccessibleName("Show everything")
+        self.fit_button.setToolTip("Show everything (0, or a double click)")
+        self.fit_button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.fit_button.clicked.connect(lambda _checked: self._show_all())
+        self.fit_button.hide()
         self._describe()
 
     def sizeHint(self) -> QSize:
@@ -142,9 +142,9 @@ class MemoryView(View):
             self.update()
 
     @property
-    def needs(self) -> PairedSpace | None:
+    def paired_space(self) -> PairedSpace | None:
         """The space that the picture needs next to another."""
-        return self._picture.needs(self._only, self._large) if self._picture else None
+        return self._picture.paired_space(self._only, self._large) if self._picture else None
 
     def cell_sizes(self) -> dict[str, float]:
         """Return the shorter side of a cell, in pixels, of each visible buffer by its name."""
@@ -162,7 +162,7 @@ class MemoryView(View):
             buffers[n].name: dict(layer.texts) for n, layer in self._picture.values.items() if n in places
         }
 
-    def stand_beside(self, needs: PairedSpace | None) -> None:
+    def reserve_paired_space(self, needs: PairedSpace | None) -> None:
         """Reserve the space that this picture and another need together; None for a single picture."""
         if needs != self._paired_space:
             self._paired_space = needs
@@ -181,7 +181,7 @@ class MemoryView(View):
         edge = 0.5 / scale
         self._zoom = Zoom(scale, min(max(zoom.x, edge), 1 - edge), min(max(zoom.y, edge), 1 - edge))
         self.setCursor(Qt.CursorShape.OpenHandCursor if scale > 1 else Qt.CursorShape.ArrowCursor)
-        self.fit.setVisible(scale > 1)
+        self.fit_button.setVisible(scale > 1)
         self._move_fit_button()
         self.update()
 
@@ -193,8 +193,8 @@ class MemoryView(View):
         self._move_fit_button()
 
     def _move_fit_button(self) -> None:
-        self.fit.adjustSize()
-        self.fit.move(self.width() - self.fit.width() - self.theme.px(8), self.theme.px(4))
+        self.fit_button.adjustSize()
+        self.fit_button.move(self.width() - self.fit_button.width() - self.theme.px(8), self.theme.px(4))
 
     def load(self, session: Session | None) -> None:
         """Take a session (None shows an empty view) and reset the zoom."""
@@ -252,7 +252,7 @@ class MemoryView(View):
             return ""
         text = descriptions.hover_text(self.session, *element, *self._state().now, self._colour_by)
         race = self._picture.race_at(self._state(), *element) if self._picture else ""
-        return self.say(f"{text}\nRace: {race}" if race else text)
+        return self.reword(f"{text}\nRace: {race}" if race else text)
 
     def position_of(self, buffer: int, element: int) -> QPointF:
         """Compute the centre of an element. Raises KeyError for a buffer that is not drawn."""
@@ -264,21 +264,21 @@ class MemoryView(View):
         room = self.width(), self.height(), self._legend, self._paired_space
         look = self._colour_by, self._tops, self._zoom
         state = ViewState(
-            *room, *look, self.moment, self.selection, self._large, self._only, self.lit, self.keep
+            *room, *look, self.moment, self.selection, self._large, self._only, self.highlight, self.keep
         )
         if not self._large or self._picture is None:
             return state
         return state._replace(legend=self._picture.lecture_legend(state))
 
-    def is_part_of(self, highlight: Highlight) -> bool:
+    def shows_highlight(self, highlight: Highlight) -> bool:
         """Check whether memory is highlighted."""
-        return highlight.in_memory
+        return highlight.has_memory
 
     def _describe(self, state: ViewState | None = None) -> None:
         """Describe the picture in a state, the current one by default, for screen readers."""
         picture = self._picture
         self.setAccessibleDescription(
-            self.say(picture.description(state or self._state())) if picture else NOTHING
+            self.reword(picture.description(state or self._state())) if picture else NOTHING
         )
 
     def paintEvent(self, event: QPaintEvent) -> None:

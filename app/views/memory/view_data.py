@@ -207,7 +207,7 @@ class MemoryViewData(Struct, frozen=True, eq=False, dict=True):
             self._initial_codes[buffer] = group, codes
         return self._initial_codes[buffer][1]
 
-    def known_values(self, buffer: int, moment: int, selection: Selection) -> tuple[NDArray[Any], Mask]:
+    def defined_values(self, buffer: int, moment: int, selection: Selection) -> tuple[NDArray[Any], Mask]:
         """Return the values of a buffer's elements, in C order, and whether each is defined."""
         memory, copy = self.session.memory, (selection.block, selection.thread)
         values = memory.values(buffer, moment, *copy).ravel()
@@ -223,7 +223,7 @@ class MemoryViewData(Struct, frozen=True, eq=False, dict=True):
         if key not in self._images:
             is_result = buffer in self.stored - self.loaded
             first = memory.values(buffer, 0, *copy)
-            self._images[key] = ImagePixels.of(first, group.span, unread, is_result)
+            self._images[key] = ImagePixels.from_values(first, group.span, unread, is_result)
         changed = memory.sparse_writes(buffer, moment, *copy)
         if changed is None:
             values, written = memory.values(buffer, moment, *copy), memory.written(buffer, moment, *copy)
@@ -372,7 +372,7 @@ class MemoryViewData(Struct, frozen=True, eq=False, dict=True):
     def exchange(self, moment: int, selection: Selection) -> ExchangeData | None:
         """Collect the exchange between lanes of the selected warp at a moment; None if there is none."""
         exchanges, (warp, lane) = self.session.requests.exchanges, divmod(selection.thread, WARP)
-        exchange = exchanges.of(selection.block, warp, moment) if len(exchanges) else -1
+        exchange = exchanges.find(selection.block, warp, moment) if len(exchanges) else -1
         return exchange_data(exchanges, exchange, lane, self.session.lanes) if exchange >= 0 else None
 
     def race_marks(
@@ -398,7 +398,7 @@ class MemoryViewData(Struct, frozen=True, eq=False, dict=True):
             rows = rows[
                 self.session.memory.element_numbers(element[0], self.session.trace.index[rows]) == element[1]
             ]
-        row = self.races.preferred(rows, selection)
+        row = self.races.choose_access(rows, selection)
         return "" if row is None else self.races.sentence(row)
 
     def _elements(self, buffer: int, rows: Ints) -> Ints:

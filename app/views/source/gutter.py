@@ -55,12 +55,15 @@ class Gutter(QWidget):
             row = QRectF(0, top, self.width(), height)
             if not region.intersects(row.toAlignedRect()):
                 continue
-            marked, is_bright = line == editor.line, not editor.lit or line in editor.lit
+            marked, is_bright = (
+                line == editor.line,
+                not editor.highlighted_lines or line in editor.highlighted_lines,
+            )
             ink = theme if is_bright else dim_theme(theme)
             self._draw_ground(painter, line, row, is_bright)
             first = min(height, spacing)  # a long line takes several rows
             if dirty.left() <= numbers:
-                painter.setPen(ink.colour("text" if marked or editor.lit else "muted"))
+                painter.setPen(ink.colour("text" if marked or editor.highlighted_lines else "muted"))
                 painter.drawText(QRectF(0, top, numbers, first), right, str(line))
             if editor.counts.get(line) and counts > numbers:
                 painter.setPen(ink.colour("text"))

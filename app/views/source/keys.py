@@ -132,8 +132,8 @@ def _write(writer: QTextCursor, block: QTextBlock, text: str) -> None:
     """Replace the text of a line; only what differs changes, so that cursors stay."""
     step = difference(block.position(), block.text(), text)
     if step is not None:
-        writer.setPosition(step.at)
-        writer.setPosition(step.at + utf16_length(step.removed), Mode.KeepAnchor)
+        writer.setPosition(step.start)
+        writer.setPosition(step.start + utf16_length(step.removed), Mode.KeepAnchor)
         writer.insertText(step.added)
 
 

@@ -20,7 +20,7 @@ class Page(Protocol):
     """The part of a page of source that tags need."""
 
     fates: dict[int, LineFate]
-    lit: frozenset[int]
+    highlighted_lines: frozenset[int]
     theme: Theme
 
     def document(self) -> QTextDocument: ...
@@ -91,7 +91,9 @@ def _in_sight(page: Page) -> list[tuple[int, TagPlace]]:
 
 
 def _draw_tag(painter: QPainter, page: Page, line: int, place: TagPlace) -> None:
-    theme = page.theme if not page.lit or line in page.lit else dim_theme(page.theme)
+    theme = (
+        page.theme if not page.highlighted_lines or line in page.highlighted_lines else dim_theme(page.theme)
+    )
     box = place.box.adjusted(0, 1, 0, -1)
     painter.setPen(QPen(theme.colour("border"), 1))
     painter.setBrush(theme.colour("badge"))

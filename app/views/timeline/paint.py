@@ -44,7 +44,7 @@ class TimelineViewData(Struct, frozen=True, eq=False):
     title: str  # of the launch; after a comma its difference from the other pane's launch
     cycles: Mapping[int, int] = field(default_factory=dict)  # measured cycles by phase of the block
     measured: str = ""  # the GPU and date of the measurement
-    by_moments: str = ""  # the reason why moments are not stretched as requested
+    stretch_problem: str = ""  # the reason why moments are not stretched as requested
 
 
 def height_without_rows(theme: Theme, slim: bool = False) -> int:
@@ -130,7 +130,7 @@ def draw_block(
     _draw_rows(painter, data, layout, theme, ratio)
     _draw_bands(painter, data, layout, theme, ratio)
     if layout.axis.height() > theme.px(SLIM[-1]):
-        draw_axis(painter, layout, data.measured if layout.clock is not None else data.by_moments, theme)
+        draw_axis(painter, layout, data.measured if layout.clock is not None else data.stretch_problem, theme)
 
 
 def _device_size(rect: QRectF, ratio: float) -> tuple[int, int]:
@@ -146,7 +146,7 @@ def _name_box(layout: TimelineLayout, top: float, theme: Theme) -> QRectF:
 def _draw_name(painter: QPainter, data: TimelineViewData, layout: TimelineLayout, theme: Theme) -> None:
     """Write the block's name at the left of the strip."""
     box = _name_box(layout, layout.strip.center().y() - theme.px(16) / 2, theme)
-    block, small = theme.say(block_text(data.session.trace, data.block.block)), theme.font(10.5)
+    block, small = theme.translate(block_text(data.session.trace, data.block.block)), theme.font(10.5)
     if QFontMetricsF(small).horizontalAdvance(block) > box.width():
         block = block.removeprefix("work-")
     _draw_text(painter, box, block, small, theme, "muted")
@@ -183,7 +183,7 @@ def _name_lines(
     warp_text = f"warp {warp} of {warps}" if warps > 1 else plural(warps, "warp")
     title, comma, rest = name.partition(", ")
     bold, small = QFontMetricsF(theme.font(13, bold=True)), QFontMetricsF(theme.font(10.5))
-    below = [(theme.say(warp_text), False)]
+    below = [(theme.translate(warp_text), False)]
     title_limit = max(1, limit - len(below) - bool(comma))
     titles = _wrap_words(title, bold, width, title_limit)
     details = _wrap_at_commas(rest, small, width, max(1, limit - len(below) - len(titles))) if comma else []
@@ -292,7 +292,7 @@ def _draw_rows(
         _draw_text(
             painter,
             layout.bands.adjusted(4, 0, 0, 0),
-            theme.say("The trace holds no accesses of this block."),
+            theme.translate("The trace holds no accesses of this block."),
             theme.font(10.5, bold=True),
             theme,
             "muted",

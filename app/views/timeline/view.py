@@ -69,7 +69,7 @@ class TimelineView(View):
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # it paints all its pixels
         self.setAccessibleName("Timeline")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.apart, self.slim = "", False
+        self.difference_text, self.slim = "", False
         self._timeline: Timeline | None = None  # of this launch, measured on a GPU
         self._is_stretched, self._missing_reason = False, ""
         self._clocks: dict[int, MomentClock | None] = {}  # by block
@@ -123,10 +123,10 @@ class TimelineView(View):
         self.updateGeometry()
         self.update()
 
-    def set_apart(self, text: str) -> None:
+    def set_difference_text(self, text: str) -> None:
         """Show below the title the difference between this launch and the other pane's."""
-        if text != self.apart:
-            self.apart = text
+        if text != self.difference_text:
+            self.difference_text = text
             self._pixmaps.clear()
             self._update_data()
             self.update()
@@ -220,7 +220,7 @@ class TimelineView(View):
 
     def prepare(self, block: int) -> None:
         """Draw another block's picture in advance."""
-        if self._data and self.lit is None:
+        if self._data and self.highlight is None:
             self._static_picture(self._collect_data(block))
 
     def _update_data(self) -> None:
@@ -236,7 +236,7 @@ class TimelineView(View):
             self._codes[block] = activity_codes(self.session, activity)
         # The launch of a program is titled "kernel · program · launch 1".
         name = (self.session.title or trace.kernel).replace(" \u00b7 ", ", ", 1)
-        title = ", ".join(filter(None, (name, self.apart)))
+        title = ", ".join(filter(None, (name, self.difference_text)))
         return TimelineViewData(
             self.session, activity, self._codes[block], self._lane, self.selection.thread // WARP, title,
             self._phase_cycles(block),
@@ -255,9 +255,9 @@ class TimelineView(View):
         """Draw the static picture; it is cached by block and range, because scrubbing revisits blocks."""
         ratio, block = self.devicePixelRatioF(), data.block.block
         layout = self.places if data is self._data else self._compute_layout(data)
-        key = (block, data.warp, layout.x_range, self.width(), self.height(), ratio, self.lit)
+        key = (block, data.warp, layout.x_range, self.width(), self.height(), ratio, self.highlight)
         if key not in self._pixmaps:
-            below = self._shared_picture(ratio, data, layout) if self.lit is None else None
+            below = self._shared_picture(ratio, data, layout) if self.highlight is None else None
             draw = self._draw_static if below is None else draw_block
 
             def paint(painter: QPainter, ratio: float) -> None:
@@ -311,27 +311,31 @@ class TimelineView(View):
             painter.drawPixmap(0, 0, self._static_picture(self._data))
         self._draw_outside(painter, self._data)
         end = self.session.end if self.session else 0
-        ink = self.theme if self.lit is None or self.lit.of_threads else dim_theme(self.theme, self.keep)
+        ink = (
+            self.theme
+            if self.highlight is None or self.highlight.has_threads
+            else dim_theme(self.theme, self.keep)
+        )
         draw_playhead(painter, self.places, self.moment, end, ink)
 
     def _draw_outside(self, painter: QPainter, data: TimelineViewData) -> None:
         """Draw a red cross at each access of a warp outside an array."""
         if self.session is not None and len(self.session.trace.outside.block):
-            accesses = outside_of(self.session).of_warps(self.selection.block)
+            accesses = outside_of(self.session).warp_moments(self.selection.block)
             draw_outside(painter, accesses, len(data.codes), self.places, self.theme)
 
     def _draw_static(
         self, painter: QPainter, data: TimelineViewData, layout: TimelineLayout, theme: Theme, ratio: float
     ) -> None:
         """Draw the static part; images have `ratio` device pixels per logical pixel."""
-        if self.lit is None:
+        if self.highlight is None:
             draw_static(painter, data, layout, theme, ratio)
         else:
-            draw_highlighted_timeline(painter, data, layout, theme, ratio, self.lit, self.keep)
+            draw_highlighted_timeline(painter, data, layout, theme, ratio, self.highlight, self.keep)
 
-    def is_part_of(self, highlight: Highlight) -> bool:
+    def shows_highlight(self, highlight: Highlight) -> bool:
         """Check whether warps or blocks are highlighted."""
-        return highlight.of_threads
+        return highlight.has_threads
 
     def _playhead_area(self, layout: TimelineLayout, moment: float) -> QRect:
         return playhead_area(layout, moment, self.session.end if self.session else 0, self.theme)
@@ -415,7 +419,7 @@ class TimelineView(View):
         """Show a tooltip for the item under the pointer; pass on other events."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip and self._data:
             QToolTip.showText(
-                event.globalPos(), plain_tip(self.say(self.text_at(QPointF(event.pos())))), self
+                event.globalPos(), plain_tip(self.reword(self.text_at(QPointF(event.pos())))), self
             )
             return True
         return super().event(event)

@@ -56,7 +56,7 @@ def figures(lanes: Lanes) -> list[Figure]:
         return [*active, _counted(lanes.elements, "element"), ("", UNCOUNTED[lanes.buffer.space])]
     if lanes.is_atomic:
         return [*active, *_turns(lanes), _counted(lanes.cost, "sector")]
-    return [*active, _sectors(lanes), (f"{100 * lanes.used:.3g}\u00a0%", "of the bytes used")]
+    return [*active, _sectors(lanes), (f"{100 * lanes.used_share:.3g}\u00a0%", "of the bytes used")]
 
 
 def _counted(number: int, noun: str) -> Figure:
@@ -126,7 +126,7 @@ def _conflicts_text(lanes: Lanes, lane: int) -> str:
         return ""
     if lanes.buffer.space == "shared":
         return _in_bank(lanes, lane, own_targets)
-    others = _runs_text(lanes.beside(lane), lane)
+    others = _runs_text(lanes.neighbours(lane), lane)
     name = join_with_and([address_text(sector * SECTOR) for sector in own_targets])
     label = f"Its sector {name}" if len(own_targets) == 1 else f"Its sectors {name}"
     used = sum(piece.end - piece.first for piece in lanes.touched if piece.target in own_targets)

@@ -48,7 +48,7 @@ class WarpPicture(QWidget):
         self.lanes, self.chosen = lanes, chosen
         self.update()
 
-    def light(self, lanes: frozenset[int]) -> None:
+    def highlight_lanes(self, lanes: frozenset[int]) -> None:
         """Highlight these lanes while the pointer is elsewhere; an empty set highlights all."""
         if lanes != self.bright:
             self.bright = lanes
@@ -114,7 +114,7 @@ class WarpPicture(QWidget):
             return users, users
         if lanes is None or self.lane < 0 or lanes.row[self.lane] < 0:
             return none, self.bright
-        return frozenset([self.lane]), frozenset([self.lane, *lanes.beside(self.lane)])
+        return frozenset([self.lane]), frozenset([self.lane, *lanes.neighbours(self.lane)])
 
     def _point(self, lane: int, target: int) -> None:
         if (lane, target) != (self.lane, self.target):

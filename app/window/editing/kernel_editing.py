@@ -83,7 +83,7 @@ class KernelEditing(QObject):
         stage.positioned.connect(self._show_own_text)
         stage.focus_changed.connect(self._show_own_text)
         stage.positioned.connect(self.show_differences)
-        self.editing.put_back.connect(self.show_differences)
+        self.editing.restored.connect(self.show_differences)
         self.stage.jobs.examined.connect(self._note_examined)
 
     def commands(self) -> list[Command]:
@@ -107,7 +107,7 @@ class KernelEditing(QObject):
     def show_differences(self) -> None:
         """Show the differences if the panes show two versions of a kernel."""
         self.bar.set_theme(self.source.theme)  # larger in a lecture
-        pair = None if self.editing.is_aside() else self._versions()
+        pair = None if self.editing.is_suspended() else self._versions()
         differences = version_differences(*pair) if pair else None
         self.bar.show_differences(differences)
         self._mark_problems()
@@ -126,7 +126,7 @@ class KernelEditing(QObject):
     def _show_own_text(self) -> None:
         """Show the text of the pane in focus if both panes share one session."""
         session = self.stage.focused()
-        if session is None or session is not self.source.session or self.editing.is_aside():
+        if session is None or session is not self.source.session or self.editing.is_suspended():
             return
         if self.stage.sessions.count(session) > 1:
             self.source.show_file(*self.editing.file_of(session))
@@ -142,7 +142,12 @@ class KernelEditing(QObject):
     def _mark_problems(self) -> None:
         """Mark the lines of an edited kernel that have errors."""
         setup, session = self.editing.setup(), self.stage.focused()
-        if self.editing.is_aside() or setup is None or session is None or session is not self.source.session:
+        if (
+            self.editing.is_suspended()
+            or setup is None
+            or session is None
+            or session is not self.source.session
+        ):
             return
         if not self.editing.is_edited(setup) and not self.source.is_edited():
             self.source.set_problems([])  # of a version that is no longer shown
@@ -155,10 +160,10 @@ class KernelEditing(QObject):
 
     def unsaved(self) -> str:
         """Return the name of an edited kernel whose text is unsaved, "" for none."""
-        if self.editing.is_aside():
+        if self.editing.is_suspended():
             return ""
         setup = self.editing.setup()
-        if self.editing.is_aside():
+        if self.editing.is_suspended():
             return ""  # an exercise keeps its text by itself
         if self.source.is_edited() and self.source.text() not in self._saved.values():
             return self._name(setup) if setup else "the kernel"
@@ -173,7 +178,7 @@ class KernelEditing(QObject):
     def save(self) -> bool:
         """Ask for a file name and write the edited file; return True if it was written."""
         setup = self.editing.setup()
-        if setup is None or self.editing.is_aside():
+        if setup is None or self.editing.is_suspended():
             return False
         path, _ = QFileDialog.getSaveFileName(
             self.window, "Save kernel", str(self._suggestion(setup)), PROGRAMS

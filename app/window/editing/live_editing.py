@@ -69,7 +69,7 @@ class LiveEditing(QObject):
     shown version.
     """
 
-    put_back = Signal()
+    restored = Signal()
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class LiveEditing(QObject):
         self._written: set[str] = set()  # texts that were run from the panel, not from lectures or files
         self._trial_texts: dict[str, FileText] = {}  # by path of its trace, the text of the user's program
         self._trial_setups: dict[str, Setup] = {}  # by that path, the setup of the program's original launch
-        self.is_aside: Callable[[], bool] = lambda: False
+        self.is_suspended: Callable[[], bool] = lambda: False
         self._attempt: _Attempt | None = None
         self._line = 0  # of the last version's error in the file
         self._before: tuple[Setup, ...] = ()  # the setups before the first edit
@@ -155,7 +155,7 @@ class LiveEditing(QObject):
         if self._ran(setup) == written:  # it is shown already
             self.cancel()
             self.notice.clear(cause="edit")  # of the attempt with that line
-            self.put_back.emit()
+            self.restored.emit()
         elif self._ran(left) == written:  # all lines are restored
             self.cancel()
             self._show(self._before if left in self._before else (left,))
@@ -171,7 +171,7 @@ class LiveEditing(QObject):
     def _shows_focused(self) -> bool:
         """Return True if the panel shows the kernel of the pane in focus, even if another tab covers it."""
         shown = self.source.session
-        return shown is not None and shown is self.stage.focused() and not self.is_aside()
+        return shown is not None and shown is self.stage.focused() and not self.is_suspended()
 
     def _as_written(self, setup: Setup, struck: frozenset[int]) -> Setup | None:
         """Return a setup with the panel's text without these lines; report a syntax error and return None."""
@@ -192,7 +192,7 @@ class LiveEditing(QObject):
 
     def undo_all(self) -> None:
         """Restore the kernels from before the first edit."""
-        if self.is_aside():
+        if self.is_suspended():
             return
         self.cancel()
         self.notice.clear(cause="edit")
@@ -356,7 +356,7 @@ class LiveEditing(QObject):
     def show_barriers(self) -> None:
         """Mark the barriers in the panel's text, and schedule the compilation of likely next versions."""
         session = self.stage.focused()
-        if session is not None and not self.is_aside():
+        if session is not None and not self.is_suspended():
             barriers = barrier_lines(self.source.text(), session.trace.kernel)
             self.source.set_barriers(frozenset(barriers))
             self._compile_timer.start()  # after the picture is drawn
@@ -392,14 +392,14 @@ class LiveEditing(QObject):
 
     def note_typed(self) -> None:
         """Check the typed text soon."""
-        if not self.is_aside():
+        if not self.is_suspended():
             self._typing_timer.start()
 
     def _check_typed(self) -> None:
         """Mark a syntax error, or else the barriers; restore the marks of a text that has run already."""
         if not self.source.is_edited():
             self.show_barriers()  # a deleted one may be restored
-            self.put_back.emit()
+            self.restored.emit()
             return
         problem = syntax_problem(self.source.text())
         self.source.set_problems([problem] if problem else [])

@@ -72,7 +72,9 @@ def version_differences(before: Session, after: Session) -> VersionDifferences:
 
 
 def _numbers(before: Session, after: Session) -> Iterator[NumberChange]:
-    old, new = (session.trace.totals or session.counters.at(session.end) for session in (before, after))
+    old, new = (
+        session.trace.totals or session.counters.values_at(session.end) for session in (before, after)
+    )
     for name, space, measure in COUNTERS:
         yield NumberChange(name, _sum(old, space, measure), _sum(new, space, measure))
     yield NumberChange("moments", before.end, after.end)

@@ -118,7 +118,7 @@ class ExerciseController(QObject):
 
     def is_done(self, exercise: Exercise) -> bool:
         """Return True if an exercise was passed once."""
-        return self.progress().of(exercise).done
+        return self.progress().remembered(exercise).done
 
     def exercises(self) -> Sequence[Exercise]:
         """List the exercises of the folder opened last, by default the shipped ones."""
@@ -211,7 +211,7 @@ class ExerciseController(QObject):
         self.before = self.before or self.bookmark()
         self.exercise = exercise
         self._show_panel(exercise)
-        self.work.begin(exercise, self.progress().of(exercise).text or exercise.stub)
+        self.work.begin(exercise, self.progress().remembered(exercise).text or exercise.stub)
         self.changed.emit()
         return True
 
@@ -264,7 +264,7 @@ class ExerciseController(QObject):
 
     def _show_panel(self, exercise: Exercise) -> None:
         panel, dock = self._ensure_panel()
-        record = self.progress().of(exercise)
+        record = self.progress().remembered(exercise)
         panel.show_exercise(exercise, str(student_file(exercise).absolute()), record.hints, done=record.done)
         panel.offer_return(False)
         if self.heading is not None:
@@ -333,7 +333,7 @@ class ExerciseController(QObject):
     def _show_verdict(self, verdict: Verdict, stale: bool) -> None:
         if self.exercise is None or self.panel is None:
             return
-        self.panel.tell("")
+        self.panel.show_error("")
         if verdict.passed and not self.is_done(self.exercise):
             self._note(done=True)
         done = sum(map(self.is_done, self.exercises()))
@@ -346,19 +346,19 @@ class ExerciseController(QObject):
             self.leave()
             self.notice.error(sentence)
         elif self.panel is not None:
-            self.panel.tell(sentence)
+            self.panel.show_error(sentence)
 
     def _keep_text(self) -> None:
         if self.exercise is not None:
             text = "" if self.work.text == self.exercise.stub else self.work.text
-            if text != self.progress().of(self.exercise).text:
+            if text != self.progress().remembered(self.exercise).text:
                 self._note(text=text)
 
     def _note(self, **changes: object) -> None:
         assert self.exercise
         problem = self.progress().note(self.exercise, **changes)
         if problem and self.panel is not None:
-            self.panel.tell(problem)
+            self.panel.show_error(problem)
 
     # Files.
 

@@ -134,7 +134,7 @@ class ResultRow(QFrame):
         self.row = row
         self.sign = SignView(theme, 15)
         self.sign.show_sign(row.sign)
-        self.text = PlainLabel(theme.say(row.text))
+        self.text = PlainLabel(theme.translate(row.text))
         self.text.setWordWrap(True)
         self.text.setFont(theme.font(13))
         column = QVBoxLayout()

@@ -28,7 +28,7 @@ class CheckJob(QObject):
     found: (Lecture, its problems). progress: the number of the current step. failed: one sentence.
     """
 
-    found = Signal(object, object)
+    checked = Signal(object, object)
     progress = Signal(int)
     failed = Signal(str)
 
@@ -55,7 +55,7 @@ class CheckJob(QObject):
 
         message = "The lecture could not be checked; the terminal shows the error."
         try:
-            self.found.emit(lecture, check_lecture(lecture, self._session_of, self.progress.emit))
+            self.checked.emit(lecture, check_lecture(lecture, self._session_of, self.progress.emit))
             message = ""
         except RunCancelledError:
             message = ""
@@ -70,9 +70,9 @@ class CheckJob(QObject):
         if setup.file:
             return session_of_file(Path(setup.file))
         launch = launch_of_setup(setup)
-        loaded = self.jobs.held(launch)
+        loaded = self.jobs.session_in_memory(launch)
         return loaded or build_session(
-            launch, self.jobs.trace_unshown(launch, PATIENCE), find(setup.scenario)
+            launch, self.jobs.trace_in_background(launch, PATIENCE), find(setup.scenario)
         )
 
 

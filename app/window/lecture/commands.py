@@ -24,7 +24,7 @@ def lecture_commands(lectures: Lectures) -> list[Command]:
         LINE,
         Command("Next step", "PgDown", player.next),
         Command("Previous step", "PgUp", player.previous),
-        Command("Return to the step", "Ctrl+Home", player.stand),
+        Command("Return to the step", "Ctrl+Home", player.show_final_moment),
         Command("List of steps…", "Ctrl+G, Ctrl+L", lectures.list_steps),
         Command("Show the answer", "", player.reveal),
         LINE,

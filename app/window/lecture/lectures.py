@@ -73,7 +73,7 @@ class Lectures(QObject):
         self.card: QuestionCard | None = None
         self._card_question: tuple[int, Question | None] = (-1, None)  # of the card, with its step
         self.checks = CheckJob(stage.jobs, self)
-        self.checks.found.connect(self._show_checked)
+        self.checks.checked.connect(self._show_checked)
         self.checks.failed.connect(partial(places.notice.error, cause="lecture file"))
         self._watch = FileWatch(self)
         self._watch.saved.connect(player.reload)
@@ -230,7 +230,7 @@ class Lectures(QObject):
         self._show_card()
         self.asking.emit(self.is_asking())
         run = player.agree if player.runnable else None
-        self.cover.say(player.obstacle if player.lecture else "", run)
+        self.cover.show_reason(player.obstacle if player.lecture else "", run)
         if player.lecture and player.obstacle:
             self.places.show_layout("lecture")  # needed if the first step has no picture
         if player.lecture is None:
@@ -305,13 +305,13 @@ class Lectures(QObject):
 
     def _show_awaited(self) -> None:
         awaited = self.player.awaited
-        self.note.tell("" if awaited is None else f"Preparing step {awaited + 1}…   Esc")
+        self.note.show_sentence("" if awaited is None else f"Preparing step {awaited + 1}…   Esc")
 
     def _show_progress(self, key: str, done: int, total: int) -> None:
         awaited = self.player.awaited
         if awaited is not None and total and not self.note.isHidden():
-            blocks = self.look.theme.say(f"{done:,} of {total:,} blocks")
-            self.note.tell(f"Preparing step {awaited + 1}: {blocks}   Esc")
+            blocks = self.look.theme.translate(f"{done:,} of {total:,} blocks")
+            self.note.show_sentence(f"Preparing step {awaited + 1}: {blocks}   Esc")
 
     def _set_theme(self, theme: Theme) -> None:
         for part in (self.note, self.cover, self.card):

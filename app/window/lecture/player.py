@@ -124,7 +124,7 @@ class LecturePlayer(QObject):
         self._clear(0)
         self.programs.stop()
         self.stage.jobs.prepare(())
-        self.stage.playhead.stand()
+        self.stage.playhead.halt()
         if before is not None and before.panes:
             self._show(_with_look(before, look), None)
         self.changed.emit()
@@ -194,7 +194,7 @@ class LecturePlayer(QObject):
         if self.awaited is not None:
             self.go(self.awaited + 1)
         elif self.is_playing:
-            self.stand()
+            self.show_final_moment()
         elif step.change.question and not self.is_revealed and self.reveal():
             return
         else:
@@ -234,11 +234,11 @@ class LecturePlayer(QObject):
         self.awaited_changed.emit()
         return True
 
-    def stand(self) -> None:
+    def show_final_moment(self) -> None:
         """Show the step's final moment, also after the user has shown other things."""
         if self.lecture is not None and self._moment is not None:
             self.is_playing = False
-            self.stage.playhead.stand()
+            self.stage.playhead.halt()
             self._show_at(self._moment.stand, standing=True)
             self.changed.emit()
 
@@ -311,7 +311,7 @@ class LecturePlayer(QObject):
         """Return the sessions of the current step, None if they are not loaded."""
         return self._sessions
 
-    def prepared(self, number: int) -> tuple[tuple[Setup, ...], list[Session]] | None:
+    def prepared_step(self, number: int) -> tuple[tuple[Setup, ...], list[Session]] | None:
         """Return the setups and sessions of a step's panes; None if the sessions are not loaded."""
         sessions = self._sessions_of(number) if self.lecture else None
         return None if sessions is None else (self._setups_of(number), sessions)
@@ -369,7 +369,7 @@ class LecturePlayer(QObject):
     def _sessions_of(self, number: int) -> list[Session] | None:
         """Return the sessions of a step, None if some are not loaded."""
         try:
-            sessions = [self.stage.jobs.held(source) for source in self._sources_of(number)]
+            sessions = [self.stage.jobs.session_in_memory(source) for source in self._sources_of(number)]
         except UNSHOWABLE:
             return None
         loaded = [session for session in sessions if session is not None]
@@ -423,7 +423,7 @@ class LecturePlayer(QObject):
         self._moment, self.is_revealed = moment, not self._plays
         self._sessions = sessions if self.scenes[number].panes else []
         play = self.scenes[number].play if self._plays else None
-        self.stage.playhead.stand()
+        self.stage.playhead.halt()
         self._show_at(moment.begin if play else moment.stand, standing=play is None)
         if play:
             self._play(play, moment)
@@ -433,7 +433,7 @@ class LecturePlayer(QObject):
         """Go to a step whose picture can't be shown, with the reason."""
         self._clear(number)
         self.obstacle, self.runnable = sentence, runnable
-        self.stage.playhead.stand()
+        self.stage.playhead.halt()
         self._finish_going()
 
     def _finish_going(self) -> None:
@@ -463,7 +463,7 @@ class LecturePlayer(QObject):
             return
         self.is_playing = False
         if playhead.moment == moment.stand:
-            self.stand()
+            self.show_final_moment()
         else:
             self.changed.emit()
 

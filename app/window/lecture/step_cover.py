@@ -29,7 +29,7 @@ class StepNote(QFrame):
             widget.installEventFilter(self)
         self.hide()
 
-    def tell(self, sentence: str) -> None:
+    def show_sentence(self, sentence: str) -> None:
         """Show a sentence after a short delay, or hide it for ""."""
         self.sentence.setText(sentence)
         if not sentence:
@@ -91,7 +91,7 @@ class StepCover(QFrame):
     def _answer(self) -> None:
         self._run()
 
-    def say(self, sentence: str, run: Callable[[], object] | None = None) -> None:
+    def show_reason(self, sentence: str, run: Callable[[], object] | None = None) -> None:
         """Cover the pictures with a sentence and an optional button; "" shows the pictures."""
         self.sentence.setText(sentence)
         self._run = run or (lambda: None)

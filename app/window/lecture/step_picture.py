@@ -116,9 +116,9 @@ class AssignedSessions(SessionJobs):
         """Send a pane its session."""
         self.ready.emit(pane, self.sessions[pane])
 
-    def trace_unshown(self, launch: Launch, patience: float | None = None) -> Trace:
+    def trace_in_background(self, launch: Launch, patience: float | None = None) -> Trace:
         """Trace a launch that no pane shows, in a thread, with the source's worker."""
-        return self.source.trace_unshown(launch, patience)
+        return self.source.trace_in_background(launch, patience)
 
     def close(self) -> bool:
         """Do nothing, since the worker belongs to the source."""
@@ -141,8 +141,8 @@ class PictureParts(Protocol):
     @property
     def measured(self) -> MeasuredTimes: ...
     def wait_for_compiler(self) -> None: ...
-    def keep_verdicts(self, keep: bool) -> None: ...
-    def show_pictures_alone(self, only: bool) -> None: ...
+    def hide_verdicts(self, keep: bool) -> None: ...
+    def show_pictures_only(self, only: bool) -> None: ...
 
 
 class PictureWindow(Protocol):
@@ -226,7 +226,7 @@ class StepPictures:
         self._has_picture = window.show_bookmark(standing.bookmark(look))
         yield
         central.notice.clear()
-        central.keep_verdicts(not answered)
+        central.hide_verdicts(not answered)
         if with_text:
             show_step_text(central.caption, standing, is_open=not answered)
         else:
@@ -242,9 +242,9 @@ class StepPictures:
         stage.playhead.seek(position)
         self._window.draw()
 
-    def show_pictures_alone(self) -> None:
+    def show_pictures_only(self) -> None:
         """Show only the pictures and the caption from now on."""
-        self._window.central.show_pictures_alone(True)
+        self._window.central.show_pictures_only(True)
 
     def _settle(self) -> None:
         """Update the layout, as Qt would do before it paints."""

@@ -127,13 +127,13 @@ class GpuPanel(QFrame):
     def _show_span(self) -> None:
         """Show the time range in all panes, whose positions are up to date."""
         present = [shown for shown in self.shown if shown is not None]
-        full_range = common_range([shown.whole for shown in present])
+        full_range = common_range([shown.duration for shown in present])
         span = self._span(full_range)
         for pane, shown in zip(self.panes, self.shown, strict=True):
             if shown is not None:
                 pane.show_place(shown, span, full_range)
         self.axis.setVisible(bool(present))
-        self.axis.show_range(span, self.theme.say(ORIGINS[not present or present[0].is_of_blocks]))
+        self.axis.show_range(span, self.theme.translate(ORIGINS[not present or present[0].shows_blocks]))
         self.axis.show_legend(legend_of(present))
 
     def _shown_in(self, i: int, launch: PaneLaunch) -> ChartView | None:
@@ -219,7 +219,7 @@ class GpuPanel(QFrame):
         )
 
     def _ranges_now(self) -> tuple[TimeRange, TimeRange]:
-        full_range = common_range([shown.whole for shown in self.shown if shown is not None])
+        full_range = common_range([shown.duration for shown in self.shown if shown is not None])
         return self._span(full_range), full_range
 
     def _move(self, share: float) -> None:

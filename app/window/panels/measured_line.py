@@ -43,7 +43,7 @@ class MeasuredLine(QPushButton):
 
         tip = f"{explanation(own, other)}\nClick for the chart." if own else WHY
         texts = line_texts(own, other) if own else (UNMEASURED,)
-        mark(self, "muted", own is not None and not own.is_exactly_asked)
+        mark(self, "muted", own is not None and not own.is_exact)
         self._show_texts([say(escape_controls(text)) for text in texts], say(tip), pressable=own is not None)
 
     def show_nothing(self) -> None:

@@ -39,7 +39,7 @@ class PositionLabel(QWidget):
             self._hint_at = moment if self._hint_at is None else self._hint_at
             self.hint = self.hint if moment == self._hint_at else ""
             where = self.hint or where
-        where = self.theme.speaking(session.scenario).say(where)
+        where = self.theme.with_words_of(session.scenario).translate(where)
         self.show_texts(position_text(int(moment), session.end, pane), where)
 
     def keep_room_for(self, strong: str, quiet: str) -> None:

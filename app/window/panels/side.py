@@ -92,7 +92,7 @@ class Inspector(QFrame):
         self.theme = theme
         self.session: Session | None = None
         self.moment, self.selection = 0.0, Selection()
-        self.lit: Highlight | None = None
+        self.highlight: Highlight | None = None
         self.bar, self.stack = QTabBar(), QStackedWidget()
         self.source = SourceView(theme)
         self._views: dict[str, View] = {}  # the views created so far
@@ -129,7 +129,7 @@ class Inspector(QFrame):
         self._views[name] = view
         view.listing_asked.connect(self.listing_asked)
         self.stack.addWidget(view)
-        view.set_spotlight(self.lit)
+        view.set_spotlight(self.highlight)
         view.moment_asked.connect(self.moment_asked)
         view.selection_asked.connect(self.selection_asked)
         view.line_asked.connect(self._show_line)
@@ -160,7 +160,7 @@ class Inspector(QFrame):
 
     def set_spotlight(self, highlight: Highlight | None) -> None:
         """Highlight these parts and dim the rest; None dims nothing."""
-        self.lit = highlight
+        self.highlight = highlight
         for view in self._views.values():
             view.set_spotlight(highlight)
 
@@ -227,7 +227,7 @@ class Inspector(QFrame):
     def _name_tabs(self, theme: Theme, session: Session | None = None) -> None:
         """Name the tabs in the vocabulary of the session."""
         shown = session or self.session
-        say = theme.speaking(shown.scenario if shown else None).say
+        say = theme.with_words_of(shown.scenario if shown else None).translate
         self.setAccessibleName(say("Source, thread, warp, findings, explanation and code"))
         for tab, name in enumerate(TABS):
             if name != "findings":

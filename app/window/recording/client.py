@@ -73,4 +73,4 @@ class RenderingProcess(QObject):
             if not self._is_closed:
                 self.answered.emit(answer)
         if not self._is_closed:
-            self.answered.emit(Failed(f"Rendering failed: {process.death()}."))
+            self.answered.emit(Failed(f"Rendering failed: {process.describe_death()}."))

@@ -40,7 +40,7 @@ class RenderDialog(QDialog):
     show_at: returns the state to render, for a number of pixels per point.
     """
 
-    said = Signal(str, bool)
+    reported = Signal(str, bool)
 
     def __init__(
         self,
@@ -218,7 +218,7 @@ class RenderDialog(QDialog):
         self.is_recording = self._is_warned = False
         self._show_state()
         self.outlook.setText(sentence)
-        self.said.emit(sentence, well)
+        self.reported.emit(sentence, well)
 
     def reject(self) -> None:
         """Stop rendering, or else close."""

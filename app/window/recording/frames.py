@@ -24,7 +24,7 @@ from .wanted import FilmOptions
 class Parts(Protocol):
     """The parts of the window that frames need."""
 
-    def show_pictures_alone(self, only: bool) -> None: ...
+    def show_pictures_only(self, only: bool) -> None: ...
 
 
 class Shown(Protocol):
@@ -47,7 +47,7 @@ class WindowFrames:
         self._window, self._scale, self.film = window, wanted.scale, film
         self._selections = list(window.stage.selections)
         window.stage.playhead.in_film = True
-        window.central.show_pictures_alone(wanted.part == "memory")
+        window.central.show_pictures_only(wanted.part == "memory")
         widget = cast(QWidget, window)
         widget.setFixedSize(*wanted.size)
         widget.show()

@@ -89,7 +89,7 @@ class FilmRendering:
         height, width = runs[0][0].shape
         size = (even(width), even(height)) if kind.suffix in VIDEOS else (width, height)
         film = source.film
-        self.outlook = FilmEstimate(film.frames, film.seconds, size, (width, height), self._bytes(runs))
+        self.estimate = FilmEstimate(film.frames, film.seconds, size, (width, height), self._bytes(runs))
 
     def _lookup(self, theme: str) -> Lookup:
         """Make the palette of a GIF from frames of every shot."""

@@ -109,7 +109,7 @@ class ReplayDocument:
         measured_texts = []
         for i, time in enumerate(times):
             other = next((t for j, t in enumerate(times) if j != i), None)
-            is_shown = time is not None and (time.is_exactly_asked or showing.look.nearest == "shown")
+            is_shown = time is not None and (time.is_exact or showing.look.nearest == "shown")
             measured_texts.append(escape_controls(line_texts(time, other)[0]) if time and is_shown else "")
         return {
             "apart": [escape_controls(text) for text in differences(showing.setups, scenarios)],
@@ -146,7 +146,7 @@ class ReplayDocument:
         }
 
     def _session_data(self, shown: _ShownSession) -> dict[str, Any]:
-        say = themes_of(shown.look, self.form, shown.session)[0].say
+        say = themes_of(shown.look, self.form, shown.session)[0].translate
         moments = set().union(*(track.moments for track in shown.tracks))
         blocks = set().union(*(track.blocks for track in shown.tracks))
         return session_data(shown.session, say, moments, blocks, shown.wavefronts)

@@ -50,7 +50,7 @@ class Showing(Struct, frozen=True):
         """The last moment of each pane."""
         return [session.end for session in self.sessions]
 
-    def standing(self, position: float) -> Showing:
+    def at_moment(self, position: float) -> Showing:
         """Return the showing at another final moment, with running blocks selected."""
         moments = pane_moments(position, self.ends, self.look.link)
         selections = tuple(
@@ -92,7 +92,7 @@ def first_showing(setups: tuple[Setup, ...], sessions: tuple[Session, ...], look
     showing = Showing(
         setups, sessions, look, Moment(position, position, selections, selections), speed_of(look, max(ends))
     )
-    return showing.standing(position)
+    return showing.at_moment(position)
 
 
 def cut(showing: Showing, begin: str | None, end: str | None) -> Showing:
@@ -106,7 +106,7 @@ def cut(showing: Showing, begin: str | None, end: str | None) -> Showing:
     last = _anchor_moment(end, showing) if end else float(max(showing.ends))
     if first >= last:
         raise TimeAnchorError(f"{end or 'the end'} is not after {begin or 'the start'}. Swap them.")
-    return replace(showing.standing(first), asked=Range(first, last))
+    return replace(showing.at_moment(first), asked=Range(first, last))
 
 
 def _anchor_moment(text: str, showing: Showing) -> float:
@@ -124,8 +124,8 @@ def _anchor_moment(text: str, showing: Showing) -> float:
 def looks_of(showing: Showing, form: Form) -> list[PaneLook]:
     """Compute the look of each pane, aligned with the other."""
     look, theme = showing.look, Theme.named("light", form.text_size)
-    pictures = [MemoryPicture(session, theme.speaking(session.scenario)) for session in showing.sessions]
-    needs = [picture.needs(look.zoom) for picture in pictures]
+    pictures = [MemoryPicture(session, theme.with_words_of(session.scenario)) for session in showing.sessions]
+    needs = [picture.paired_space(look.zoom) for picture in pictures]
     tops: dict[tuple[str, str], int] = {}
     for picture, selection in zip(pictures, showing.moment.selections, strict=True):
         for scale, top in picture.tops(look.colour_by, selection).items():
@@ -150,9 +150,9 @@ def looks_of(showing: Showing, form: Form) -> list[PaneLook]:
 
 
 def _shows_histogram(session: Session, look: Bookmark) -> bool:
-    if session.counting is None:
+    if session.histogram_launch is None:
         return False
-    return look.picture == "histogram" or (look.picture == "auto" and session.only_counts)
+    return look.picture == "histogram" or (look.picture == "auto" and session.is_only_histogram)
 
 
 def _combined_needs(own: PairedSpace, needs: Sequence[PairedSpace]) -> PairedSpace | None:

@@ -42,8 +42,8 @@ class Handle(PlainLabel):
 
     neared = Signal()
     grabbed = Signal()
-    pulled = Signal(int, bool)
-    let_go = Signal()
+    dragged = Signal(int, bool)
+    released = Signal()
 
     def __init__(self, text: str, field: QWidget, tip: str) -> None:
         super().__init__(text)
@@ -74,7 +74,7 @@ class Handle(PlainLabel):
             mark(self, "held", True)
             self.grabbed.emit()
         if self._dragged:
-            self.pulled.emit(moved, bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
+            self.dragged.emit(moved, bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """End the drag; without a drag, open the field."""
@@ -83,7 +83,7 @@ class Handle(PlainLabel):
         self._pressed_at = None
         mark(self, "held", False)
         if self._dragged:
-            self.let_go.emit()
+            self.released.emit()
         else:
             open_field(self.buddy())
 
@@ -188,8 +188,8 @@ class DragGesture(QObject):
         for part in (handle, stepped):
             part.neared.connect(near.start)
         handle.grabbed.connect(partial(self._grab, parameter))
-        handle.pulled.connect(partial(self._pull, parameter))
-        handle.let_go.connect(self.stop)
+        handle.dragged.connect(partial(self._pull, parameter))
+        handle.released.connect(self.stop)
 
     def _report_near(self, parameter: Parameter, parts: tuple[QWidget, ...]) -> None:
         """Emit `neared` if the pointer or focus is still at a parameter."""
@@ -235,7 +235,7 @@ class DragGesture(QObject):
     def _move(self, parameter: Parameter, track: Track, steps: int) -> None:
         if not self._name:
             self._name, self._text = parameter.name, track.start
-        text = track.at(steps)
+        text = track.value_at(steps)
         if text != self._text:
             self._text = text
             self.moved.emit(self._name, text)

@@ -92,10 +92,10 @@ class Toolbar(QFrame):
         self._dragged = ""  # the parameter in a drag
         self._moved_from: tuple[tuple[Setup, ...], str] = ((), "")  # setups and text before the drag
         self._requested: tuple[Setup, ...] = ()  # the setups that the drag requests now
-        self.hand = DragGesture(self._track, self)
-        self.hand.neared.connect(self._announce_likely)
-        self.hand.moved.connect(self._move)
-        self.hand.rested.connect(self.rested)
+        self.gesture = DragGesture(self._track, self)
+        self.gesture.neared.connect(self._announce_likely)
+        self.gesture.moved.connect(self._move)
+        self.gesture.rested.connect(self.rested)
         self._typing_timer = QTimer(self, singleShot=True, interval=TYPING_DELAY)
         self._typing_timer.timeout.connect(self.ask)
         self._idle_timer = QTimer(self, singleShot=True, interval=IDLE_DELAY)
@@ -183,7 +183,9 @@ class Toolbar(QFrame):
     def speak(self, theme: Theme) -> None:
         """Translate the texts into the vocabulary of the pane in focus."""
         setup = self.setups[self.focus] if self.setups else None
-        translate_widget(self, theme.speaking(self.scenarios.get(setup.scenario) if setup else None).say)
+        translate_widget(
+            self, theme.with_words_of(self.scenarios.get(setup.scenario) if setup else None).translate
+        )
 
     def show_setups(
         self, setups: tuple[Setup, ...], focus: int, shared: bool, names: Sequence[str] = ()
@@ -259,13 +261,13 @@ class Toolbar(QFrame):
         for field in self.fields.values():
             if isinstance(field, NumberField | ChoiceField):
                 field.left.connect(self.left)
-        self._chips = parameter_chips([p for p in parameters if not p.aside], self.fields, owners)
+        self._chips = parameter_chips([p for p in parameters if not p.is_in_menu], self.fields, owners)
         for i, chip in enumerate(self._chips):
             self.flow.insert(3 + i, chip)
         handles = [
             handle for chip in self._chips if isinstance(chip, ParameterChip) for handle in chip.handles
         ]
-        for row, p in enumerate(p for p in parameters if p.aside):
+        for row, p in enumerate(p for p in parameters if p.is_in_menu):
             handles.append(handle_for(p, self.fields[p.name]))
             self.form.insertRow(row, PlainLabel(p.label) if p.file else handles[-1], self.fields[p.name])
         self._make_draggable(handles)
@@ -279,14 +281,14 @@ class Toolbar(QFrame):
         }
         for p in self._parameters:
             if not p.file:
-                self.hand.watch(p, self.fields[p.name], self.handles[p.name])
+                self.gesture.watch(p, self.fields[p.name], self.handles[p.name])
 
     def _drop_fields(self) -> None:
         for chip in self._chips:
             self.flow.removeWidget(chip)
             chip.deleteLater()
         for p in self._parameters:
-            if p.aside:
+            if p.is_in_menu:
                 self.form.removeRow(self.fields[p.name])
         self._drop_edits()
 
@@ -357,11 +359,11 @@ class Toolbar(QFrame):
         start = texts[name] if not self._refuses(name, texts[name]) else self._filled.get(name, "")
         return Track(parameter, start, 1 if fine else unit_of(parameter, texts), partial(self._refuses, name))
 
-    def foresee(self) -> None:
+    def schedule_compiling(self) -> None:
         """Schedule the compilation of kernels for the next values, since the stage is settled."""
         self._idle_timer.start()
 
-    def foresee_nothing(self) -> None:
+    def cancel_compiling(self) -> None:
         """Cancel the scheduled compilation while setups are being loaded."""
         self._idle_timer.stop()
 
@@ -403,10 +405,10 @@ class Toolbar(QFrame):
             for i, setup in enumerate(setups)
         )
 
-    def let_go(self) -> None:
+    def end_drag(self) -> None:
         """End the drag and show the setups in its field again."""
         self._dragged = ""
-        self.hand.drop()
+        self.gesture.drop()
         if self.setups:
             self._fill()
 

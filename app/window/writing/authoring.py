@@ -53,7 +53,7 @@ class LectureAuthoring(QObject):
         )
         self.writer = LectureWriter(lectures.player, stage, screen, self.choose_path, launch_of, self)
         self.writer.problem.connect(self._show_problem)
-        self.writer.told.connect(self.notice.inform)
+        self.writer.informed.connect(self.notice.inform)
         self.writer.saved.connect(lambda path: lectures.settings.note_lecture(str(path)))
         self.writer.left_unsaved.connect(lambda: QTimer.singleShot(0, self, self._offer_to_save))
         self.caption: CaptionEditor | None = None

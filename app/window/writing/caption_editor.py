@@ -141,7 +141,7 @@ class CaptionEditor(QFrame):
         player = self.writer.player
         names = names_of(player) if player.number == self.number else None
         text, problem = caption_look(self.caption.words(), self.writer.path, names)
-        self.caption.tell(problem)
+        self.caption.show_error(problem)
         has_numbers = "{" in self.caption.words()
         show_preview(self.foot, f"Reads: {text}" if has_numbers and text else "", problem)
         self._place()

@@ -58,7 +58,7 @@ class LectureWriter(QObject):
 
     changed = Signal()
     problem = Signal(str)
-    told = Signal(str)
+    informed = Signal(str)
     left_unsaved = Signal()
     saved = Signal(object)
 
@@ -112,7 +112,7 @@ class LectureWriter(QObject):
             return
         self._shown, self._waiting = lecture, None
         if self.file is not None and lecture is not None and lecture.path == self.file.path:
-            self.history.take(_text_of(self.file, lecture))
+            self.history.push(_text_of(self.file, lecture))
             self.is_unsaved = False
         else:
             self._leave()
@@ -196,7 +196,7 @@ class LectureWriter(QObject):
             return False
         self.file, self.history, self.is_unsaved = LectureFile(path), TextHistory(new_text), True
         self._show(0)
-        self.told.emit("A new lecture has begun with this step. Press Ctrl+Shift+S to save it.")
+        self.informed.emit("A new lecture has begun with this step. Press Ctrl+Shift+S to save it.")
         return True
 
     def _new_path(self) -> Path:
@@ -302,7 +302,7 @@ class LectureWriter(QObject):
     def _sessions(self, panes: Panes) -> list[Session] | None:
         """Return the sessions of panes, None if some are not in memory."""
         try:
-            sessions = [self.stage.jobs.held(source) for source in self._sources(panes)]
+            sessions = [self.stage.jobs.session_in_memory(source) for source in self._sources(panes)]
         except (CatalogueError, LaunchUnavailableError):
             return None
         loaded = [session for session in sessions if session is not None]
@@ -331,9 +331,9 @@ class LectureWriter(QObject):
             self.problem.emit(str(error))
             return False
         self.problem.emit("")
-        for sentence in result.told:
-            self.told.emit(sentence)
-        if self.history.take(result.text):
+        for sentence in result.warnings:
+            self.informed.emit(sentence)
+        if self.history.push(result.text):
             self._store(number)
         return True
 
@@ -374,7 +374,7 @@ class LectureWriter(QObject):
         """Adopt the content of a file that another program has changed, and report it; undo restores the old text."""
         assert self.file is not None
         try:
-            self.history.take(self.file.read())
+            self.history.push(self.file.read())
             self._show(self.number)
         except (EditError, LectureError) as error:
             sentence = str(error)
@@ -387,12 +387,12 @@ class LectureWriter(QObject):
         except (CatalogueError, LaunchUnavailableError) as source_error:
             self.problem.emit(str(source_error))
             return False
-        missing = [source for source in sources if self.stage.jobs.held(source) is None]
+        missing = [source for source in sources if self.stage.jobs.session_in_memory(source) is None]
         if not missing:
             self.problem.emit(str(error))
             return False
         self._waiting = session_key(missing[0]), again
-        self.told.emit("A later step must be traced first; the edit follows then.")
+        self.informed.emit("A later step must be traced first; the edit follows then.")
         self.stage.jobs.prepare(sources, urgent=len(sources))
         return True
 
@@ -423,7 +423,7 @@ class LectureWriter(QObject):
         if self._is_stale():
             return
         if not go():
-            self.told.emit(nothing)
+            self.informed.emit(nothing)
             return
         self._store(_first_difference(before, self.history.text, self.path, self.number))
 
@@ -453,19 +453,19 @@ class LectureWriter(QObject):
             self.problem.emit("Tilescope's own lectures cannot be overwritten. Choose another folder.")
             return False
         try:
-            file.put(self.history.text.encode("utf-8"))
+            file.overwrite(self.history.text.encode("utf-8"))
         except EditError as error:
             self.problem.emit(str(error))
             return False
         self.file, self.is_unsaved = file, False
         self._show(self.number)
         self.saved.emit(path)
-        self.told.emit(f"The lecture was saved as {path}. Later edits are saved automatically.")
+        self.informed.emit(f"The lecture was saved as {path}. Later edits are saved automatically.")
         return True
 
     def _copy_shipped(self) -> bool:
         """Ask for the file of a copy of a shipped lecture, which is edited instead."""
-        self.told.emit(
+        self.informed.emit(
             "This lecture is included with Tilescope and cannot be changed. Choose a file for your copy."
         )
         return self._save(self._suggested())

@@ -34,7 +34,7 @@ def pair(left, right, found=(H200,)):
 def test_the_launch_itself_is_taken_where_it_was_measured():
     mine = nearest_time("matmul-tiled", cube(1024, tile=8), [H200])
     taken = samples(raw("matmul-tiled", **cube(1024, tile=8)), "kernel-warm")
-    assert mine.is_exactly_asked
+    assert mine.is_exact
     assert mine.microseconds == median(tuple(taken))
     assert mine.gflop_per_s == pytest.approx(2 * 1024**3 / mine.microseconds / 1000)
     assert mine.gb_per_s == pytest.approx(3 * 4 * 1024**2 / mine.microseconds / 1000)
@@ -43,7 +43,7 @@ def test_the_launch_itself_is_taken_where_it_was_measured():
 
 def test_else_the_nearest_size_of_the_same_type_and_its_tip_says_what_differs():
     mine = nearest_time("matmul-tiled", cube(16, tile=8), [H200])
-    assert (mine.size, mine.row.parameters["tile"], mine.is_exactly_asked) == ("64", 16, False)
+    assert (mine.size, mine.row.parameters["tile"], mine.is_exact) == ("64", 16, False)
     tip = explanation(mine, None)
     assert "M = K = N = 64, blocks of 16 × 16, float32." in tip
     assert "nearest measured launch to that of this pane: M = K = N = 16, blocks of 8 × 8, float32." in tip
@@ -99,10 +99,10 @@ def test_a_launch_that_was_measured_has_its_time_in_the_heading():
 def test_each_pane_has_the_time_of_its_own_size_where_only_one_of_both_was_measured_there():
     asked = [query_of_values(n, cube(64, tile=t)) for n, t in (("matmul-tiled", 16), ("matmul-tiled", 8))]
     own, other = displayed_times(asked, [H200])
-    assert (own.is_exactly_asked, other.is_exactly_asked) == (True, False)
+    assert (own.is_exact, other.is_exact) == (True, False)
     assert "times as fast" not in line_text(own, other) + line_text(other, own)
     apart = [query_of_values("matmul-tiled", cube(64)), query_of_values("workitem-naive", cube(256))]
-    assert all(time.is_exactly_asked for time in displayed_times(apart, [H200]))
+    assert all(time.is_exact for time in displayed_times(apart, [H200]))
     both = [query_of_values(n, cube(64)) for n in ("matmul-naive-row-on-x", "matmul-tiled")]
     slow, fast = displayed_times(both, [H200])
     assert f"{slow.microseconds / fast.microseconds:.1f} times as fast" in line_text(fast, slow)
@@ -124,13 +124,13 @@ def test_the_faster_pane_says_how_many_times_as_fast_and_the_slower_one_its_time
 def test_panes_of_one_size_are_told_at_the_nearest_size_at_which_both_were_measured():
     left, right = pair(("workitem-naive", cube(32)), ("matmul-tiled", cube(32)))
     assert (left.size, right.size) == ("256", "256")
-    assert right.times_as_fast(left) == left.microseconds / right.microseconds
+    assert right.speedup_over(left) == left.microseconds / right.microseconds
 
 
 def test_what_was_measured_at_another_size_is_not_compared():
     left, right = pair(("matmul-naive-row-on-x", cube(64)), ("matmul-tiled", cube(1024)))
     assert (left.size, right.size) == ("64", "1,024")
-    assert left.times_as_fast(right) is None
+    assert left.speedup_over(right) is None
     assert "times as fast" not in line_text(left, right) + line_text(right, left)
     assert "Not compared" in explanation(left, right)
 
@@ -138,10 +138,10 @@ def test_what_was_measured_at_another_size_is_not_compared():
 def test_a_padding_that_nobody_measured_is_not_passed_off_as_measured():
     size = {"rows": 64, "cols": 64}
     plain = nearest_time("transpose-tile", size, [H200])
-    assert plain.is_exactly_asked
+    assert plain.is_exact
     assert "padding" not in line_text(plain, None) + explanation(plain, None)
     padded = nearest_time("transpose-tile", {**size, "padding": 1}, [H200])
-    assert not padded.is_exactly_asked
+    assert not padded.is_exact
     assert line_text(padded, None).endswith(", padding 0")
     assert "padding 1" in explanation(padded, None)
 
@@ -153,7 +153,7 @@ def test_what_was_measured_here_comes_first_and_is_never_compared_with_another_d
     assert right.microseconds == 2.0
     assert "measured here on 2026-11-20" in right.origin
     assert left.measured.source is H200
-    assert left.times_as_fast(right) is None
+    assert left.speedup_over(right) is None
 
 
 def test_kernels_measured_here_together_are_compared_even_where_a_later_file_has_one_alone():
@@ -162,7 +162,7 @@ def test_kernels_measured_here_together_are_compared_even_where_a_later_file_has
     both = replace(both, rows=(*both.rows, replace(row, scenario="matmul-naive-row-on-x")))
     later, before = (replace(H200, measurement=m, recorded=False) for m in (measurement(1.0), both))
     left, right = pair(("matmul-naive-row-on-x", {}), ("matmul-tiled", {}), (H200, later, before))
-    assert right.times_as_fast(left) == 1.5
+    assert right.speedup_over(left) == 1.5
 
 
 def test_what_nobody_measured_has_no_time():

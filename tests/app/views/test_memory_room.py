@@ -78,7 +78,7 @@ def test_a_block_of_a_grid_stride_loop_frames_what_it_touches():
     sheets = {n: sheet_of(b, 4.0) for n, b in enumerate(session.trace.buffers)}
     a = number(session, "a")
     for block in (0, 3):
-        found = footprints_of(session.memory.touched(block), sheets).whole[a]
+        found = footprints_of(session.memory.touched(block), sheets).is_integer[a]
         touched = np.concatenate([np.arange(64) + start + 64 * block for start in range(0, 1024, 256)])
         assert found.outline is not None and inside(found.outline, sheets[a]) == set(touched.tolist())
 

@@ -135,10 +135,10 @@ def test_the_frames_are_what_the_block_touches():
     # Block (2, 1): rows 8 to 16, columns 16 to 24.
     footprints = footprints_of(session.memory.touched(5), sheets)
     a, b, c = (number(session, name) for name in "abc")
-    assert footprints.whole[a] == Footprint(CellRect(8, 0, 16, 24)) and footprints.whole[b] == Footprint(
-        CellRect(0, 16, 24, 24)
-    )
-    assert footprints.whole[c] == Footprint(CellRect(8, 16, 16, 24))
+    assert footprints.is_integer[a] == Footprint(CellRect(8, 0, 16, 24)) and footprints.is_integer[
+        b
+    ] == Footprint(CellRect(0, 16, 24, 24))
+    assert footprints.is_integer[c] == Footprint(CellRect(8, 16, 16, 24))
     assert footprints.at(a, 0) == Footprint(CellRect(8, 0, 16, 8)) and footprints.at(b, 2) == Footprint(
         CellRect(8, 16, 16, 24)
     )

@@ -35,7 +35,7 @@ def longest(shown: ChartView) -> int:
     if shown.level == "gpu":
         return int(np.argmax(spans.end - spans.start))
     if shown.level == "multiprocessor":
-        mine = shown.data.on(shown.machine)
+        mine = shown.data.blocks_on(shown.machine)
         return int(mine[np.argmax((spans.end - spans.start)[mine])])
     part = shown.data.rows(shown.block)
     length = (segments.end - segments.start)[part]

@@ -34,13 +34,13 @@ def shared():
 @pytest.fixture
 def window(shared):
     """Return it with a stride of 8, nothing to go back to, no message, and no kernels about to be compiled ahead."""
-    shared.by_hand.stop()
+    shared.scrub.stop()
     shared.activateWindow()
     QTest.qWaitForWindowActive(shared)
     enter(shared, "stride", "8")
     shared.toolbar.ask()
     settle(shared)
-    shared.toolbar.foresee_nothing()
+    shared.toolbar.cancel_compiling()
     shared.notice.clear()
     shared.history.__init__()
     for pane in shared.central.panes:
@@ -175,7 +175,7 @@ def test_a_trace_that_runs_long_is_left_once_the_hand_is_off_another_value(uncac
     drag.to(6)
     assert not hold.is_set()
     drag.let_go()
-    window.by_hand._grace.timeout.emit()
+    window.scrub._grace.timeout.emit()
     settle(window)
     assert hold.is_set()
     assert stride(window.stage.sessions[0]) == 14
@@ -252,12 +252,12 @@ def test_the_wheel_over_a_field_or_its_name_and_the_keys_step_and_are_one_entry(
     entry.setFocus()
     press(window, "Up", "Up", "Down", "PageUp", "PageDown", "PageUp")
     assert entry.text() == "15"
-    window.toolbar.hand._rest_timer.timeout.emit()
+    window.toolbar.gesture._rest_timer.timeout.emit()
     settle(window)
     assert (stride(window.stage.sessions[0]), entries(window)) == (15, 1)
     turn(entry, 40)
     turn(entry, 1)
-    window.toolbar.hand._rest_timer.timeout.emit()
+    window.toolbar.gesture._rest_timer.timeout.emit()
     settle(window)
     assert (entry.text(), stride(window.stage.sessions[0]), entries(window)) == ("32", 32, 2)
 
@@ -268,9 +268,9 @@ def test_sizes_go_in_steps_and_with_shift_one_by_one(window):
     assert count.text() == "128"
     turn(count, -1, SHIFT)
     assert count.text() == "127"
-    window.toolbar.hand.stop()
+    window.toolbar.gesture.stop()
     turn(threads, 1)
-    window.toolbar.hand.stop()
+    window.toolbar.gesture.stop()
     settle(window)
     launch = window.stage.sessions[0].launch
     assert (launch.arguments[1].shape, launch.block) == ((127,), (64, 1, 1))
@@ -286,7 +286,7 @@ def test_words_step_as_they_stand_in_their_list(window):
     assert entry.text() == "float64"
     turn(entry, 1)
     assert entry.text() == "float32"
-    window.toolbar.hand.stop()
+    window.toolbar.gesture.stop()
     settle(window)
     assert entries(window) == 0
 
@@ -295,7 +295,7 @@ def test_what_was_typed_in_vain_is_left_for_the_value_before(window):
     enter(window, "stride", "99")
     until(lambda: bool(field(window, "stride").property("invalid")))
     turn(field(window, "stride"), 1)
-    window.toolbar.hand.stop()
+    window.toolbar.gesture.stop()
     settle(window)
     assert (stride(window.stage.sessions[0]), window.notice.isVisible()) == (9, False)
 
@@ -316,10 +316,10 @@ def test_a_launch_that_is_refused_is_passed_over():
     with opened((f"{SPEC},blocks=1",)) as window:
         before = window.stage.setups
         turn(field(window, "threads"), 1)  # 64 threads are one block, and there is no second
-        window.toolbar.hand.stop()
+        window.toolbar.gesture.stop()
         assert (window.stage.setups, window.notice.isVisible()) == (before, False)
         turn(field(window, "threads"), -1, SHIFT)
-        window.toolbar.hand.stop()
+        window.toolbar.gesture.stop()
         settle(window)
         assert window.stage.sessions[0].launch.block == (31, 1, 1)
 
@@ -384,10 +384,10 @@ def test_who_only_passes_a_parameter_has_nothing_compiled(window):
 def test_kernels_of_the_next_values_are_compiled_ahead_once_the_window_rests(window):
     asked = []
     window.toolbar.may_come.connect(asked.append)
-    window.toolbar.foresee()
+    window.toolbar.schedule_compiling()
     until(lambda: len(asked) == 1)
     assert [launch.arguments[0].dtype for launch in asked[0]] == ["float64"]  # of more the window knows later
-    window.toolbar.foresee()
+    window.toolbar.schedule_compiling()
     window.stage.asked.emit()
     QTest.qWait(IDLE_DELAY + 300)
     assert len(asked) == 1
@@ -398,12 +398,12 @@ def test_next_values_of_all_parameters_are_foreseen_as_long_as_their_matrix_is_t
     np.save(matrix, np.ones((16, 16), np.float32))
     with opened((f"matmul-tiled:m=16,k=16,n=16,tile=8,dtype_b=float32,a={matrix}",)) as window:
         window.toolbar.may_come.connect(asked.append)
-        window.toolbar.foresee()
+        window.toolbar.schedule_compiling()
         until(lambda: asked)
         assert {launch.constants["TILE"] for launch in asked[0]} == {8}  # another tile is the same kernel
         assert [launch.arguments[1].dtype for launch in asked[0]] == ["float64"]
         matrix.unlink()
-        window.toolbar.foresee()
+        window.toolbar.schedule_compiling()
         QTest.qWait(IDLE_DELAY + 300)
         assert len(asked) == 1 and "Traceback" not in capfd.readouterr().err
 

@@ -31,7 +31,7 @@ def compiled(window):
 def test_counters_as_compiled_come_after_the_picture_and_stand_beside_the_others():
     seen = []
     with opened((JACOBI, ALIASED), compiled=True, wait=False) as window:
-        window.central.compiling.found.connect(
+        window.central.compiling.faults.connect(
             lambda _: seen.append((window.stage.is_settled(), window.central.is_held))
         )
         settle(window)
@@ -134,18 +134,18 @@ def test_a_line_that_is_chosen_is_lit_in_its_code_and_back():
         session.add_listing(made_listing(line))
         press(window, "Ctrl+8")
         view = window.side.view("code")
-        assert "ptxas 13.0: 20 registers a thread, 8 bytes of spills" in view.made_by.text()
+        assert "ptxas 13.0: 20 registers a thread, 8 bytes of spills" in view.heading.text()
         view.choose(line)
-        assert [text.split()[-1] if "spill" in text else text.split()[-2] for text in view.code.lit_rows()] == [
+        assert [text.split()[-1] if "spill" in text else text.split()[-2] for text in view.code.highlighted_rows()] == [
             "LDS", "spill",
         ]  # fmt: skip
-        (lit,) = view.source.lit_rows()
+        (lit,) = view.source.highlighted_rows()
         assert lit.split()[:3] == [str(line), "2", "3"]  # instructions, and most registers in use
         QTest.mouseClick(
             view.source.viewport(), Qt.MouseButton.LeftButton, pos=row(view.source, f"{line - 1} ")
         )
         assert view.line == line - 1
-        assert view.code.lit_rows() == []
+        assert view.code.highlighted_rows() == []
         QTest.mouseClick(view.code.viewport(), Qt.MouseButton.LeftButton, pos=row(view.code, "LDS"))
         assert view.line == line
 
@@ -167,7 +167,7 @@ def test_without_nvidias_programs_the_tab_says_how_to_get_them():
         assert view.parts.isHidden()
         view.switch.buttons["PTX"].click()
         assert view.sentence.isHidden()
-        assert view.made_by.text() == "LLVM 22.1"
+        assert view.heading.text() == "LLVM 22.1"
         assert "ret" in view.code.toPlainText()
 
 

@@ -217,7 +217,7 @@ def test_kernels_print_in_the_order_of_turns_as_the_simulator_does(tmp_path, cap
 
 def test_who_prints_takes_turns_at_once(tmp_path):
     made = launch(tmp_path, "@cuda.jit\ndef kernel():\n    print(cuda.grid(1))\n")
-    assert compiled.CompiledLaunch(made, lambda done, of: None).meets
+    assert compiled.CompiledLaunch(made, lambda done, of: None).threads_interact
 
 
 def test_nothing_is_printed_in_an_order_that_nobody_chose(tmp_path, capsys):

@@ -51,7 +51,9 @@ def kernel(a, out):
 def test_what_is_known_to_keep_apart_is_not_looked_through_for_races():
     trace = run(launch_of(find("matmul-tiled"), {}), nothing)
     assert trace.apart
-    known, unknown = (findings_of(made, requests_of(made)) for made in (trace, replace(trace, apart=False)))
+    known, unknown = (
+        findings_of(made, requests_of(made)) for made in (trace, replace(trace, is_race_free=False))
+    )
     assert list(map(repr, known)) == list(map(repr, unknown))
 
 
@@ -131,10 +133,10 @@ def test_what_was_stored_to_first_is_not_looked_through_for_reads_of_nothing(
     monkeypatch.setattr(race_free_check, "MIN_PARALLEL_ROWS", 0)
     trace = traced(tmp_path, line)
     look = scan_trace(trace, cores)
-    found = uninitialised_findings(replace(trace, written_first=False), requests_of(trace))
+    found = uninitialised_findings(replace(trace, is_initialised=False), requests_of(trace))
     known = uninitialised_findings(
-        trace.looked_at(apart=True, written_first=look.written_first), requests_of(trace)
+        trace.with_scan_results(is_race_free=True, is_initialised=look.initialised), requests_of(trace)
     )
-    assert look.written_first == (line in FILLED.values())
+    assert look.initialised == (line in FILLED.values())
     assert bool(found) == (line in UNFILLED.values())
     assert list(map(repr, known)) == list(map(repr, found))

@@ -173,12 +173,12 @@ def test_a_cublas_that_does_not_work_is_passed_over(numpy_multiplies, monkeypatc
 def test_cublas_multiplies_row_by_row(monkeypatch):
     monkeypatch.setattr(ceilings, "_library", lambda: Library())
     matrices = Matrices(PlayedGpu(), "float64", 128)
-    assert not matrices.are_right()
+    assert not matrices.is_product_correct()
     with Cublas(PlayedGpu()) as cublas:
         cublas.product(matrices)()
-    assert matrices.are_right()
+    assert matrices.is_product_correct()
     matrices.clear()
-    assert not matrices.are_right()
+    assert not matrices.is_product_correct()
 
 
 def test_cublas_multiplies_beside_a_kernel_on_its_arrays(monkeypatch):

@@ -146,7 +146,7 @@ def test_a_function_that_is_compiled_meanwhile_is_not_taken_for_the_kernel(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What counts accesses is compiled when the first ones are there, which may take longer than the limit."""
-    recorder = SimpleNamespace(accesses_until_now=lambda: 7, loop_under_way=lambda: ("kernel.py", 3))
+    recorder = SimpleNamespace(access_count=lambda: 7, current_loop=lambda: ("kernel.py", 3))
     monkeypatch.setattr(endless.RunRecord, "latest", lambda: SimpleNamespace(recorder=recorder))
     watch = endless.LaunchWatch("kernel.py", "", endless.Bounds(idle=1e-9))
     watch.look(2, None)  # which takes in the accesses

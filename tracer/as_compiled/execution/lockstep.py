@@ -110,7 +110,7 @@ count_request = compile_with_callers(_count)
 
 def _resume_of(state: Any, place: Any) -> Any:
     """Let a thread run until it stops; return the reason."""
-    poke(state, Word.PLACE, place)
+    poke(state, Word.THREAD_SLOT, place)
     resume_thread(state)
     return peek(place, ThreadSlot.REASON)
 

@@ -12,9 +12,9 @@ from ...compiled.scheduler import stacks
 from ...compiled.state import StopReason, ThreadSlot, Word
 from ..compiler.host_math import math_definition, shim_definition
 
-ACCESS_CODE, ADDRESS = ThreadSlot.SITE, ThreadSlot.CAME  # of the access that a thread comes to
+ACCESS_CODE, ADDRESS = ThreadSlot.SITE, ThreadSlot.WARP_ARRIVAL  # of the access that a thread comes to
 VALUE, RESULT, MASK, EXTRA, CLAMP = (
-    ThreadSlot.OUT, ThreadSlot.IN, ThreadSlot.MASK, ThreadSlot.EXTRA, ThreadSlot.SEAT,
+    ThreadSlot.OUT, ThreadSlot.IN, ThreadSlot.MASK, ThreadSlot.EXTRA, ThreadSlot.BLOCK_SLOT,
 )  # fmt: skip
 PREDICATE = ThreadSlot.WARP  # the second result of a shuffle or match
 CLOCK = Word.ROW  # the value of clocks
@@ -107,7 +107,7 @@ def define(name: str, result: str, parameters: list[str], body: list[str]) -> st
 
 
 def _load_place(table: Table) -> list[str]:
-    return [f"  %place = load ptr, ptr {table.word(Word.PLACE)}"]
+    return [f"  %place = load ptr, ptr {table.word(Word.THREAD_SLOT)}"]
 
 
 def _store(name: str, value: str, word: int) -> list[str]:

@@ -91,7 +91,7 @@ class Arguments(Struct):
         return threads.scalar_reader(kind, offset)
 
     @property
-    def end(self) -> int:
+    def word_count(self) -> int:
         """The word of the table after the arguments, where `runtime_values` begin."""
         return len(self._words)
 

@@ -55,14 +55,14 @@ class BlockRunner:
         self._stacks = StackMemory(stacks.RECURSIVE_BYTES if recursive else stacks.STACK_BYTES)
         self._blocks_per_pause = 1  # blocks between two turns of the driver
         self._chosen = np.zeros(0, np.int64)
-        self._looks: RepetitionDetector[int] = RepetitionDetector(memory.content, order.kind)
+        self._looks: RepetitionDetector[int] = RepetitionDetector(memory.digest_contents, order.kind)
         self._last_news = 0  # `NEWS_COUNT` at the last check
         self._twister = generator(order.seed)
         switch, start = stacks.code()
         words = {
             Word.ENTRY: entry, Word.MAIN: _main_address(), Word.START: start, Word.SWITCH: switch,
             Word.SCHEDULE: ORDERS[order.kind], Word.TURNS: order.kind != "sequential", Word.SLOTS: slots,
-            Word.THREADS: self._threads, Word.SEAT: -1, Word.STACK_BYTES: self._stacks.each,
+            Word.THREADS: self._threads, Word.BLOCK_SLOT: -1, Word.STACK_BYTES: self._stacks.stack_bytes,
             Word.TWISTER: self._twister.ctypes.data, Word.PAUSE_AT: self._blocks_per_pause,
             Word.WARPS_OF_BLOCK: -(-self._threads // WARP),
         }  # fmt: skip
@@ -96,9 +96,9 @@ class BlockRunner:
             begin = time.perf_counter()
             pause = turns.run(state.ctypes.data)
             self._recorder.raise_failure()
-            if pause == Pause.NO_SEAT:
+            if pause == Pause.NO_BLOCK_SLOT:
                 self._allocate_slots(2 * len(self._block_slots))
-            elif pause == Pause.LOOK:
+            elif pause == Pause.CHECK_WAITS:
                 self._check_endless_wait()
             else:
                 self._recorder.take_ended()
@@ -143,15 +143,22 @@ class BlockRunner:
             Word.RUNNABLE: lengthen_table(self._lists.get(Word.RUNNABLE, _NONE), len(self._thread_slots)),
             Word.STACKS: lengthen_table(free, len(self._thread_slots)),
         }
-        tables = {Word.SEATS: self._block_slots, Word.PLACES: self._thread_slots, Word.WARPS: self._warps}
+        tables = {
+            Word.BLOCK_SLOTS: self._block_slots,
+            Word.THREAD_SLOTS: self._thread_slots,
+            Word.WARPS: self._warps,
+        }
         for word, table in (self._lists | tables).items():
             state[word] = table.ctypes.data
         state[Word.CAPACITY] = count
-        self._recorder.have_seats(self._block_slots, self._thread_slots, self._warps)
+        self._recorder.use_slots(self._block_slots, self._thread_slots, self._warps)
 
     def _new_block_slot(self, number: int) -> NDArray[np.int64]:
         slot = np.zeros(BLOCK_SLOT_WORDS, np.int64)
-        slot[BlockSlot.MEMORY], slot[BlockSlot.FIRST] = self._memory.of_block(), number * self._threads
+        slot[BlockSlot.MEMORY], slot[BlockSlot.FIRST_THREAD_SLOT] = (
+            self._memory.allocate_block(),
+            number * self._threads,
+        )
         return slot
 
     def _new_thread_slots(self, block_slot_number: int) -> NDArray[np.int64]:
@@ -160,7 +167,10 @@ class BlockRunner:
             np.arange(self._threads),
         )
         width, height, _ = self._dim
-        thread_slots[:, ThreadSlot.THREAD], thread_slots[:, ThreadSlot.SEAT] = threads, block_slot_number
+        thread_slots[:, ThreadSlot.THREAD], thread_slots[:, ThreadSlot.BLOCK_SLOT] = (
+            threads,
+            block_slot_number,
+        )
         thread_slots[:, ThreadSlot.TX], rows = threads % width, threads // width
         thread_slots[:, ThreadSlot.TY], thread_slots[:, ThreadSlot.TZ] = rows % height, rows // height
         thread_slots[:, ThreadSlot.WARP] = (

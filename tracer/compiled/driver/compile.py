@@ -108,7 +108,7 @@ def _compile(program: RecordingProgram, arguments: Arguments, entry: str, path: 
         return NotCompilableError(refusal.read_text(encoding="utf-8"))
     module = ModuleType(f"_tilescope_compiled_{path.stem}")
     module.__dict__.update(
-        SUPPORT | _runtime_readers(program, arguments.end) | arguments.readers | program.values
+        SUPPORT | _runtime_readers(program, arguments.word_count) | arguments.readers | program.values
     )
     module.__dict__.update(_libdevice_functions(program))
     sys.modules[module.__name__] = (
@@ -153,7 +153,7 @@ def _runtime_readers(program: RecordingProgram, word: int) -> dict[str, Any]:
     }
     word += len(program.numbers)
     for number, array in enumerate(program.declared):
-        length_count = len(program.told_lengths(array))
+        length_count = len(program.runtime_lengths(array))
         readers[f"_ts_declared_{number}"] = cell_type.declared_array_reader(
             array.dtype, array.shape, number, program.first_region(number), per_thread=array.space == "local",
             first_length_word=word if length_count else None,

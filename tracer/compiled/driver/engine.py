@@ -60,7 +60,7 @@ class CompiledLaunch:
         set_constants(self._module, launch)
         self._arguments, self._names = create_arguments(launch, self._kernel)
         self._prepared_call: PreparedCall | None = self._prepare()
-        self.meets = self._prepared_call.program.meets
+        self.threads_interact = self._prepared_call.program.threads_interact
 
     def _prepare(self) -> PreparedCall:
         return prepare_call(
@@ -68,16 +68,16 @@ class CompiledLaunch:
             debug=_is_debugged(self._kernel), late=launch_time_constants(self._launch),
         )  # fmt: skip
 
-    def run(self, turns: bool, *, to_the_end: bool = False) -> Trace:
+    def run(self, turns: bool, *, count_past_limit: bool = False) -> Trace:
         """Run the launch from the beginning and return the trace; raises NotCompilableError.
 
         turns: whether threads take turns as the schedule says; else they run one after the other.
-        to_the_end: whether to count on when a block makes more accesses than can be held.
+        count_past_limit: whether to count on when a block makes more accesses than can be held.
         """
         if self._prepared_call is None:
             self._arguments, self._names = create_arguments(self._launch, self._kernel)
         prepared_call, self._prepared_call = self._prepared_call or self._prepare(), None
-        record = RunRecord(self._launch, self._names, self._report, to_the_end=to_the_end)
+        record = RunRecord(self._launch, self._names, self._report, count_past_limit=count_past_limit)
         arrays = zip(self._names, self._launch.arguments, strict=True)
         record.contents = {
             n: shared_content(a) for n, a in arrays if isinstance(a, Array) and a.fill != "file"
@@ -166,7 +166,7 @@ def prepare_call(
         with _as_not_compilable(), delay_signals():
             return PreparedCall(program, arguments, compile_program(program, arguments, keep=keep))
     except NotCompilableError:
-        if not program.late:
+        if not program.launch_time_names:
             raise
         return prepare_call(launch, names, function, values, debug=debug, keep=keep)
 
@@ -226,7 +226,7 @@ def execute(
             warnings.warn(
                 f"Tilescope ran the blocks on one core after an internal error: {refusal}", stacklevel=2
             )
-        record.begin_again()
+        record.reset()
         return _run_call(record, call, turns=turns, in_parallel=False)
 
 
@@ -250,8 +250,8 @@ def _run_call(record: RunRecord, call: PreparedCall, *, turns: bool, in_parallel
         lambda region, code: memory.number_of(region, code), count, threads,
     )  # fmt: skip
     if isinstance(recorder, TurnsRecorder) and launch.schedule.kind == "lockstep":
-        recorder.most = MAX_TURNS
-    record.recorder, recorder.to_the_end = recorder, record.to_the_end
+        recorder.max_accesses = MAX_TURNS
+    record.recorder, recorder.count_past_limit = recorder, record.count_past_limit
     memory: LaunchMemory = LaunchMemory(record, program, arguments, state, threads)
 
     def report(done: int) -> None:
@@ -308,7 +308,7 @@ def _record_end(record: RunRecord, error: BaseException, state: NDArray[np.int64
     recorder = record.recorder
     if isinstance(error, TooManyAccessesError) and isinstance(recorder, RowRecorder):
         record.notice = (
-            f"{STOPPED} {recorder.accesses:,} accesses: {recorder.too_many}. Choose a smaller size."
+            f"{STOPPED} {recorder.accesses:,} accesses: {recorder.exceeded_limit}. Choose a smaller size."
         )
         return
     if isinstance(error, NotCompilableError | NeedsSerialRunError | TraceFileError) or not isinstance(

@@ -45,9 +45,9 @@ class LaunchMemory:
         self._contents = [self._initial_content(array) for array in program.declared]
         self._tables: dict[Word, NDArray[Any]] = {
             Word.SEEN: self.seen,
-            Word.ARGUMENTS: arguments.table(starts, program.told()),
+            Word.ARGUMENTS: arguments.table(starts, program.runtime_values()),
             Word.POISON: _poison(),
-            Word.FRESH: self._initial_contents(),
+            Word.INITIAL_CONTENTS: self._initial_contents(),
         }
         for word, table in self._tables.items():
             state[word] = table.ctypes.data
@@ -73,7 +73,7 @@ class LaunchMemory:
                 row[:] = content.ctypes.data, content.nbytes
         return table
 
-    def of_block(self) -> int:
+    def allocate_block(self) -> int:
         """Allocate the declared arrays of a resident block; return the address of the table of their addresses."""
         dynamic = self._allocate(self.record.launch.shared_bytes + 8)
         table = np.zeros(max(1, len(self._contents)), np.int64)
@@ -90,7 +90,7 @@ class LaunchMemory:
         self._blocks.append(np.zeros(nbytes + 16, np.uint8))
         return -(-self._blocks[-1].ctypes.data // 16) * 16
 
-    def content(self) -> bytes:
+    def digest_contents(self) -> bytes:
         """Hash the memory of the launch's arguments and of its resident blocks."""
         digest = hashlib.sha256()
         for array in (*(memory.cells for memory in self.record.memories), *self._blocks):

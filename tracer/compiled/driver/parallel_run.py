@@ -97,7 +97,7 @@ class ParallelRun:
             return False
         if not self._is_possible():
             return False
-        rows = self._launch_recorder.accesses_until_now() / done
+        rows = self._launch_recorder.access_count() / done
         size, is_counting = PART / seconds_per_block, self._launch_recorder.streaming is not None
         self._max_size = int(min(MOST_GROWTH * size, total if is_counting else PART_ROWS / max(1, rows)))
         self._set_size(size)
@@ -106,7 +106,7 @@ class ParallelRun:
             return True
         if rows > LARGEST_BLOCK:
             return False
-        self._rows_per_block = self._launch_recorder.rows_of_each(total - done)
+        self._rows_per_block = self._launch_recorder.predict_rows_per_block(total - done)
         if self._rows_per_block:
             return True
         # The time of an access is not known yet: the memory for the first rows was new.
@@ -125,11 +125,8 @@ class ParallelRun:
         return not (
             state[Word.GRID]
             or recorder.out_of_bounds
-            or recorder.mask_faults.found()
-            or (
-                recorder.streaming is None
-                and (recorder.capped or recorder.accesses_until_now() > recorder.limit)
-            )
+            or recorder.mask_faults.faults()
+            or (recorder.streaming is None and (recorder.capped or recorder.access_count() > recorder.limit))
             or any(Op.ATOMIC <= kind <= Op.REDUCTION for kind in recorder.program.site_kinds)
             or not _has_order_independent_type(kinds)
             or _has_overlap(self._record)

@@ -65,13 +65,13 @@ class LaunchRecorder(RowRecorder):
         super().__init__(*arguments)
         self._spans: list[tuple[int, int]] = []  # rows of the first blocks, and of parts written in place
 
-    def accesses_until_now(self) -> int:
+    def access_count(self) -> int:
         """Count the accesses until now, including those of the current parts."""
-        return super().accesses_until_now() + sum(other.accesses_until_now() for other in self.others)
+        return super().access_count() + sum(other.access_count() for other in self.others)
 
-    def loop_under_way(self) -> tuple[str, int] | None:
+    def current_loop(self) -> tuple[str, int] | None:
         """Return file and line of the loop that runs in this thread; None if none does."""
-        return self.others[0].loop_under_way() if self.others else super().loop_under_way()
+        return self.others[0].current_loop() if self.others else super().current_loop()
 
     def _take_rows(self, complete: int) -> None:
         self.many_phases |= _has_many_phases(self)
@@ -99,7 +99,7 @@ class LaunchRecorder(RowRecorder):
         if not np.array_equal(sites, np.arange(len(sites))):
             trace_sites = sites.astype(np.min_scalar_type(sites.max()))[columns["site"]]
             columns["site"] = (
-                part.kept.replaced("site", trace_sites)
+                part.kept.replace_column("site", trace_sites)
                 if isinstance(part.kept, ReservedRows)
                 else trace_sites
             )
@@ -113,7 +113,7 @@ class LaunchRecorder(RowRecorder):
             return None
         self._add_arrivals(part, accesses_before)
         if self.accesses < full_count:
-            if target := self._store.place(columns):
+            if target := self._store.reserve_copy(columns):
                 return columns, target
             settle()
             self._store.append(columns)
@@ -133,13 +133,13 @@ class LaunchRecorder(RowRecorder):
                 buffers.update(np.flatnonzero(counts_of(columns["buffer"][is_kind])).tolist())
         return loads - stored
 
-    def rows_of_each(self, remaining: int) -> int:
+    def predict_rows_per_block(self, remaining: int) -> int:
         """Predict the rows of each remaining block; 0 if that is impossible.
 
         All blocks until now must have made the same number, and all rows must fit.
         """
         count, kept = len(self.finished), len(self._store)
-        rows_per_block, remainder = divmod(self.accesses_until_now(), max(1, count))
+        rows_per_block, remainder = divmod(self.access_count(), max(1, count))
         if (
             self.capped
             or remainder
@@ -162,7 +162,7 @@ class LaunchRecorder(RowRecorder):
 
     def region(self, rows: int) -> ReservedRows:
         """Reserve room for the rows of the next part; raises NeedsSerialRunError if there is none."""
-        columns = self._store.region(rows)
+        columns = self._store.reserve_rows(rows)
         if columns is None:
             raise NeedsSerialRunError
         return ReservedRows(columns)
@@ -201,7 +201,7 @@ class LaunchRecorder(RowRecorder):
         if not self.capped:
             self.kept = self._kept_columns()
         if self.accesses > self.limit and not self.capped:
-            self._mind_the_limit()
+            self._apply_limit()
 
 
 class PartMemory(LaunchMemory):
@@ -310,7 +310,7 @@ class PartRecorder(RowRecorder):
         rows = self.rows[: self._row_count()]
         while (marked := self.touched.add(rows, self._ops)) < len(rows):
             region_code = int(rows["key"][marked]) >> SITE_BITS
-            if self.touched.is_known(region_code):
+            if self.touched.is_learned(region_code):
                 raise NeedsSerialRunError  # a first store to a buffer whose reads were not noted
             self.touched.learn(
                 region_code, self.number_of(region_code >> CODE_BITS, region_code & _CODE_MASK)
@@ -323,7 +323,7 @@ class PartRecorder(RowRecorder):
         if self._same_reads > SAME_READS // 2:  # one core counts from other rows on
             raise NeedsSerialRunError
 
-    def _mind_the_limit(self) -> None:
+    def _apply_limit(self) -> None:
         """Keep all rows: the launch's recorder enforces the limit."""
 
     def release(self) -> None:

@@ -91,7 +91,7 @@ class RowRecorder(Recorder):
         self._barrier_log = BarrierLog(memory // 8)
         self._warp_log = BarrierLog(memory // 8, of_warp=True)
         self._ended = np.zeros(0, np.int64)
-        self.places = self.seats = self.warps = np.zeros((1, 1), np.int64)
+        self.thread_slots = self.block_slots = self.warps = np.zeros((1, 1), np.int64)
         # Block, number of accesses and phase when threads last did more than wait.
         self._idle_since = (0, 0, 0)
         self._printed: list[str] = []  # printed lines that are not shown yet
@@ -125,11 +125,11 @@ class RowRecorder(Recorder):
         for word, address in words:
             self.state[word] = address
 
-    def have_seats(
+    def use_slots(
         self, block_slots: NDArray[np.int64], thread_slots: NDArray[np.int64], warps: NDArray[np.int64]
     ) -> None:
         """Use the slots of resident blocks, and allocate tables for them: see `BlockSlot`, `ThreadSlot`, `WarpWord`."""
-        self.seats, self.places, self.warps = block_slots, thread_slots, warps
+        self.block_slots, self.thread_slots, self.warps = block_slots, thread_slots, warps
         room = MAX_PHASES + len(block_slots)
         self._blocks, self._phases = lengthen_table(self._blocks, room), lengthen_table(self._phases, room)
         self._ended = lengthen_table(self._ended, MAX_ENDED + len(block_slots))
@@ -139,7 +139,7 @@ class RowRecorder(Recorder):
         self.state[Word.NUMBERS_ROOM] = room
 
     @property
-    def too_many(self) -> str:
+    def exceeded_limit(self) -> str:
         """The limit that was exceeded, for the message after TooManyAccessesError."""
         if self.streaming is None:
             return f"one block makes more than the {self.limit:,} that may be held"
@@ -238,12 +238,12 @@ class RowRecorder(Recorder):
 
     def _participants(self) -> Participants:
         """Return the participants of the warp operation that continues."""
-        group, first_slot = int(self.state[Word.GROUP]), int(self.state[Word.GROUP_PLACE])
-        first_thread = int(self.places[first_slot, ThreadSlot.THREAD])
-        slots = self.places[first_slot : first_slot + min(WARP, self.threads - first_thread)]
+        group, first_slot = int(self.state[Word.GROUP]), int(self.state[Word.GROUP_SLOT])
+        first_thread = int(self.thread_slots[first_slot, ThreadSlot.THREAD])
+        slots = self.thread_slots[first_slot : first_slot + min(WARP, self.threads - first_thread)]
         lanes = sorted(
             (lane for lane in range(len(slots)) if group >> lane & 1),
-            key=lambda lane: slots[lane, ThreadSlot.CAME],
+            key=lambda lane: slots[lane, ThreadSlot.WARP_ARRIVAL],
         )
         sites = {lane: self.site(int(slots[lane, ThreadSlot.SITE])) for lane in lanes}
         shuffles = (
@@ -254,16 +254,16 @@ class RowRecorder(Recorder):
             for n in shuffles
         ]
         running = int(np.bitwise_or.reduce(self.warps[slots[0, ThreadSlot.WARP]]))
-        block = int(self.seats[slots[0, ThreadSlot.SEAT], BlockSlot.BLOCK])
+        block = int(self.block_slots[slots[0, ThreadSlot.BLOCK_SLOT], BlockSlot.BLOCK])
         lane_mask, mask = (1 << len(slots)) - 1, int(self.state[Word.GROUP_MASK])
-        accesses = self.accesses_until_now()
+        accesses = self.access_count()
         return Participants(block, first_thread // WARP, mask, sites, sources, lane_mask, running, accesses)
 
-    def accesses_until_now(self) -> int:
+    def access_count(self) -> int:
         """Count the accesses until now, taken in or not."""
         return self.accesses + self._intake.taken + self._row_count()
 
-    def loop_under_way(self) -> tuple[str, int] | None:
+    def current_loop(self) -> tuple[str, int] | None:
         """Return file and line of the loop whose round compiled code counted last; None if none runs."""
         loops = self.program.loops if hasattr(self, "_callback") else []
         number = int(self.state[Word.LOOP])
@@ -287,14 +287,14 @@ class RowRecorder(Recorder):
         if self.streaming is not None:
             taken = self._count_complete(self.streaming, rows, complete)
             self._delegate_counting(self.streaming)
-            if self.to_the_end and self._is_too_large(len(rows) - taken):
+            if self.count_past_limit and self._is_too_large(len(rows) - taken):
                 taken, self.in_pieces = taken + self._count_complete(self.streaming, rows[taken:], END), True
         elif len(rows):
             self._keep(rows)
         self.accesses += taken
         self._reset_rows(taken)
         if len(rows) and self.streaming is None:
-            self._mind_the_limit()
+            self._apply_limit()
             if self.capped:
                 self._intake.end()
                 self.state[Word.PAUSE_AT] = 1  # the driver's turn is at the end of this block
@@ -367,11 +367,11 @@ class RowRecorder(Recorder):
         elif current[2] - phase > IDLE_PHASES:
             raise EndlessWaitError("its threads pass barrier after barrier without accessing memory")
 
-    def _complete(self, rows: Columns) -> NDArray[np.bool_]:
+    def _is_phase_over(self, rows: Columns) -> NDArray[np.bool_]:
         """Return a mask of the rows in completed phases, or of warps that have completed one."""
         is_current = (rows["block"] == self.state[Word.BLOCK]) & (rows["phase"] == self.state[Word.PHASE])
         return np.asarray(
-            super()._complete(rows) | (is_current & (rows["thread"] < self._first_incomplete_context()))
+            super()._is_phase_over(rows) | (is_current & (rows["thread"] < self._first_incomplete_context()))
         )
 
     def _reset_rows(self, taken: int) -> None:
@@ -393,7 +393,7 @@ class RowRecorder(Recorder):
         self.state[Word.BASE] = self.accesses
         self._blocks[0], self._phases[0] = self._blocks[last_phase], self._phases[last_phase]
         self.state[Word.NUMBERS] = min(self.state[Word.NUMBERS], 1)
-        self.seats[:, BlockSlot.NUMBER] = self.state[Word.NUMBER] = 0
+        self.block_slots[:, BlockSlot.NUMBER] = self.state[Word.NUMBER] = 0
         self.state[Word.CONTEXT] %= self.threads
 
     def _note_ended_blocks(self) -> None:

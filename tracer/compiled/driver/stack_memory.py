@@ -35,7 +35,7 @@ class StackMemory:
     """Stacks of one size in bytes, for one launch."""
 
     def __init__(self, stack_bytes: int) -> None:
-        self.each = stack_bytes
+        self.stack_bytes = stack_bytes
         self._count = 0
         self._unused_ends: NDArray[np.int64] = np.zeros(0, np.int64)  # ends of unused stacks
         self._chunks: list[_Chunk] = []
@@ -45,7 +45,9 @@ class StackMemory:
         """Grow to a number of stacks; return the ends of the new ones, aligned to 64 bytes."""
         new_count = max(0, count - self._count)
         while len(self._unused_ends) < new_count:
-            chunk = _reuse_chunk(self.each) or _new_chunk(self.each, new_count - len(self._unused_ends))
+            chunk = _reuse_chunk(self.stack_bytes) or _new_chunk(
+                self.stack_bytes, new_count - len(self._unused_ends)
+            )
             self._chunks.append(chunk)
             self._unused_ends = np.concatenate([self._unused_ends, chunk.ends])
         ends, self._unused_ends = self._unused_ends[:new_count], self._unused_ends[new_count:]

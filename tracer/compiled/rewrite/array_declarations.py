@@ -61,7 +61,7 @@ def _static_argument(rewriter: Writer, arguments: dict[str, ast.expr], name: str
     if name not in arguments:
         rewriter.refuse(node, f"an array without {name}")
     try:
-        return rewriter.scope.static(arguments[name])
+        return rewriter.scope.static_value(arguments[name])
     except UnknownValueError:
         return rewriter.refuse(node, f"a {name} that is not constant, {ast.unparse(arguments[name])}")
 

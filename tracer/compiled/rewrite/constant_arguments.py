@@ -55,7 +55,7 @@ def _static_value(caller: Writer, value: ast.expr) -> Any:
     except UnknownValueError:
         pass
     try:
-        return caller.scope.static(value)
+        return caller.scope.static_value(value)
     except UnknownValueError:
         return None
 

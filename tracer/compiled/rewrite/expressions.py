@@ -54,7 +54,7 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if node.id in self.scope.locals:
-            return ast.copy_location(ast.Name(self.renamed(node.id), node.ctx), node)
+            return ast.copy_location(ast.Name(self.new_name(node.id), node.ctx), node)
         replacement = self._static_expression(node, node.id)
         if replacement is None and not node.id.startswith(RESERVED_PREFIX):
             self.refuse(node, f"{node.id}, which is not defined")
@@ -91,7 +91,7 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
             if value in EXPRESSIONS:
                 return parse_expression(EXPRESSIONS[value], node)  # type: ignore[no-any-return]
             self.refuse(node, f"cuda.{value}")
-        if self.is_late(node, value):
+        if self.is_runtime_constant(node, value):
             return self.number((id(self.source.function.__globals__), stem), value, node)
         return self.constant(value, stem, node)
 
@@ -145,7 +145,7 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
         return self.call("_ts_print", [values], node)
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
-        with self.inside(node):
+        with self.nested_scope(node):
             return set_position(ast.Lambda(node.args, self.visit(node.body)), node)  # type: ignore[no-any-return]
 
     def _gpu_function_call(self, name: str, node: ast.Call) -> ast.expr:
@@ -173,7 +173,7 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
     def _is_never_zero(self, divisor: ast.expr) -> bool:
         """Check if a divisor is a constant other than zero."""
         try:
-            value = self.scope.static(divisor)
+            value = self.scope.static_value(divisor)
         except UnknownValueError:
             return False
         return isinstance(value, int | float | complex) and value != 0
@@ -199,7 +199,7 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
     def _is_same_on_cpu(self, op: ast.operator, right: ast.expr) -> bool:
         """Check if CPUs and GPUs compute the same result with this constant."""
         try:
-            value = self.scope.static(right)
+            value = self.scope.static_value(right)
         except UnknownValueError:
             return False
         if not isinstance(value, int):
@@ -278,7 +278,7 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
 
     def _grid_index(self, path: str, node: ast.Call) -> ast.expr:
         try:
-            dimensions = self.scope.static(node.args[0])
+            dimensions = self.scope.static_value(node.args[0])
         except (UnknownValueError, IndexError):
             self.refuse(node, f"cuda.{path} of a number that is not constant")
         if dimensions not in (1, 2, 3):
@@ -303,9 +303,9 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
             self.program.devices[key] = name
             definition = type(self)(self.program, source_of(function), constants, caller=caller).device(name)
             self.program.functions.append(definition)
-            self.program.written.add(name)
+            self.program.complete_devices.add(name)
         name = self.program.devices[key]
-        if name not in self.program.written:
+        if name not in self.program.complete_devices:
             self.program.recursive.add(name)
         names = function.__code__.co_varnames[: function.__code__.co_argcount]
         pairs = zip_longest(names[: len(node.args)], node.args)

@@ -66,7 +66,7 @@ class Rewriter(ExpressionRewriter):
         arguments = tree.args
         if arguments.kwarg or arguments.kwonlyargs:
             self.refuse(tree, "** or keyword-only arguments")
-        constants, default_values = self.scope.known, self.source.function.__defaults__ or ()
+        constants, default_values = self.scope.constants, self.source.function.__defaults__ or ()
         defaults = dict(
             zip(
                 [a.arg for a in arguments.args][len(arguments.args) - len(default_values) :],
@@ -81,7 +81,7 @@ class Rewriter(ExpressionRewriter):
         if name in self.program.recursive:
             depth_check = self.call("_ts_go_deeper", [ast.Constant(self.source.function.__name__)], tree)
             body.insert(0, set_position(ast.Expr(depth_check), tree))
-        body[:0] = [self._read_runtime_constant(name, tree) for name in self.scope.told]
+        body[:0] = [self._read_runtime_constant(name, tree) for name in self.scope.runtime_constants]
         if self._calls_no_function(body):
             body.insert(0, set_position(ast.Expr(self.call("_ts_keep_row", [], tree)), tree))
         definition = ast.FunctionDef(name, arguments, body, [], None, None)
@@ -119,7 +119,7 @@ class Rewriter(ExpressionRewriter):
         """Rewrite a function in a kernel, which Numba inlines into its callers."""
         if node.decorator_list:
             self.refuse(node, f"a function in a kernel with @{ast.unparse(node.decorator_list[0])}")
-        with self.inside(node):
+        with self.nested_scope(node):
             definition: Any = ast.FunctionDef(node.name, node.args, self.block(node.body), [], None, None)
         return set_position(definition, node)
 
@@ -157,7 +157,7 @@ class Rewriter(ExpressionRewriter):
         ):
             return set_position(ast.Assign([self.visit(targets[0])], value), node)
         if len(targets) > 1 or has_sequence_target:
-            value = self.put(value)
+            value = self.assign_temporary(value)
         return [s for target in targets for s in self.assign(target, value, by_index=may_unpack_array)]
 
     def _without_aliases(self, node: ast.Assign) -> tuple[list[ast.expr], ast.expr]:
@@ -240,7 +240,7 @@ class Rewriter(ExpressionRewriter):
         simple = all(
             isinstance(n, ast.Name | ast.Constant | ast.Tuple | ast.expr_context) for n in ast.walk(value)
         )
-        return value if simple else self.put(value)
+        return value if simple else self.assign_temporary(value)
 
     def visit_For(self, node: ast.For) -> Any:
         enumerated = self._enumerated_array(node)
@@ -316,12 +316,12 @@ class Rewriter(ExpressionRewriter):
             parts = [self._composed_element(part, index, node, body, sources) for part in inner]
             if iterator is enumerate:
                 start_argument = iterated.args[1:]  # type: ignore[attr-defined]  # of a call
-                start = self.put(self.visit(start_argument[0])).id if start_argument else "0"
+                start = self.assign_temporary(self.visit(start_argument[0])).id if start_argument else "0"
                 parts.insert(0, parse_expression(f"{index} + {start}" if start_argument else index, node))
             return set_position(ast.Tuple(parts, ast.Load()), node)  # type: ignore[no-any-return]
         if isinstance(iterated, ast.Call):
-            iterated.args = [self.put(self.visit(a)) for a in iterated.args]
-        sources.append(self.put(self.visit(iterated)))
+            iterated.args = [self.assign_temporary(self.visit(a)) for a in iterated.args]
+        sources.append(self.assign_temporary(self.visit(iterated)))
         name, site = self.program.temporary(), self.site(loop_position(node), Op.LOAD)
         body.append(parse_statement(f"if {index} >= _ts_len({sources[-1].id}): break", node))
         item = self.call("_ts_load", [sources[-1], ast.Name(index, ast.Load()), site], node)
@@ -337,7 +337,7 @@ class Rewriter(ExpressionRewriter):
         self, node: ast.For, array: ast.expr, number: ast.expr | None, element: ast.expr
     ) -> tuple[ast.expr, ast.expr, list[ast.stmt]]:
         """Rewrite the head of a loop over an array: its range, its variable, and its first statements."""
-        source = self.put(self.visit(array))
+        source = self.assign_temporary(self.visit(array))
         length = set_position(ast.Call(ast.Name("_ts_len", ast.Load()), [source], []), node)
         iterated = set_position(ast.Call(ast.Name("_ts_range", ast.Load()), [length], []), node)
         index = self.program.temporary()
@@ -426,7 +426,9 @@ def _with_tick(writer: Writer, loop: ast.For | ast.While, body: list[ast.stmt]) 
     writer.program.loops.append((writer.source.file, loop.lineno))
     number = len(writer.program.loops)
     rounds = (
-        writer.number(("rounds", number), 1 + inner, loop) if writer.scope.told else ast.Constant(1 + inner)
+        writer.number(("rounds", number), 1 + inner, loop)
+        if writer.scope.runtime_constants
+        else ast.Constant(1 + inner)
     )
     arguments: list[ast.expr] = [ast.Constant(number), rounds]
     return [set_position(ast.Expr(writer.call("_ts_tick", arguments, loop)), loop), *body]
@@ -449,6 +451,6 @@ def _max_rounds(writer: Writer, iterated: ast.expr) -> int:
     if not isinstance(iterated, ast.Call):
         return 1
     try:
-        return max((abs(int(writer.scope.static(argument))) for argument in iterated.args), default=0)
+        return max((abs(int(writer.scope.static_value(argument))) for argument in iterated.args), default=0)
     except (UnknownValueError, TypeError, ValueError):  # the iterable may be a global array
         return SHORT + 1

@@ -97,8 +97,8 @@ class Scope:
         function = source.function
         self.dtypes = {k.removesuffix(DTYPE): v for k, v in constants.items() if k.endswith(DTYPE)}
         code = function.__code__
-        self.known = constants
-        self.told: dict[str, int] = {}  # by variable: the runtime constants
+        self.constants = constants
+        self.runtime_constants: dict[str, int] = {}  # by variable: the runtime constants
         self.locals = {*code.co_varnames, *code.co_cellvars} - constants.keys()
         self._closure = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
         self._globals = function.__globals__
@@ -145,14 +145,14 @@ class Scope:
         raise UnknownValueError
 
     def _name(self, name: str) -> Any:
-        if name in self.told:
-            return self.told[name]
+        if name in self.runtime_constants:
+            return self.runtime_constants[name]
         if name in self.aliases:
             return self.aliases[name]
         if name in self.locals:
             raise UnknownValueError
-        if name in self.known:
-            return self.known[name]
+        if name in self.constants:
+            return self.constants[name]
         if name in self._closure:
             return _resolve_cuda(self._closure[name].cell_contents)
         if name in self._globals:
@@ -161,18 +161,18 @@ class Scope:
             return getattr(builtins, name)
         raise UnknownValueError
 
-    def static(self, node: ast.expr) -> Any:
+    def static_value(self, node: ast.expr) -> Any:
         """Compute an expression of constants; raises UnknownValueError."""
         if isinstance(node, ast.Name) and node.id in self._single_assignments:
-            return self.static(self._single_assignments[node.id])
+            return self.static_value(self._single_assignments[node.id])
         if isinstance(node, ast.Constant):
             return node.value
         if isinstance(node, ast.Tuple | ast.List):
-            return tuple(map(self.static, node.elts))
+            return tuple(map(self.static_value, node.elts))
         if isinstance(node, ast.BinOp):
-            return _compute(type(node.op), self.static(node.left), self.static(node.right))
+            return _compute(type(node.op), self.static_value(node.left), self.static_value(node.right))
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            return -self.static(node.operand)
+            return -self.static_value(node.operand)
         if isinstance(node, ast.Attribute) and node.attr == "dtype":
             return self.dtype(node.value)
         value = self.value(node)
@@ -190,7 +190,7 @@ class Scope:
             return self.dtype(array.value)
         if isinstance(array, ast.Call) and getattr(array.func, "attr", "") == "array":
             dtype_arguments = [*array.args[1:2], *(k.value for k in array.keywords if k.arg == "dtype")]
-            return self.static(dtype_arguments[0])
+            return self.static_value(dtype_arguments[0])
         dtype = getattr(self.value(array), "dtype", None)
         if dtype is None:
             raise UnknownValueError

@@ -44,7 +44,7 @@ class Writer:
         self.before: list[ast.stmt] = []
         self.targets: dict[int, str] = {}
 
-    def renamed(self, name: str) -> str:
+    def new_name(self, name: str) -> str:
         """Return the new name of a variable of this function."""
         return self.prefix + name if name in self.scope.locals else name
 
@@ -69,7 +69,7 @@ class Writer:
         return self._make_site(node) if owns(self.source.file) else self.caller
 
     @contextmanager
-    def inside(self, function: ast.Lambda | ast.FunctionDef) -> Iterator[None]:
+    def nested_scope(self, function: ast.Lambda | ast.FunctionDef) -> Iterator[None]:
         """Rewrite a nested function in this context: its arguments and variables are known only there.
 
         Sites in it belong to this function, since Numba inlines it.
@@ -99,11 +99,11 @@ class Writer:
             self.refuse(where, _describe(value, stem))
         return set_position(expression, where)  # type: ignore[no-any-return]
 
-    def is_late(self, node: ast.expr, value: Any) -> bool:
+    def is_runtime_constant(self, node: ast.expr, value: Any) -> bool:
         """Check if compiled code gets the value of a name at launch."""
         return (
             isinstance(node, ast.Name)
-            and node.id in self.program.late
+            and node.id in self.program.launch_time_names
             and type(value) is int
             and -LARGEST <= value <= LARGEST
             and self.source.function.__globals__.get(node.id) is value
@@ -112,10 +112,10 @@ class Writer:
     def number(self, key: Any, value: int, where: ast.AST) -> ast.expr:
         """Return the variable that holds a runtime constant; `key` identifies it."""
         name = f"{RUNTIME_PREFIX}{self.program.number(key, value)}"
-        self.scope.told[name] = value
+        self.scope.runtime_constants[name] = value
         return set_position(ast.Name(name, ast.Load()), where)  # type: ignore[no-any-return]
 
-    def put(self, value: ast.expr) -> ast.Name:
+    def assign_temporary(self, value: ast.expr) -> ast.Name:
         """Assign a value to a new variable, before the statement being rewritten."""
         name = self.program.temporary()
         target = ast.Name(name, ast.Store())

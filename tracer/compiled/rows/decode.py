@@ -258,8 +258,10 @@ convert = compile_with_callers(_convert)
 def _put_values(words: Any, rows: Any, count: Any, kept: Any, codes: Any) -> Any:
     """Fill the value of rows with these dtypes; return False if the column can't hold them."""
     address, width, value = row_address(words, _VALUE, kept), width_of(words, _VALUE), rows + VALUE_AT
-    if codes & ~peek(words, IntakeWord.SAME):
-        if peek(words, IntakeWord.KIND) == ValueKind.SAME or codes & ~peek(words, IntakeWord.HELD):
+    if codes & ~peek(words, IntakeWord.OWN_CODES):
+        if peek(words, IntakeWord.KIND) == ValueKind.OWN_DTYPE or codes & ~peek(
+            words, IntakeWord.CONVERTIBLE_CODES
+        ):
             return False
         convert(words, rows, count, kept)
     elif width == 4:

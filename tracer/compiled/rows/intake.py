@@ -49,7 +49,7 @@ def _renumber_phases(state: Any) -> None:
     poke(state, Word.NUMBERS, min(peek(state, Word.NUMBERS), 1))
     poke(state, Word.NUMBER, 0)
     for slot_number in range(peek(state, Word.CAPACITY)):
-        poke(peek(state, Word.SEATS) + slot_number * _BLOCK_SLOT_BYTES, BlockSlot.NUMBER, 0)
+        poke(peek(state, Word.BLOCK_SLOTS) + slot_number * _BLOCK_SLOT_BYTES, BlockSlot.NUMBER, 0)
     poke(state, Word.CONTEXT, peek(state, Word.CONTEXT) % peek(state, Word.THREADS))
 
 
@@ -89,7 +89,7 @@ is_for_driver = compile_with_callers(_is_for_driver)
 def _try_keep(state: Any, words: Any, rows: Any, count: Any) -> Any:
     """Put rows into columns; return False if the driver must do it."""
     kept = peek(words, IntakeWord.KEPT)
-    if kept + count > peek(words, IntakeWord.MOST) or is_for_driver(state, words, rows, 0, count):
+    if kept + count > peek(words, IntakeWord.MAX_KEPT) or is_for_driver(state, words, rows, 0, count):
         return False
     buffers, sites, codes, watch = put_sites(words, rows, count, kept)
     if not fits(buffers, width_of(words, _BUFFER)) or not fits(sites, width_of(words, _SITE)):
@@ -170,7 +170,7 @@ move_down = compile_with_callers(_move_down)
 
 def _try_count(state: Any, words: Any, rows: Any, count: Any) -> Any:
     """Count the rows of complete warps, and keep the others; return False if the driver has more to do."""
-    leftover = peek(words, IntakeWord.LEFT)
+    leftover = peek(words, IntakeWord.LEFTOVER)
     if peek(state, Word.RESUMED) or is_for_driver(state, words, rows, leftover, count):
         return False
     end = end_of_complete_warps(state, rows, count)
@@ -178,9 +178,9 @@ def _try_count(state: Any, words: Any, rows: Any, count: Any) -> Any:
     note_taken(state, words, taken)
     if taken < end or count - taken > count // 4:
         move_down(state, rows, taken, count, 0)
-        poke(words, IntakeWord.LEFT, max(0, leftover - taken))
+        poke(words, IntakeWord.LEFTOVER, max(0, leftover - taken))
         return False
-    poke(words, IntakeWord.LEFT, count - taken)
+    poke(words, IntakeWord.LEFTOVER, count - taken)
     move_down(state, rows, taken, count, (peek(state, Word.NUMBERS) - 1) * peek(state, Word.THREADS))
     renumber_phases(state)
     return True

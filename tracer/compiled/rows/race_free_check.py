@@ -33,13 +33,13 @@ NAMES = ("block", "thread", "phase", "op", "buffer", "index")
 class Scan(NamedTuple):
     """The result of a quick check; False means undecided."""
 
-    apart: bool  # no two threads make unordered accesses to an element that one of them writes
-    written_first: bool  # every element of shared and local memory that is read was stored to before
+    race_free: bool  # no two threads make unordered accesses to an element that one of them writes
+    initialised: bool  # every element of shared and local memory that is read was stored to before
 
 
 def is_race_free(trace: Trace) -> bool:
     """Check if no two threads make unordered accesses to an element that one of them writes; False means undecided."""
-    return scan_trace(trace).apart
+    return scan_trace(trace).race_free
 
 
 def scan_trace(trace: Trace, cores: int = 1) -> Scan:

@@ -86,7 +86,7 @@ class StreamingCounters:
             self._ensure_room(buffers, sites)
             self.words[CountWord.ROWS], self.words[CountWord.COUNT] = rows.ctypes.data, len(rows)
             counted_rows = count_at(self.words.ctypes.data)
-            hindered, end = self.words[[CountWord.HINDERED, CountWord.HINDERED_AT]].tolist()
+            hindered, end = self.words[[CountWord.OBSTACLE, CountWord.OBSTACLE_END]].tolist()
             if hindered == UNKNOWN:
                 self._learn(int(rows["key"][end - 1]))
             elif hindered == UNSORTED:
@@ -103,7 +103,7 @@ class StreamingCounters:
             self._shapes = no_shapes(sites)
         numbers = (CountWord.SITE_COUNT, sites), (CountWord.RULE_COUNT, len(self._rules))
         arrays = zip(
-            (CountWord.BUFFERS, CountWord.FINAL, CountWord.OPS, CountWord.RULES, CountWord.SCRATCH, CountWord.SUMS),
+            (CountWord.BUFFERS, CountWord.SITES, CountWord.OPS, CountWord.RULES, CountWord.SCRATCH, CountWord.SUMS),
             (*self._tables, self._rules, self._scratch, self._sums), strict=True,
         )  # fmt: skip
         for word, number in (*numbers, *((word, array.ctypes.data) for word, array in arrays)):
@@ -282,7 +282,7 @@ def _count_at(words: Any) -> Any:
     counted_rows = count_rows(
         peek(words, CountWord.ROWS), peek(words, CountWord.COUNT), peek(words, CountWord.THREADS),
         carray(pointer(peek(words, CountWord.BUFFERS)), (_REGION_CODES,), np.int32),
-        carray(pointer(peek(words, CountWord.FINAL)), (sites,), np.int32),
+        carray(pointer(peek(words, CountWord.SITES)), (sites,), np.int32),
         carray(pointer(peek(words, CountWord.OPS)), (sites,), np.uint8),
         carray(pointer(peek(words, CountWord.RULES)), (rules, _RULES), np.int64), sites,
         (
@@ -295,8 +295,8 @@ def _count_at(words: Any) -> Any:
         carray(pointer(peek(words, CountWord.SUMS)), (rules, _OPS, 3), np.int64), obstacle,
         peek(words, CountWord.TOUCHED), peek(words, CountWord.OPS),
     )  # fmt: skip
-    poke(words, CountWord.HINDERED, obstacle[0])
-    poke(words, CountWord.HINDERED_AT, obstacle[1])
+    poke(words, CountWord.OBSTACLE, obstacle[0])
+    poke(words, CountWord.OBSTACLE_END, obstacle[1])
     return counted_rows
 
 

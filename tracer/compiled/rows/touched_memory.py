@@ -58,7 +58,7 @@ class TouchedMemory:
         """Whether rows were counted whose touched memory could not be noted."""
         return bool(self._table[TouchWord.UNMARKED])
 
-    def is_known(self, region_code: int) -> bool:
+    def is_learned(self, region_code: int) -> bool:
         """Check if `learn` has been called for a key's region and code."""
         return region_code in self._learned
 

@@ -40,7 +40,7 @@ class Cells(types.Type):  # type: ignore[misc]  # Numba is untyped to mypy
         spacing = "" if self.unit == self.itemsize else f", {self.unit} apart, part {part}"
         super().__init__(name=f"Cells({dtype}, {ndim}{spacing})")
 
-    def of(self, ndim: int) -> Cells:
+    def with_ndim(self, ndim: int) -> Cells:
         """Return the type of a view with a number of dimensions."""
         return Cells(self.dtype, ndim, self.unit, self.part)
 

@@ -46,7 +46,7 @@ def _go_deeper(typing: Any, state: Any, name: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         b, state = builder, args[0]
         stack_position = b.ptrtoint(cgutils.alloca_once(b, ir.IntType(8)), I64)
-        end = b.load(element_pointer(b, load_word(b, state, Word.PLACE), I64, I64(ThreadSlot.STACK)))
+        end = b.load(element_pointer(b, load_word(b, state, Word.THREAD_SLOT), I64, I64(ThreadSlot.STACK)))
         remaining = b.sub(stack_position, b.sub(end, load_word(b, state, Word.STACK_BYTES)))
         with cgutils.if_unlikely(b, b.icmp_signed("<", remaining, I64(ROOM_LEFT))):
             function_name = context.insert_const_string(b.module, name.literal_value)

@@ -28,7 +28,7 @@ def view_typer(state: Any, cells: Cells, index: Any, site: Any) -> Any:
     if not is_supported or len(ellipses) > 1 or len(parts) - len(ellipses) > cells.ndim:
         return None
     ndim = cells.ndim - sum(isinstance(p, types.Integer) for p in parts)
-    kind = cells.of(ndim)
+    kind = cells.with_ndim(ndim)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         values = cgutils.unpack_tuple(builder, args[2]) if isinstance(index, types.BaseTuple) else [args[2]]
@@ -156,7 +156,7 @@ def _turned(typing: Any, cells: Any) -> Any:
 
 def _reshaped(typing: Any, cells: Any, shape: Any) -> Any:
     """Type a view of another shape, whose lengths have been checked."""
-    kind = cells.of(len(shape))
+    kind = cells.with_ndim(len(shape))
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         struct = cgutils.create_struct_proxy(cells)(context, builder, args[0])

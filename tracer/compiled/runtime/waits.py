@@ -47,7 +47,9 @@ def _wait_group(typing: Any, state: Any, group: Any, site: Any) -> Any:
 
 def _thread_word(builder: Any, state: Any, index: ThreadSlot, kind: Any) -> Any:
     """Return a pointer to one of the current thread's words."""
-    return element_pointer(builder, builder.add(load_word(builder, state, Word.PLACE), I64(8 * index)), kind)
+    return element_pointer(
+        builder, builder.add(load_word(builder, state, Word.THREAD_SLOT), I64(8 * index)), kind
+    )
 
 
 def _write_value(context: Any, builder: Any, state: Any, index: ThreadSlot, kind: Any, value: Any) -> None:

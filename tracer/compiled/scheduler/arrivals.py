@@ -39,7 +39,7 @@ def _record_arrival(state: Any, thread_slot: Any, reason: Any) -> None:
         return
     if peek(state, Word.ARRIVED) == MAX_ARRIVALS:
         call_driver_or_stop(state, DriverCall.ARRIVALS)
-    block_slot = block_slot_at(state, peek(thread_slot, ThreadSlot.SEAT))
+    block_slot = block_slot_at(state, peek(thread_slot, ThreadSlot.BLOCK_SLOT))
     arrival = peek(state, Word.ARRIVALS) + _ARRIVAL_BYTES * peek(state, Word.ARRIVED)
     poke(state, Word.ARRIVED, peek(state, Word.ARRIVED) + 1)
     poke(arrival, ArrivalWord.BLOCK, peek(block_slot, BlockSlot.BLOCK))

@@ -37,11 +37,11 @@ _MARGIN = STACK_STAGGER  # above a new stack's words, for what `start` passes
 
 
 def _thread_slot_at(state: Any, number: Any) -> Any:
-    return peek(state, Word.PLACES) + number * _THREAD_SLOT_BYTES
+    return peek(state, Word.THREAD_SLOTS) + number * _THREAD_SLOT_BYTES
 
 
 def _block_slot_at(state: Any, number: Any) -> Any:
-    return peek(state, Word.SEATS) + number * _BLOCK_SLOT_BYTES
+    return peek(state, Word.BLOCK_SLOTS) + number * _BLOCK_SLOT_BYTES
 
 
 def _warp_at(state: Any, number: Any) -> Any:
@@ -74,7 +74,7 @@ is_in = compile_with_callers(_is_in)
 def _stop_running(state: Any, thread_slot: Any) -> Any:
     """Take a thread out of the set of runnable threads; return the address of its warp's words."""
     warp = warp_at(state, peek(thread_slot, ThreadSlot.WARP))
-    poke(warp, WarpWord.RUNS, peek(warp, WarpWord.RUNS) & ~lane_of(thread_slot))
+    poke(warp, WarpWord.RUNNABLE, peek(warp, WarpWord.RUNNABLE) & ~lane_of(thread_slot))
     return warp
 
 
@@ -123,7 +123,7 @@ take_stack = compile_with_callers(_take_stack)
 def _enter(state: Any, number: Any) -> None:
     """Make the block of a slot the current one."""
     block_slot = block_slot_at(state, number)
-    poke(state, Word.SEAT, number)
+    poke(state, Word.BLOCK_SLOT, number)
     poke(state, Word.BX, peek(block_slot, BlockSlot.BX))
     poke(state, Word.BY, peek(block_slot, BlockSlot.BY))
     poke(state, Word.BZ, peek(block_slot, BlockSlot.BZ))
@@ -145,11 +145,11 @@ serve = compile_with_callers(_serve)
 
 def _resume(state: Any, thread_slot: Any) -> Any:
     """Let a thread run until it stops; return the `StopReason`. Raises the thread's exception."""
-    number = peek(thread_slot, ThreadSlot.SEAT)
-    if number != peek(state, Word.SEAT):
+    number = peek(thread_slot, ThreadSlot.BLOCK_SLOT)
+    if number != peek(state, Word.BLOCK_SLOT):
         enter(state, number)
     thread = peek(thread_slot, ThreadSlot.THREAD)
-    poke(state, Word.PLACE, thread_slot)
+    poke(state, Word.THREAD_SLOT, thread_slot)
     poke(state, Word.THREAD, thread)
     poke(state, Word.TX, peek(thread_slot, ThreadSlot.TX))
     poke(state, Word.TY, peek(thread_slot, ThreadSlot.TY))
@@ -189,7 +189,7 @@ number_phase = compile_with_callers(_number_phase)
 
 def _refresh(state: Any, memory: Any) -> None:
     """Set shared and local memory to their contents at the start of a block."""
-    contents = peek(state, Word.FRESH)
+    contents = peek(state, Word.INITIAL_CONTENTS)
     for i in range(peek(state, Word.DECLARATIONS)):
         source, target = peek(contents, 2 * i), peek(memory, i)
         if source:
@@ -203,7 +203,7 @@ refresh = compile_with_callers(_refresh)
 def _free_block_slot(state: Any) -> Any:
     """Find a free block slot; return its number."""
     number = 0
-    while peek(block_slot_at(state, number), BlockSlot.TAKEN):
+    while peek(block_slot_at(state, number), BlockSlot.IS_USED):
         number += 1
     return number
 
@@ -232,7 +232,7 @@ def _start_block(state: Any, block: Any) -> Any:
     number, threads = free_block_slot(state), peek(state, Word.THREADS)
     block_slot = block_slot_at(state, number)
     width, height = peek(state, Word.GX), peek(state, Word.GY)
-    poke(block_slot, BlockSlot.TAKEN, 1)
+    poke(block_slot, BlockSlot.IS_USED, 1)
     poke(block_slot, BlockSlot.BLOCK, block)
     poke(block_slot, BlockSlot.BX, block % width)
     poke(block_slot, BlockSlot.BY, block // width % height)
@@ -243,11 +243,11 @@ def _start_block(state: Any, block: Any) -> Any:
     number_phase(state, block_slot)
     refresh(state, peek(block_slot, BlockSlot.MEMORY))
     for i in range(peek(state, Word.WARPS_OF_BLOCK)):
-        poke(first_warp(state, number) + i * _WARP_BYTES, WarpWord.RUNS, lanes_of(threads - WARP * i))
+        poke(first_warp(state, number) + i * _WARP_BYTES, WarpWord.RUNNABLE, lanes_of(threads - WARP * i))
     live = peek(state, Word.LIVE_COUNT)
     poke(peek(state, Word.LIVE), live, number)
     poke(state, Word.LIVE_COUNT, live + 1)
-    poke(state, Word.SEAT, -1)
+    poke(state, Word.BLOCK_SLOT, -1)
     return number
 
 
@@ -262,7 +262,7 @@ def _next_phase(state: Any, number: Any) -> None:
     number_phase(state, block_slot)
     for i in range(peek(state, Word.WARPS_OF_BLOCK)):
         warp = first_warp(state, number) + i * _WARP_BYTES
-        poke(warp, WarpWord.RUNS, peek(warp, WarpWord.RUNS) | peek(warp, WarpWord.AT_BARRIER))
+        poke(warp, WarpWord.RUNNABLE, peek(warp, WarpWord.RUNNABLE) | peek(warp, WarpWord.AT_BARRIER))
         poke(warp, WarpWord.AT_BARRIER, 0)
 
 
@@ -279,7 +279,7 @@ def _remove_ended(state: Any) -> None:
             poke(live, remaining, number)
             remaining += 1
         else:
-            poke(block_slot, BlockSlot.TAKEN, 0)
+            poke(block_slot, BlockSlot.IS_USED, 0)
             count = peek(state, Word.FINISHED_COUNT)
             poke(peek(state, Word.FINISHED), count, peek(block_slot, BlockSlot.BLOCK))
             poke(state, Word.FINISHED_COUNT, count + 1)

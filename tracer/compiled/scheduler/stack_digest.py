@@ -38,14 +38,14 @@ def _digest_of_stacks(state: Any) -> Any:
     digest, threads = 0, peek(state, Word.THREADS)
     for i in range(peek(state, Word.LIVE_COUNT)):
         block_slot = block_slot_at(state, peek(peek(state, Word.LIVE), i))
-        first = peek(block_slot, BlockSlot.FIRST)
+        first = peek(block_slot, BlockSlot.FIRST_THREAD_SLOT)
         for number in range(first, first + threads):
             thread_slot = thread_slot_at(state, number)
             runs, at_barrier = (
-                is_in(state, thread_slot, WarpWord.RUNS),
+                is_in(state, thread_slot, WarpWord.RUNNABLE),
                 is_in(state, thread_slot, WarpWord.AT_BARRIER),
             )
-            if runs or at_barrier or is_in(state, thread_slot, WarpWord.MEETS):
+            if runs or at_barrier or is_in(state, thread_slot, WarpWord.AT_WARP_OPERATION):
                 is_waiting = not runs and peek(block_slot, BlockSlot.RELEASED) == 0
                 digest = mix(mix(digest, number), 1 if is_waiting else 0)
                 if peek(thread_slot, ThreadSlot.STACK):

@@ -27,7 +27,7 @@ def _switch(builder: Any, state: Any, save: Any, target: Any) -> None:
 def stop(builder: Any, state: Any, reason: Any) -> None:
     """Switch to the scheduler; the current thread resumes here."""
     builder.store(reason, word_pointer(builder, state, Word.STOPPED))
-    thread_slot = load_word(builder, state, Word.PLACE)
+    thread_slot = load_word(builder, state, Word.THREAD_SLOT)
     save = builder.add(thread_slot, I64(8 * ThreadSlot.STACK_POINTER))
     _switch(builder, state, save, load_word(builder, state, Word.SCHEDULER))
     reload_next_row(builder, state)
@@ -56,7 +56,7 @@ def _resume_thread(typing: Any, state: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         state = args[0]
         pointer = element_pointer(
-            builder, load_word(builder, state, Word.PLACE), I64, I64(ThreadSlot.STACK_POINTER)
+            builder, load_word(builder, state, Word.THREAD_SLOT), I64, I64(ThreadSlot.STACK_POINTER)
         )
         _switch(builder, state, builder.add(state, I64(8 * Word.SCHEDULER)), builder.load(pointer))
         return context.get_dummy_value()

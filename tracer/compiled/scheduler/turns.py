@@ -88,7 +88,7 @@ come_to_barrier = compile_with_callers(_come_to_barrier, inlined=True)
 def _handle_wait(state: Any, thread_slot: Any, reason: Any) -> None:
     """Handle a thread that has no more turns, since it has ended or waits."""
     poke(thread_slot, ThreadSlot.REASON, reason)
-    block_slot = block_slot_at(state, peek(thread_slot, ThreadSlot.SEAT))
+    block_slot = block_slot_at(state, peek(thread_slot, ThreadSlot.BLOCK_SLOT))
     if reason == StopReason.DONE:
         end_thread(state, thread_slot, block_slot)
         return
@@ -185,7 +185,7 @@ begin_blocks = compile_with_callers(_begin_blocks)
 
 def _list_warp(state: Any, warp: Any, number: Any) -> None:
     """Append the runnable threads of a warp to the list; `number` is the slot of its first thread."""
-    count, runs = peek(state, Word.RUNNABLE_COUNT), peek(warp, WarpWord.RUNS)
+    count, runs = peek(state, Word.RUNNABLE_COUNT), peek(warp, WarpWord.RUNNABLE)
     runnable = peek(state, Word.RUNNABLE) + _WORD * count
     if runs == _ALL:
         for lane in range(WARP):
@@ -367,15 +367,15 @@ release_grid = compile_with_callers(_release_grid)
 def _run(state: Any) -> Any:
     """Run blocks until it is the driver's turn; return the reason, a `Pause`."""
     while True:
-        if not peek(state, Word.AFTER_LOOK):
+        if not peek(state, Word.HAS_CHECKED_WAITS):
             if begin_blocks(state):
-                return Pause.NO_SEAT
+                return Pause.NO_BLOCK_SLOT
             if peek(state, Word.LIVE_COUNT) == 0:
                 return Pause.OVER
             if is_look_due(state, run_turns(state)):
-                poke(state, Word.AFTER_LOOK, 1)
-                return Pause.LOOK
-        poke(state, Word.AFTER_LOOK, 0)
+                poke(state, Word.HAS_CHECKED_WAITS, 1)
+                return Pause.CHECK_WAITS
+        poke(state, Word.HAS_CHECKED_WAITS, 0)
         release_grid(state)
         if peek(state, Word.ENDED):
             poke(state, Word.ENDED, 0)

@@ -49,7 +49,7 @@ def _vote(state: Any, block_slot: Any) -> None:
     """Count the votes of a block whose running threads all wait at barriers, if some of them vote."""
     if peek(block_slot, BlockSlot.VOTES):
         poke(block_slot, BlockSlot.VOTES, 0)
-        give_votes(state, peek(block_slot, BlockSlot.FIRST))
+        give_votes(state, peek(block_slot, BlockSlot.FIRST_THREAD_SLOT))
 
 
 vote = compile_with_callers(_vote)

@@ -84,7 +84,11 @@ warp_of = compile_with_callers(_warp_of)
 
 def _running_lanes(warp: Any) -> Any:
     """Return the bits of the lanes whose threads have not ended."""
-    return peek(warp, WarpWord.RUNS) | peek(warp, WarpWord.AT_BARRIER) | peek(warp, WarpWord.MEETS)
+    return (
+        peek(warp, WarpWord.RUNNABLE)
+        | peek(warp, WarpWord.AT_BARRIER)
+        | peek(warp, WarpWord.AT_WARP_OPERATION)
+    )
 
 
 running_lanes = compile_with_callers(_running_lanes)
@@ -92,7 +96,7 @@ running_lanes = compile_with_callers(_running_lanes)
 
 def _group_of(first_slot: Any, warp: Any, mask: Any) -> Any:
     """Return the bits of the lanes that wait at an operation with this mask."""
-    lanes, remaining = 0, peek(warp, WarpWord.MEETS)
+    lanes, remaining = 0, peek(warp, WarpWord.AT_WARP_OPERATION)
     while remaining:
         lane = lowest_bit(remaining)
         remaining &= remaining - 1
@@ -196,7 +200,7 @@ def _release(state: Any, first_slot: Any, warp: Any, group: Any, mask: Any) -> N
     if mask >= 0 and (mask != group or sites_differ(first_slot, group)):
         poke(state, Word.GROUP, group)
         poke(state, Word.GROUP_MASK, mask)
-        poke(state, Word.GROUP_PLACE, (first_slot - peek(state, Word.PLACES)) // _THREAD_SLOT_BYTES)
+        poke(state, Word.GROUP_SLOT, (first_slot - peek(state, Word.THREAD_SLOTS)) // _THREAD_SLOT_BYTES)
         call_driver_or_stop(state, DriverCall.MASK_FAULT)
     votes, remaining = votes_of(first_slot, group), group
     while remaining:
@@ -204,8 +208,8 @@ def _release(state: Any, first_slot: Any, warp: Any, group: Any, mask: Any) -> N
         remaining &= remaining - 1
         poke(thread_slot, ThreadSlot.IN, result_for(first_slot, group, thread_slot, votes))
         poke(state, Word.IN_WARPS, peek(state, Word.IN_WARPS) - 1)
-    poke(warp, WarpWord.MEETS, peek(warp, WarpWord.MEETS) & ~group)
-    poke(warp, WarpWord.RUNS, peek(warp, WarpWord.RUNS) | group)
+    poke(warp, WarpWord.AT_WARP_OPERATION, peek(warp, WarpWord.AT_WARP_OPERATION) & ~group)
+    poke(warp, WarpWord.RUNNABLE, peek(warp, WarpWord.RUNNABLE) | group)
     poke(state, Word.CHANGED, 1)
     poke(state, Word.NEWS, 1)
     poke(state, Word.RESUMED, 1)
@@ -216,11 +220,11 @@ release = compile_with_callers(_release)
 
 def _next_group(first_slot: Any, warp: Any, previous: Any) -> Any:
     """Find the lane of the group that began next after an arrival number; -1 if there is none."""
-    earliest_lane, earliest, remaining = -1, _NEVER, peek(warp, WarpWord.MEETS)
+    earliest_lane, earliest, remaining = -1, _NEVER, peek(warp, WarpWord.AT_WARP_OPERATION)
     while remaining:
         lane = lowest_bit(remaining)
         remaining &= remaining - 1
-        number = peek(first_slot + lane * _THREAD_SLOT_BYTES, ThreadSlot.CAME)
+        number = peek(first_slot + lane * _THREAD_SLOT_BYTES, ThreadSlot.WARP_ARRIVAL)
         if number > previous and number < earliest:
             earliest_lane, earliest = lane, number
     return earliest_lane
@@ -237,7 +241,7 @@ def _release_complete(state: Any, first_slot: Any, warp: Any, is_final: Any) -> 
         if lane < 0:
             break
         thread_slot = first_slot + lane * _THREAD_SLOT_BYTES
-        mask, previous = mask_of(thread_slot), peek(thread_slot, ThreadSlot.CAME)
+        mask, previous = mask_of(thread_slot), peek(thread_slot, ThreadSlot.WARP_ARRIVAL)
         group = group_of(first_slot, warp, mask)
         if is_final or (mask >= 0 and (mask & running & ~group) == 0):
             release(state, first_slot, warp, group, mask)
@@ -246,7 +250,7 @@ def _release_complete(state: Any, first_slot: Any, warp: Any, is_final: Any) -> 
 
 def _release_open(state: Any, first_slot: Any, warp: Any) -> None:
     """Release the threads at `activemask`, if all others of their warp wait or have ended."""
-    if peek(warp, WarpWord.RUNS):
+    if peek(warp, WarpWord.RUNNABLE):
         return
     previous = -1
     while True:
@@ -254,7 +258,7 @@ def _release_open(state: Any, first_slot: Any, warp: Any) -> None:
         if lane < 0:
             break
         thread_slot = first_slot + lane * _THREAD_SLOT_BYTES
-        mask, previous = mask_of(thread_slot), peek(thread_slot, ThreadSlot.CAME)
+        mask, previous = mask_of(thread_slot), peek(thread_slot, ThreadSlot.WARP_ARRIVAL)
         if mask < 0:
             release(state, first_slot, warp, group_of(first_slot, warp, mask), mask)
 
@@ -266,7 +270,7 @@ release_complete = compile_with_callers(_release_complete)
 def _leave_warp(state: Any, thread_slot: Any) -> None:
     """Release the operations that waited for a thread, after it came to a barrier or ended."""
     first_slot, warp = warp_of(state, thread_slot)
-    if peek(warp, WarpWord.MEETS):
+    if peek(warp, WarpWord.AT_WARP_OPERATION):
         release_complete(state, first_slot, warp, False)
 
 
@@ -275,15 +279,15 @@ leave_warp = compile_with_callers(_leave_warp)
 
 def _converge(state: Any, thread_slot: Any) -> None:
     """Handle a thread that has come to a warp operation."""
-    move_to_waiting(state, thread_slot, WarpWord.MEETS)
-    poke(thread_slot, ThreadSlot.CAME, peek(state, Word.CAME))
-    poke(state, Word.CAME, peek(state, Word.CAME) + 1)
+    move_to_waiting(state, thread_slot, WarpWord.AT_WARP_OPERATION)
+    poke(thread_slot, ThreadSlot.WARP_ARRIVAL, peek(state, Word.WARP_ARRIVALS))
+    poke(state, Word.WARP_ARRIVALS, peek(state, Word.WARP_ARRIVALS) + 1)
     poke(state, Word.IN_WARPS, peek(state, Word.IN_WARPS) + 1)
     first_slot, warp = warp_of(state, thread_slot)
     mask = mask_of(thread_slot)
     if mask >= 0 and not mask & lane_of(thread_slot):
         release(state, first_slot, warp, lane_of(thread_slot), mask)
-    elif not peek(warp, WarpWord.RUNS) or (mask >= 0 and (mask & peek(warp, WarpWord.RUNS)) == 0):
+    elif not peek(warp, WarpWord.RUNNABLE) or (mask >= 0 and (mask & peek(warp, WarpWord.RUNNABLE)) == 0):
         # Otherwise, only other threads can complete the operation: the other groups of this warp have not changed.
         release_complete(state, first_slot, warp, False)
 
@@ -296,8 +300,11 @@ def _first_waiting(state: Any, first_slot: Any) -> Any:
     earliest_slot, earliest = 0, _NEVER
     for thread in range(peek(state, Word.THREADS)):
         thread_slot = first_slot + thread * _THREAD_SLOT_BYTES
-        if is_in(state, thread_slot, WarpWord.MEETS) and peek(thread_slot, ThreadSlot.CAME) < earliest:
-            earliest_slot, earliest = thread_slot, peek(thread_slot, ThreadSlot.CAME)
+        if (
+            is_in(state, thread_slot, WarpWord.AT_WARP_OPERATION)
+            and peek(thread_slot, ThreadSlot.WARP_ARRIVAL) < earliest
+        ):
+            earliest_slot, earliest = thread_slot, peek(thread_slot, ThreadSlot.WARP_ARRIVAL)
     return earliest_slot
 
 

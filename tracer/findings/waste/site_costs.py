@@ -75,7 +75,7 @@ def per_site(
 
 def rows_of(requests: Requests, request: int) -> AnyInts:
     """List the accesses of a request, by lane."""
-    rows: AnyInts = requests.accesses.of(slice(request, request + 1))
+    rows: AnyInts = requests.accesses.rows_of(slice(request, request + 1))
     return rows
 
 

@@ -84,7 +84,7 @@ class GpuNotes:
             if reply.is_last:
                 self._end()
             return reply
-        death = process.death()
+        death = process.describe_death()
         self._end()
         raise NotesError(f"The measuring process ended while it ran ({death}).")
 

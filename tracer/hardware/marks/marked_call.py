@@ -87,7 +87,7 @@ class MarkedCall(PlainCall):
         """Launch the kernel on the stream."""
         self._configured(*self._device, _address(self._ends), _address(self._marks))
 
-    def find_room(self, most: int, few: int) -> None:
+    def allocate_marks(self, most: int, few: int) -> None:
         """Allocate room for the marks of all warps, or only of a few multiprocessors if there are too many segments.
 
         most: the largest number of segments. few: the number of multiprocessors. Raises TooManyMarksError.

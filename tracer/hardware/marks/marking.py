@@ -97,19 +97,19 @@ class _Marker:
     def _kind(self, statement: ast.stmt) -> SegmentKind | None:
         """Return a statement's kind: None for plain arithmetic, "other" for several kinds."""
         if not isinstance(statement, COMPOUND):
-            return next(iter(kinds_of(self._effects.of([statement]))), None)
+            return next(iter(kinds_of(self._effects.effects_of([statement]))), None)
         kinds = self._compound_kinds(statement)
         return "other" if len(kinds) > 1 or kinds == {"wait"} else next(iter(kinds), None)
 
     def _compound_kinds(self, statement: ast.If | ast.For | ast.While) -> set[SegmentKind]:
         """Return the kinds of the parts of a compound statement."""
-        kinds = set(kinds_of(self._effects.of_head(statement)))
+        kinds = set(kinds_of(self._effects.head_effects(statement)))
         for child in (*statement.body, *statement.orelse):
             if isinstance(child, COMPOUND):
                 kinds |= self._compound_kinds(child)
             else:
-                kinds |= kinds_of(self._effects.of([child]))
-        if isinstance(statement, ast.For) and "load" in self._effects.of_head(statement):
+                kinds |= kinds_of(self._effects.effects_of([child]))
+        if isinstance(statement, ast.For) and "load" in self._effects.head_effects(statement):
             kinds -= {"store", "compute"}  # each iteration first waits for an element
         return kinds or ({"compute"} if isinstance(statement, ast.For | ast.While) else set())
 
@@ -151,7 +151,7 @@ class _Marker:
 
     def _open(self, block: _Block, statement: ast.If | ast.For | ast.While) -> None:
         """Add a compound statement with marks inside, and a mark before its first line if that does something."""
-        head = next(iter(kinds_of(self._effects.of_head(statement))), None)
+        head = next(iter(kinds_of(self._effects.head_effects(statement))), None)
         if head is not None or (block.now == "wait" and block.passing):
             line = ast.Pass(lineno=statement.lineno, end_lineno=_head(statement).end_lineno)
             block.statements.append(self._mark(head or "other", [*block.passing, line]))
@@ -165,7 +165,7 @@ class _Marker:
 
     def _mark(self, kind: SegmentKind, covered: Sequence[ast.stmt]) -> ast.stmt:
         """Create the statement that begins a segment."""
-        barrier = kind == "wait" and "barrier" in self._effects.of(covered)
+        barrier = kind == "wait" and "barrier" in self._effects.effects_of(covered)
         self.marks.append(Mark(kind, covered[0].lineno, _last_line(covered), barrier))
         number = ast.Constant(len(self.marks) - 1)
         call = _called(MARK, [_name(AT), _name(MARKS), _name(LIMIT), number], covered[0])

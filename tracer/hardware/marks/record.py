@@ -107,7 +107,7 @@ def _with_bearable_marks(
         say(f"marks: {source.detail}")
         call = MarkedCall(gpu, launch, names, plain.kernel, source)
         try:
-            call.find_room(MOST_SEGMENTS, DETAILED)
+            call.allocate_marks(MOST_SEGMENTS, DETAILED)
         except TooManyMarksError:
             notes.append(
                 f"There is not enough memory for all marks of '{source.detail}', so they were thinned."

@@ -50,7 +50,7 @@ class CompileContext(Protocol):
 
     debug: bool  # whether a division by zero raises
 
-    def meaning(self, number: int, name: str) -> Any:
+    def global_value(self, number: int, name: str) -> Any:
         """Return the value of a global name of a question's function; raises KeyError."""
 
     def path_of(self, value: Any) -> str | None:
@@ -224,7 +224,7 @@ class Generator:
             except (ImportError, AttributeError) as error:
                 raise NotGeneratedError(f"the name {name} of {module}") from error
         try:
-            return self._resolve_path(self._context.meaning(s.number, s.name))
+            return self._resolve_path(self._context.global_value(s.number, s.name))
         except KeyError as error:
             raise NotGeneratedError(f"the name {s.name}") from error
 
@@ -411,7 +411,7 @@ class Generator:
         kind = getattr(builtins, s.name, None)
         if kind is None:
             try:
-                kind = self._context.meaning(max(self._ir.number, 0), s.name)
+                kind = self._context.global_value(max(self._ir.number, 0), s.name)
             except KeyError:
                 kind = type(s.name, (Exception,), {})
         arguments = [self._helper(value_of(part)) for part in s.value.parts]

@@ -204,7 +204,7 @@ class _FunctionNames:
         self._owner, self._program, self._ir, self._names = owner, program, ir, names
         self.debug = owner.debug
 
-    def meaning(self, number: int, name: str) -> Any:
+    def global_value(self, number: int, name: str) -> Any:
         """Return the value of a global name of a question's function; raises KeyError."""
         if number == self._ir.number:
             return as_seen_by_kernel(self._names[name], name)
@@ -236,7 +236,9 @@ class KernelPrograms:
         self._names: WeakKeyDictionary[FunctionType, dict[Hashable, Names]] = WeakKeyDictionary()
         self._plain: WeakKeyDictionary[FunctionType, FunctionType] = WeakKeyDictionary()
 
-    def of(self, function: FunctionType, described: DescribedKernel, *, debug: bool) -> KernelProgram:
+    def program_for(
+        self, function: FunctionType, described: DescribedKernel, *, debug: bool
+    ) -> KernelProgram:
         """Return the program of a kernel for these types; raises Refused if Numba does not compile it."""
         programs = self._programs.setdefault(function, {})
         key = (described.key, debug)

@@ -201,7 +201,7 @@ def canvas_of(page: Browser, pane: int) -> Image.Image:
 def painted(sessions: tuple[Session, ...], now: int, theme: str, size: tuple[int, int]) -> Image.Image:
     """Return what the window's view paints of the second pane, without the caption that pages have as text."""
     session, look = sessions[1], looks_of(showing_of(*sessions), FORM)[1]
-    picture = MemoryPicture(session, Theme.named(theme).speaking(session.scenario))
+    picture = MemoryPicture(session, Theme.named(theme).with_words_of(session.scenario))
     scales, selection = (
         (look.colour_by, look.tops, Zoom()),
         follow_running_block(session, Selection(), float(now)),
