@@ -148,7 +148,7 @@ def test_the_answer_is_the_speakers_before_it_is_the_audiences(window, speaker):
 
 def test_this_step_and_the_next_are_drawn_and_follow(window, speaker):
     pictures = speaker.thumbnails
-    until(lambda: pictures.with_ndim(0) is not None and pictures.with_ndim(1) is not None)
+    until(lambda: pictures.picture_of(0) is not None and pictures.picture_of(1) is not None)
     assert speaker.current.image == pictures.with_ndim(0)
     assert speaker.next.image == pictures.with_ndim(1) != pictures.with_ndim(0)
     key(speaker, "PageDown")
@@ -165,7 +165,7 @@ def test_this_step_and_the_next_are_drawn_and_follow(window, speaker):
 def test_drawing_for_the_speaker_changes_nothing_for_the_audience(window, speaker):
     settle(window)
     before, bookmark = window.grab().toImage(), window.bookmark()
-    until(lambda: speaker.thumbnails.with_ndim(1) is not None)
+    until(lambda: speaker.thumbnails.picture_of(1) is not None)
     assert window.bookmark() == bookmark
     assert window.grab().toImage() == before
 
@@ -203,7 +203,7 @@ def test_without_a_lecture_the_speaker_has_nothing_to_see_and_loses_nothing():
     with opened(("matmul-tiled:m=4,k=4,n=4,tile=2",)) as made:
         made.toggle_presenter()
         QApplication.processEvents()
-        assert made.lectures.player.prepared(0) is None
+        assert made.lectures.player.prepared_step(0) is None
         made.leave()
 
 

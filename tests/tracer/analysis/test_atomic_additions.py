@@ -187,7 +187,7 @@ def test_what_does_not_count_is_not_taken_for_it(tmp_path):
 
 
 def test_a_launch_knows_numpys_counts_and_the_edges_of_its_bins():
-    counting = matmul("histogram-private", **SIZES).counting
+    counting = matmul("histogram-private", **SIZES).histogram_launch
     assert counting.edges == (-4.0, 4.0)
     assert counting.bins == 17
     assert counting.of_samples is counting.private

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(
 def joined(tmp_path_factory):
     """Return the launch of a kernel with shared memory, and its listing."""
     launch = launch_of(find("load-joined"), {})
-    return launch, Listings(tmp_path_factory.mktemp("listings")).with_ndim(ListingJob(launch))
+    return launch, Listings(tmp_path_factory.mktemp("listings")).compile(ListingJob(launch))
 
 
 def line_of(launch, text):
@@ -71,7 +71,7 @@ def test_a_kernel_that_numba_refuses_has_a_reason(tmp_path):
     wrong = msgspec.structs.replace(
         launch, source=launch.source.replace("t += s[y, k]", "t += s[y, k].nothing")
     )
-    listing = Listings(tmp_path).with_ndim(ListingJob(wrong))
+    listing = Listings(tmp_path).compile(ListingJob(wrong))
     assert "can't be compiled" in listing.reason
     assert listing.ptx == ()
 
@@ -79,5 +79,5 @@ def test_a_kernel_that_numba_refuses_has_a_reason(tmp_path):
 def test_a_closed_client_answers_at_once(tmp_path):
     listings = Listings(tmp_path)
     listings.close()
-    assert listings.with_ndim(ListingJob(launch_of(find("load-joined"), {}))).reason
+    assert listings.compile(ListingJob(launch_of(find("load-joined"), {}))).reason
     assert isinstance(listings.with_ndim(ListingJob(launch_of(find("jacobi-step"), {}))), Listing)

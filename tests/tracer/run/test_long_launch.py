@@ -16,7 +16,7 @@ from tilescope.tracer.run.long_launch import LongLaunch, LongLaunches
 def test_a_long_launch_says_how_far_it_is_again_and_again():
     told: queue.Queue[str] = queue.Queue()
     launches = LongLaunches(told.put, first=0.01)
-    with launches.watched("k") as launch:
+    with launches.watch("k") as launch:
         first = told.get(timeout=30)
         launch.report(250, 1000)
         while ": 250 of 1,000 blocks" not in (later := told.get(timeout=30)):
@@ -33,7 +33,7 @@ def test_of_a_short_one_nothing_is_said_and_the_program_sees_no_thread():
     before, told = threading.active_count(), []
     launches = LongLaunches(told.append)
     for _ in range(3):
-        with launches.watched("k"):
+        with launches.watch("k"):
             assert threading.active_count() == before
     launches.stop()
     assert (told, threading.active_count()) == ([], before)

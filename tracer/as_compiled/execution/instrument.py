@@ -142,7 +142,7 @@ def _definitions(declarations: list[Any], table: Table) -> list[str]:
 
 def _is_replaced(line: str, names: set[str]) -> bool:
     """Return True if a line declares a function that is defined here, or is not needed here."""
-    if line.startswith(("target ", "source_filename", "!llvm.dbg.cu", "@llvm.used_share", "!nvvm")):
+    if line.startswith(("target ", "source_filename", "!llvm.dbg.cu", "@llvm.used", "!nvvm")):
         return True
     if not line.startswith("declare "):
         return False
