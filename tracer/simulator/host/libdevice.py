@@ -1,7 +1,7 @@
 """libdevice's functions inside kernels: Numba's declarations, with the mathematics of Python and NumPy behind them.
 
 The declarations say the types of arguments and results, which numbers are made of. Where libdevice is installed, it
-computes; how a GPU rounds what it approximates (`fast_sinf` and its like) is not copied.
+computes, as on a GPU.
 """
 
 from __future__ import annotations
