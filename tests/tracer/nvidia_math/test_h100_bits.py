@@ -26,15 +26,6 @@ PLAIN = {
     "floor", "ceil", "trunc", "fabs", "sqrt", "fmod", "copysign", "degrees", "radians", "modf", "frexp", "ldexp",
     "remainder",
 }  # fmt: skip
-# The simulator does not fuse these forms yet: negated products, powers, casts, and what LLVM narrows to float32.
-UNFUSED_IN_SIMULATOR = (
-    "-(x[i] * y[i])",
-    "x[i] ** ",
-    "(x[i] - y[i]) ** 2",
-    "x[i] * y[i] + 1 ",
-    "1 / (1 +",
-    "float32(x[i] * ",
-)
 # The cases were recorded with the libdevice of CUDA 13.0; that of 13.5 computes these functions in another way.
 RECORDED_WITH, CHANGED_SINCE = (
     "91334d6e12748f6cb5bbf0a1cd965a56bcd93dc4f496d2e5c5f8c6e523094356",
@@ -136,8 +127,6 @@ def test_results_are_an_h100s_bit_for_bit(tmp_path, engine, name):
         pytest.skip("libdevice is not installed (the extra `nvidia`)")
     wrong = []
     for case, made in results(engine, name, tmp_path):
-        if engine == "simulator" and case["case"].startswith(UNFUSED_IN_SIMULATOR):
-            continue
         if is_of_another_libdevice(case):
             continue
         found, expected = (as_numbers(text, case["out_dtype"]) for text in (made, case["out"]))

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 
 from ...recording.fused import fma
 from ...type_inference.typed_ir import Block, FunctionIR, Statement, Type
+from .simplified import FLOATS, simplified
 
-FLOATS = ("float16", "float32", "float64")
 FUSED = "fma"  # the operation: of two factors and an addend; its name says which of them is negated
 NOWHERE = (0, -1, 0, -1)
 WRITERS = ("setitem", "static_setitem", "setattr", "call", "print")  # which may change what a load finds
@@ -44,7 +44,7 @@ def fused(kind: str, negated: str) -> Callable[[Any, Any, Any], Any]:
 
 def contracted(ir: FunctionIR, types: Sequence[Type]) -> FunctionIR:
     """Return a function whose products are fused into sums where a GPU's compiler does that."""
-    return _Contraction(ir, types).function()
+    return _Contraction(simplified(ir, types), types).function()
 
 
 class _Contraction:
