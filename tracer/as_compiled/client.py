@@ -20,7 +20,7 @@ from ..type_inference.answer_cache import versions
 from .job import ANSWER, CompiledCounters, Job
 
 COMMAND = module_command("tilescope.tracer.as_compiled.execution.process")
-FORMAT = 1  # of jobs and answers: another one finds no old answers
+FORMAT = 2  # of jobs and answers: another one finds no old answers
 MOST = 2000  # answers that are kept
 ENDING = ".counters"
 PATIENCE = 40.0  # seconds, besides those that the kernel may run, after which the process is ended

@@ -84,6 +84,7 @@ class CompiledCounters(msgspec.Struct, frozen=True):
     reason: str = ""  # a sentence: why there are none
     registers: int | None = None  # of a thread; None without ptxas
     spills: int | None = None  # bytes of a thread that did not fit in registers
+    at_least: tuple[str, ...] = ()  # names of counters that a GPU may count higher: its warps contend
 
 
 ANSWER = msgspec.json.Decoder(CompiledCounters)

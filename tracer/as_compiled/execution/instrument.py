@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from enum import IntEnum
 from typing import Any
 
 import msgspec
@@ -31,6 +32,8 @@ SHORT = 4  # instructions of a branch that ptxas lets all warps execute
 _SHARED = re.compile(r'^(@(?:"[^"]*"|[\w.$-]+)) = (.*?)addrspace\(3\) global (.*)$')
 _LABEL = re.compile(r'^("[^"]*"|[\w.$-]+):')
 _TARGET = re.compile(r'label %("[^"]*"|[\w.$-]+)')
+_RESULT = re.compile(r'^\s*(%(?:"[^"]*"|[\w.$-]+)) = ')
+_NAMES = re.compile(r'%(?:"[^"]*"|[\w.$-]+)')
 _ATTRIBUTES = re.compile(
     r"\b(noundef|nonnull|align \d+|captures\([^)]*\)|readonly|writeonly|noalias|dereferenceable\(\d+\)) ?"
 )
@@ -38,6 +41,12 @@ _LINKAGE = re.compile(
     r" = (internal|private|linkonce_odr|weak_odr)( dso_local)?( unnamed_addr| local_unnamed_addr)?"
 )
 _WAITS = ("barrier", "bar.warp", "shfl", "vote", "match", "activemask", "cudaCGSynchronize", "redux")
+
+
+class Repeats(IntEnum):
+    """Whether an access is in a loop that repeats a compare-and-swap, or is that."""
+
+    NO, BESIDE, SWAP = range(3)
 
 
 class Access(msgspec.Struct, frozen=True):
@@ -50,6 +59,7 @@ class Access(msgspec.Struct, frozen=True):
     mark: int = (
         -1
     )  # code of the MARK that counts the warps which execute it, where more do than have lanes for it
+    repeats: Repeats = Repeats.NO
 
 
 class HostCode(msgspec.Struct, frozen=True):
@@ -253,6 +263,8 @@ class _Writer:
         memory = [[i for i in block.instructions if i.opcode in MEMORY] for block in function.blocks]
         plans = [self._plan(body, memory[n], lines) for n, (_, body) in enumerate(blocks)]
         branches = _branches(successors, [body for _, body in blocks], plans)
+        for loop in _every(loops):
+            _note_repeats(loop, [body for _, body in blocks], plans)
         marks: dict[int, int] = {}  # codes of the marks before branches, by block
         done: dict[int, list[str]] = {}
         position = {block: place for place, block in enumerate(order)}
@@ -420,6 +432,31 @@ def _with_whole_terminators(blocks: list[tuple[str, list[str]]]) -> list[tuple[s
                 joined.append(line)
         result.append((label, joined))
     return result
+
+
+def _note_repeats(loop: Loop, bodies: list[list[str]], plans: list[list[_Planned | None]]) -> None:
+    """Mark the accesses of a loop where one of its branches depends on what a compare-and-swap in it finds."""
+    lines = [line for block in sorted(loop.blocks) for line in bodies[block]]
+    found = {match[1] for line in lines if " cmpxchg " in line and (match := _RESULT.match(line))}
+    inner = {block for one in loop.inner for block in one.blocks}
+    if not found or any(" cmpxchg " in line for block in inner for line in bodies[block]):
+        return
+    before = -1
+    while len(found) > before:
+        before = len(found)
+        for line in lines:
+            match = _RESULT.match(line)
+            if match and found & set(_NAMES.findall(line[match.end() :])):
+                found.add(match[1])
+    if not any(line.lstrip().startswith("br i1") and found & set(_NAMES.findall(line)) for line in lines):
+        return
+    for block in loop.blocks:
+        for n, one in enumerate(plans[block]):
+            if one is not None:
+                opcodes = [_opcode(line) for line in bodies[block] if _opcode(line) in MEMORY]
+                kind = Repeats.SWAP if opcodes[n] == "cmpxchg" else Repeats.BESIDE
+                access = msgspec.structs.replace(one.access, repeats=kind)
+                plans[block][n] = _Planned(access, one.emitted, one.pointer)
 
 
 def _successors(body: list[str], numbers: dict[str, int]) -> list[int]:
