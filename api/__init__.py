@@ -1,1 +1,1 @@
-"""What a program of a user's, a notebook or a test calls: launches traced, looked at and checked."""
+"""The public API for programs, notebooks and tests: trace launches, inspect them and check them."""

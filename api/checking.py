@@ -1,4 +1,4 @@
-"""What launches do wrong, as `tilescope check` tells it, for tests: what has one cause is told once."""
+"""Report what launches do wrong, as `tilescope check` does, for tests; findings with one cause are merged."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def check(
     schedule: Order = "lockstep",
     seed: int = 0,
 ) -> Result:
-    """Call a function, trace every launch that it makes, and raise FindingsError where one does something wrong.
+    """Call a function, trace every launch it makes, and raise FindingsError if one does something wrong.
 
-    Returns what the function returns, called with these arguments. fail_on: "error" (races, barriers, bounds, reads of
-    memory that nobody wrote, what a GPU or Numba refuses) or "warning", which counts waste too. The error's text is all
-    that `tilescope check` would print. What the function raises goes on as it is, unless there are findings that count:
-    those are told first, and its exception is their cause. Raises TilescopeError where no kernel was launched.
+    Returns the result of the function for these arguments. fail_on: "error" (races, barriers, bounds, reads of memory
+    that was never written, whatever a GPU or Numba refuses) or "warning", which includes waste. The text of the error
+    is all that `tilescope check` would print. Exceptions of the function propagate. If there are findings as well, they
+    are raised first, with the exception as their cause. Raises TilescopeError if no kernel was launched.
 
-    A test calls it: `def test_reverse(): tilescope.check(run_reverse)`. It is no decorator.
+    A test calls it: `def test_reverse(): tilescope.check(run_reverse)`. It is not a decorator.
     """
     refuse_unless("fail_on", fail_on, ("error", "warning"))
     __tracebackhide__ = True  # pytest shows the line of the test instead
@@ -35,26 +35,26 @@ def check(
         try:
             result = function(*arguments)
         except Exception as error:
-            if found := _counting(launches, fail_on):
-                raise FindingsError(found, launches) from error
+            if findings := _failing_findings(launches, fail_on):
+                raise FindingsError(findings, launches) from error
             raise
     if not launches:
         name = getattr(function, "__name__", repr(function))
         raise TilescopeError(f"{name} launched no kernel, so nothing was checked.")
-    if found := _counting(launches, fail_on):
-        raise FindingsError(found, launches)
+    if findings := _failing_findings(launches, fail_on):
+        raise FindingsError(findings, launches)
     return result
 
 
-def _counting(launches: Sequence[TracedLaunch], fail_on: str) -> tuple[Finding, ...]:
-    """Return all findings of launches where one is as bad as `fail_on` says, else none."""
-    counting = ("error",) if fail_on == "error" else ("error", "warning")
-    found = findings_of(launch._recorded for launch in launches)
-    return found if any(finding.severity in counting for finding in found) else ()
+def _failing_findings(launches: Sequence[TracedLaunch], fail_on: str) -> tuple[Finding, ...]:
+    """Return all findings of launches if one is at least as severe as `fail_on`, else none."""
+    severities = ("error",) if fail_on == "error" else ("error", "warning")
+    findings = findings_of(launch._recorded for launch in launches)
+    return findings if any(finding.severity in severities for finding in findings) else ()
 
 
 class FindingsError(AssertionError):
-    """`check` found something; the text is what `tilescope check` prints, `findings` the same as objects."""
+    """`check` found errors; the text is the output of `tilescope check`, `findings` holds the same as objects."""
 
     __module__ = "tilescope"  # where users find it
 

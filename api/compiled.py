@@ -1,4 +1,4 @@
-"""The counters of a traced launch as compiled."""
+"""The compiled counters of a traced launch."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from .errors import TilescopeError
 
 
 @cache
-def _counting() -> CompiledCounting:
+def _shared_counting() -> CompiledCounting:
     return CompiledCounting(cache_folder() / "as-compiled")
 
 
 def compiled_counters_of(trace: Trace, question: Question | None) -> CompiledCounters:
-    """Count a launch as compiled; raises TilescopeError where that can't be done."""
+    """Count a launch as compiled code; raises TilescopeError if that is not possible."""
     try:
         job = job_of(decode(trace.launch), trace, cache_folder() / "as-compiled" / "inputs", question)
     except OSError as error:
-        raise TilescopeError(f"The inputs of {trace.kernel} can't be kept: {error.strerror}.") from error
-    found = CompiledCounters(reason=job) if isinstance(job, str) else _counting().count(job)
-    if found.reason:
-        raise TilescopeError(f"{trace.kernel} has no compiled counters: {found.reason}")
-    return found
+        raise TilescopeError(f"The inputs of {trace.kernel} can't be stored: {error.strerror}.") from error
+    counters = CompiledCounters(reason=job) if isinstance(job, str) else _shared_counting().count(job)
+    if counters.reason:
+        raise TilescopeError(f"{trace.kernel} has no compiled counters: {counters.reason}")
+    return counters

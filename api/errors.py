@@ -1,4 +1,4 @@
-"""What the public functions raise where there is nothing to look at, and what they warn of."""
+"""The exceptions and warnings of the public functions."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from collections.abc import Sequence
 
 
 class TilescopeError(Exception):
-    """There is no trace, picture or window; the text is one sentence that says why and what to do."""
+    """There is no trace, picture or window; the text is one sentence with the reason and the remedy."""
 
     __module__ = "tilescope"  # where users find it
 
 
 class PartialLaunchWarning(UserWarning):
-    """A launch was too large to be run whole: its arrays lack what the blocks that did not run would have written."""
+    """A launch was too large to run completely: its arrays lack the results of the blocks that did not run."""
 
     __module__ = "tilescope"  # where users find it
 
 
-def refuse_unless(name: str, value: object, known: Sequence[str]) -> None:
-    """Raise TilescopeError, which names the known words, for an argument that is none of them."""
-    if value not in known:
-        words = [repr(word) for word in known]
+def refuse_unless(name: str, value: object, choices: Sequence[str]) -> None:
+    """Raise TilescopeError, which lists the choices, unless the value is one of them."""
+    if value not in choices:
+        words = [repr(word) for word in choices]
         listed = f"{', '.join(words[:-1])} or {words[-1]}"
         raise TilescopeError(f"{name} must be {listed}, not {value!r}.")

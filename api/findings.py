@@ -1,4 +1,4 @@
-"""What is worth telling of launches, as users have it: what has one cause is told once."""
+"""The findings of launches as users see them; findings with one cause are merged."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ..tracer.model.trace import Trace
 if TYPE_CHECKING:
     from ..tracer.type_inference.question import Question
 
-COMPILER_SECONDS = 20.0  # that Numba's compiler is waited for
+COMPILER_SECONDS = 20.0  # to wait for Numba's compiler
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Something worth telling about launches, as `tilescope check` tells it; str() is the line that it prints."""
+    """A finding about launches, as `tilescope check` reports it; str() is the line that it prints."""
 
     __module__ = "tilescope"  # where users find it
 
@@ -26,23 +26,23 @@ class Finding:
     severity: Literal["error", "warning", "note"]
     message: str  # one sentence: number first, then cause, then remedy
     remedy: str  # what to change
-    file: str  # where it is
+    file: str  # the file of the line
     line: int  # from 1
     kernel: str  # name of the function
 
     def __str__(self) -> str:
-        return text_line(vars(self) | {"file": _named(self.file)})
+        return text_line(vars(self) | {"file": _display_name(self.file)})
 
 
-def _named(file: str) -> str:
-    """Return a file as tracebacks call it: a notebook's cell, which lies in none, "Cell In[3]"."""
+def _display_name(file: str) -> str:
+    """Return a file's name as in tracebacks: a notebook's cell, which is in no file, is "Cell In[3]"."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     name = getattr(getattr(shell, "compile", None), "format_code_name", lambda file: None)(file)
     return " ".join(name) if name else file
 
 
 def findings_of(launches: Iterable[tuple[Trace, Question | None]]) -> tuple[Finding, ...]:
-    """Return the findings of launches, errors first; Numba's compiler is asked these questions, all at once."""
+    """Collect the findings of launches, errors first; Numba's compiler answers all questions at once."""
     collector = FindingCollector(COMPILER_SECONDS)
     for trace, question in launches:
         collector.take(trace, question)

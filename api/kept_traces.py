@@ -1,4 +1,4 @@
-"""Traces in files: a program that records a thousand launches has neither memory nor descriptors for all at once."""
+"""Traces in files: a program that traces a thousand launches can't hold all in memory or in open files."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ..tracer.model.trace import Trace
 from ..tracer.storage.trace_file import TraceFileError, load
 from .errors import TilescopeError
 
-LOADED = 8  # traces that were looked at last stay loaded
+LOADED = 8  # traces used last stay loaded
 
 
 class KeptTrace:
-    """A trace in a file of its own, which goes with it: loaded when somebody looks."""
+    """A trace in its own temporary file, loaded on demand and deleted with the object."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -24,7 +24,7 @@ class KeptTrace:
         weakref.finalize(self, _remove, file, os.getpid())
 
     def load(self) -> Trace:
-        """Return the trace; raises TilescopeError where its file is gone."""
+        """Return the trace; raises TilescopeError if its file is gone."""
         trace = self._trace
         if trace is None:
             trace = self._trace = self._read()
@@ -40,10 +40,12 @@ class KeptTrace:
             raise TilescopeError(str(error)) from error
 
 
-_recent: deque[weakref.ref[KeptTrace]] = deque()  # those that are loaded, the one looked at first on the left
+_recent: deque[weakref.ref[KeptTrace]] = (
+    deque()
+)  # those that are loaded, the least recently loaded on the left
 
 
 def _remove(file: Path, owner: int) -> None:
-    if os.getpid() == owner:  # else a child that was forked
-        with contextlib.suppress(OSError):  # Windows removes no file that is mapped; its folder goes later
+    if os.getpid() == owner:  # else a forked child
+        with contextlib.suppress(OSError):  # Windows removes no mapped file; its folder goes later
             file.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""A traced launch as users have it: its counters, findings, accesses, file, window and picture."""
+"""A traced launch as users see it: its counters, findings, accesses, file, window and picture."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ COLUMNS = ("block", "thread", "phase", "op", "buffer", "index", "value", "step",
 
 
 class Accesses(Mapping[str, NDArray[Any]]):
-    """The accesses that are kept of a launch, in the order in which they ran: a NumPy column for each property.
+    """The stored accesses of a launch in execution order: a NumPy column for each property.
 
-    block, thread: linear numbers in the grid and in the block, x fastest. phase: barriers that the thread had passed.
-    op: 0 a load, 1 a store, 2 an atomic, 3 an atomic whose old value is not used (`OPERATIONS`). buffer: place in
-    `buffers`. index: element of the buffer, in the order in which they lie. value: what was loaded, stored or left by
-    an atomic, in the launch's widest type. step: the scheduler's count. line: of the source, from 1. All have one entry
-    for each access, and can't be written.
+    block, thread: linear numbers in the grid and in the block, x fastest. phase: the number of barriers that the thread
+    has passed. op: 0 a load, 1 a store, 2 an atomic, 3 an atomic whose old value is not used (`OPERATIONS`). buffer:
+    index in `buffers`. index: element of the buffer, in memory order. value: the value loaded, stored or left by an
+    atomic, in the launch's widest type. step: the scheduler's count. line: of the source, from 1. All columns have one
+    entry for each access, and are read-only.
     """
 
     __module__ = "tilescope"  # where users find it
@@ -49,12 +49,12 @@ class Accesses(Mapping[str, NDArray[Any]]):
 
     @property
     def buffers(self) -> tuple[str, ...]:
-        """The names of the arrays that `buffer` counts, as the kernel has them."""
+        """The names of the arrays that `buffer` indexes, as in the kernel."""
         return tuple(buffer.name for buffer in self._load().buffers)
 
     @property
     def files(self) -> NDArray[np.object_]:
-        """The names of the files that the lines are of, a column like the others: a kernel may call other modules'."""
+        """The file of each access's line, as a column: a kernel may call functions of other modules."""
         trace = self._load()
         files: NDArray[np.object_] = np.array([site.file for site in trace.sites], np.object_)[trace.site]
         return files
@@ -87,7 +87,7 @@ class Accesses(Mapping[str, NDArray[Any]]):
 
 
 class UnknownCounterError(KeyError, TilescopeError):
-    """There is no counter of a name; the text is one sentence that says which there are."""
+    """There is no counter of this name; the text is one sentence that lists the existing ones."""
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -96,8 +96,8 @@ class UnknownCounterError(KeyError, TilescopeError):
 class Counters(Mapping[str, int]):
     """The counters of a launch, by the names that `tilescope counters` prints.
 
-    The sums that the window shows can be asked for too, by its words: `counters["global_sectors"]`, which adds up
-    loads, stores and atomics.
+    The sums that the window shows are available too, by their labels: `counters["global_sectors"]` adds up loads,
+    stores and atomics.
     """
 
     def __init__(self, counters: Mapping[str, int]) -> None:
@@ -123,10 +123,10 @@ class Counters(Mapping[str, int]):
 
 
 class TracedLaunch:
-    """A launch that was traced: what it did to memory, and ways to look at it.
+    """A launch that was traced: its memory accesses, and ways to look at them.
 
-    kernel: the function's name. grid, block: blocks and threads along x, y, z. notice: a sentence about what is missing
-    of it, "" where nothing is.
+    kernel: the function's name. grid, block: blocks and threads along x, y, z. notice: a sentence about what the trace
+    lacks, "" if it is complete.
     """
 
     __module__ = "tilescope"  # where users find it
@@ -144,22 +144,22 @@ class TracedLaunch:
 
     @cached_property
     def counters(self) -> Counters:
-        """What the launch asked of memory, whole: the numbers that `tilescope counters` prints, by name."""
+        """The memory counters of the complete launch: the numbers that `tilescope counters` prints, by name."""
         trace = self._load()
         return Counters(counters_of(trace, requests_of(trace)).total)
 
     @cached_property
     def compiled_counters(self) -> Counters:
-        """The same counters of the kernel as an optimising compiler leaves it: what a GPU is likely to count.
+        """The same counters for the kernel as an optimising compiler leaves it: what a GPU is likely to count.
 
-        `compiler` names it. They are counted when first asked for, which takes a second or two: the kernel runs
-        again, on what its arrays held. Raises TilescopeError where that can't be done.
+        `compiler` names it. The first access takes a second or two: the kernel runs again, on the original contents of
+        its arrays. Raises TilescopeError if that is not possible.
         """
         return Counters(self._compiled.counters)
 
     @property
     def compiler(self) -> str:
-        """What compiled the kernel for `compiled_counters`: "LLVM 22.1 of llvmlite 0.50.0"; raises TilescopeError."""
+        """The compiler behind `compiled_counters`: "LLVM 22.1 of llvmlite 0.50.0"; raises TilescopeError."""
         return self._compiled.compiler
 
     @cached_property
@@ -170,16 +170,16 @@ class TracedLaunch:
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
-        """What is worth telling, errors first.
+        """The findings, errors first.
 
-        Takes a while when it is first asked for: Numba's compiler, too, is asked what it makes of the kernel, and it is
-        waited for 20 seconds at most.
+        The first access takes a while: it also asks Numba's compiler about the kernel, and waits for the answer for at
+        most 20 seconds.
         """
         return findings_of([self._recorded])
 
     @property
     def _recorded(self) -> tuple[Trace, Question | None]:
-        """What its findings are made of."""
+        """The inputs of its findings."""
         return self._load(), self._question
 
     @cached_property
@@ -188,20 +188,20 @@ class TracedLaunch:
         return Accesses(self._load)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write a trace file, which `tilescope open` shows, whole or not at all; raises TilescopeError."""
+        """Write a trace file atomically, for `tilescope open`; raises TilescopeError."""
         save_trace(self._load(), fspath(path))
 
     def show(self) -> None:
-        """Open the window on this launch, in a process of its own, and return at once; raises TilescopeError."""
+        """Open the window on this launch in a separate process and return at once; raises TilescopeError."""
         open_window(self._load())
 
     def picture(
         self, moment: int | None = None, *, theme: Theme = "light", size: tuple[int, int] = (1280, 800)
     ) -> bytes:
-        """Return the window on this launch as a PNG, drawn without a screen in a process of its own.
+        """Draw the window on this launch as a PNG, without a screen, in a separate process.
 
-        moment: which one is shown, the end where there are fewer; None is where the window would begin. size: width and
-        height in pixels. Raises TilescopeError.
+        moment: the moment to show, clamped to the end; None is where the window would begin. size: width and height in
+        pixels. Raises TilescopeError.
         """
         key = moment, theme, size
         with self._lock:
@@ -210,7 +210,7 @@ class TracedLaunch:
             return self._pictures[key]
 
     def _repr_png_(self) -> bytes | None:
-        """Return the picture that a notebook shows, None where none can be drawn: then it shows the text."""
+        """Return the picture for a notebook, or None if none can be drawn: the notebook then shows the text."""
         try:
             return self.picture()
         except TilescopeError:
@@ -221,9 +221,9 @@ class TracedLaunch:
 
 
 def _notice(trace: Trace) -> str:
-    ran, of = len(trace.blocks), math.prod(trace.grid)
-    if ran < of and not trace.notice:
-        return f"{ran:,} of {of:,} blocks ran, the first, the last and others evenly between."
+    ran_count, total = len(trace.blocks), math.prod(trace.grid)
+    if ran_count < total and not trace.notice:
+        return f"{ran_count:,} of {total:,} blocks ran: the first, the last and others evenly between."
     return trace.notice
 
 
@@ -235,7 +235,7 @@ def _text(trace: Trace, notice: str) -> str:
 
 
 class KernelRaised(TilescopeError):
-    """A kernel raised, as one does on a GPU with debug=True; `launch` is what was traced until then."""
+    """A kernel raised, as on a GPU with debug=True; `launch` is the trace up to that point."""
 
     __module__ = "tilescope"  # where users find it
 

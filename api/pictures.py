@@ -1,4 +1,4 @@
-"""Windows and pictures of launches, in processes of their own: Qt never comes into the user's."""
+"""Windows and pictures of launches, in separate processes: Qt is never loaded into the user's process."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from .errors import TilescopeError
 
 Theme = Literal["light", "dark"]
 DRAWING_SECONDS = 120
-_windows: list[subprocess.Popen[bytes]] = []  # those that may be open still
+_windows: list[subprocess.Popen[bytes]] = []  # those that may still be open
 
 
 def drawn(trace: Trace, moment: int | None, theme: Theme, size: tuple[int, int]) -> bytes:
-    """Return the window on a launch as a PNG of so many pixels; raises TilescopeError."""
+    """Draw the window on a launch as a PNG of this size in pixels; raises TilescopeError."""
     width, height = size
     with _folder() as folder:
-        saved, output = _saved(trace, folder), folder / "picture.png"
+        saved, output = _save(trace, folder), folder / "picture.png"
         words = ["snapshot", str(saved), "-o", str(output), "--theme", theme, "--size", f"{width}x{height}"]
         words += [] if moment is None else ["--moment", str(moment)]
         try:
@@ -43,20 +43,20 @@ def drawn(trace: Trace, moment: int | None, theme: Theme, size: tuple[int, int])
 
 
 def _last_line(text: str) -> str:
-    lines = [line for line in text.splitlines() if line.strip()] or ["it ended without a word."]
+    lines = [line for line in text.splitlines() if line.strip()] or ["it ended without a message."]
     return lines[-1].removeprefix("tilescope: ")
 
 
 def open_window(trace: Trace) -> None:
     """Open the window on a launch in a process that outlives this one; raises TilescopeError."""
-    named = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
-    if sys.platform == "linux" and not any(map(os.environ.get, named)):
+    variables = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+    if sys.platform == "linux" and not any(map(os.environ.get, variables)):
         raise TilescopeError(
-            "There is no display; picture() draws without one, and save() keeps the launch for later."
+            "There is no display; picture() draws without one, and save() writes the launch to a file."
         )
     folder = _new_folder()
     try:
-        command = [*module_command(f"{__package__}.window"), str(_saved(trace, folder))]
+        command = [*module_command(f"{__package__}.window"), str(_save(trace, folder))]
         _windows[:] = [window for window in _windows if window.poll() is None]
         _windows.append(subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True))
     except (OSError, TilescopeError) as error:
@@ -66,30 +66,30 @@ def open_window(trace: Trace) -> None:
 
 @contextlib.contextmanager
 def _folder() -> Iterator[Path]:
-    made = _new_folder()
+    folder = _new_folder()
     try:
-        yield made
+        yield folder
     finally:
-        shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _new_folder() -> Path:
-    """Return a new folder; one that a window leaves behind, since it was killed, goes after a day (`temp_folders`)."""
+    """Create a folder; if a killed window leaves it behind, it is deleted after a day (`temp_folders`)."""
     try:
         return Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=large_files_folder()))
     except OSError as error:
         raise TilescopeError(f"The launch can't be saved for its picture ({error}).") from error
 
 
-def _saved(trace: Trace, folder: Path) -> Path:
-    """Save a launch under the name that is to stand above its picture."""
+def _save(trace: Trace, folder: Path) -> Path:
+    """Save a launch under the name that is to appear above its picture."""
     path = folder / f"{trace.kernel}.npz"
     save_trace(trace, path)
     return path
 
 
 def save_trace(trace: Trace, path: str | Path) -> None:
-    """Write a trace file, whole or not at all; raises TilescopeError."""
+    """Write a trace file atomically; raises TilescopeError."""
     try:
         save(trace, path)
     except TraceFileError as error:

@@ -1,4 +1,4 @@
-"""The process that traces for this one: started with the first launch, ended at exit, of no use to forked children."""
+"""The worker process that traces for this process: started with the first launch, ended at exit, unused in forks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _workers: list[Worker] = []  # at most one
 
 
 def shared_worker() -> Worker:
-    """Return the process that traces, which may have to be started."""
+    """Return the worker process, which is started on first use."""
     with _lock:
         if not _workers:
             _workers.append(Worker())
@@ -27,7 +27,7 @@ def shared_worker() -> Worker:
 
 
 def traced(call: CarriedCall) -> KeptTrace:
-    """Trace a call, whose results are then in its arguments; raises TilescopeError."""
+    """Trace a call, which leaves the results in its arguments; raises TilescopeError."""
     try:
         with _one_at_a_time, _long_launches.watched(call.call.functions[0].name) as launch:
             return KeptTrace(shared_worker().run_call(call, launch.report, _print))
@@ -35,15 +35,15 @@ def traced(call: CarriedCall) -> KeptTrace:
         raise TilescopeError(str(error)) from error
     except Cancelled as error:
         raise TilescopeError(
-            "The tracing process is ended already, since this one is about to end."
+            "The tracing process has ended, because this process is about to end."
         ) from error
 
 
-_long_launches = LongLaunches(complain)  # of one that takes long, it is said now and then how far it is
+_long_launches = LongLaunches(complain)  # reports the progress of long launches
 
 
 def _print(text: str) -> None:
-    """Write what a kernel prints where this process prints."""
+    """Write the output of a kernel to this process's standard output."""
     if sys.stdout is not None:
         sys.stdout.write(text)
 

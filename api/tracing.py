@@ -1,4 +1,4 @@
-"""Launches traced in place of being run on a GPU: one that is named, or all that are made in a while."""
+"""Trace launches instead of running them on a GPU: a single one, or all that are made within a context."""
 
 from __future__ import annotations
 
@@ -22,61 +22,60 @@ from .shared_worker import shared_worker, traced
 
 Order = Literal["lockstep", "sequential", "random"]
 NO_GPU = (
-    "numba.cuda's own functions (to_device, device_array, stream, ...) need a GPU, and only launches are recorded: "
-    "pass NumPy arrays to the kernel, or run the program by `tilescope run`."
+    "numba.cuda's own functions (to_device, device_array, stream, ...) need a GPU, and only launches are traced: "
+    "pass NumPy arrays to the kernel, or run the program with `tilescope run`."
 )
 
 
 def trace(kernel: Any, *arguments: Any, schedule: Order = "lockstep", seed: int = 0) -> TracedLaunch:
-    """Trace `kernel[blocks, threads]` on these arguments, which afterwards hold the results; no GPU is asked.
+    """Trace `kernel[blocks, threads]` on these arguments, which then hold the results; no GPU is needed.
 
-    kernel: with its blocks and threads, as it would be called: `kernel[grid, block]`, with a stream and bytes of shared
-    memory too, or `kernel.forall(tasks)` (in blocks of 1,024 threads where it says no other number). arguments: NumPy
-    arrays of any strides, numbers, records, tuples of these, and device arrays, which are copied. schedule, seed: the
-    order in which threads take turns.
+    kernel: with its launch configuration, as for a call: `kernel[grid, block]`, also with a stream and bytes of shared
+    memory, or `kernel.forall(tasks)` (in blocks of 1,024 threads by default). arguments: NumPy arrays of any strides,
+    numbers, records, tuples of these, and device arrays, which are copied. schedule, seed: the order in which threads
+    take turns.
 
-    The function runs in a process of ours, with its closures and globals as they are now: numbers, texts, arrays,
-    tuples, enumerations, types, modules and other functions, of this or other modules, a notebook's cell or a prompt.
-    Nothing is imported anew, and the program is not run again. Objects of other classes can't be carried.
+    The function runs in Tilescope's process, with its current closures and globals: numbers, strings, arrays, tuples,
+    enumerations, types, modules and other functions, of this or other modules, a notebook's cell or a prompt. No module
+    is imported again, and the program is not run again. Objects of other classes can't be transferred.
 
-    Raises TilescopeError for what can't be traced, in one sentence, and KernelRaised for a kernel that raises. Warns of
-    a launch too large to be run whole (PartialLaunchWarning).
+    Raises TilescopeError for a launch that can't be traced, and KernelRaised for a kernel that raises. Warns of a
+    launch that is too large to run completely (PartialLaunchWarning).
     """
-    return _traced(kernel, arguments, _schedule(schedule, seed), _recordings())
+    return _trace_and_add(kernel, arguments, _schedule(schedule, seed), _recordings())
 
 
 @contextmanager
 def trace_launches(*, schedule: Order = "lockstep", seed: int = 0) -> Iterator[list[TracedLaunch]]:
-    """Trace every launch of this process while the context lasts, in place of the GPU; the list gets each as it ends.
+    """Trace every launch of this process within the context instead of running it; the list gets each as it ends.
 
-    `kernel[blocks, threads](...)` returns when the results are in its arguments. All threads' launches are meant, one
-    at a time, and what `trace` traces; of contexts in each other, all get the launches made while they last, and the
-    one begun last says the schedule. Processes that are forked meanwhile trace their own and add nothing here.
-    numba.cuda may be imported inside. What raises goes on as it is, and afterwards launches are the GPU's again. A
-    launch raises what `trace` does. Where there is no GPU, numba.cuda's own functions (to_device, stream) still need
-    one: pass NumPy arrays.
+    `kernel[blocks, threads](...)` returns when the results are in its arguments. The context traces the launches of all
+    threads, one at a time, and accepts what `trace` accepts. Nested contexts all get the launches made within them; the
+    innermost sets the schedule. Forked processes trace their own launches and add nothing here. numba.cuda may be
+    imported inside. Exceptions propagate, and afterwards launches use the GPU again. A launch raises what `trace`
+    raises. Without a GPU, numba.cuda's own functions (to_device, stream) are not available: pass NumPy arrays.
     """
-    mine = _Recording([], _schedule(schedule, seed))
-    _begin(mine)
+    recording = _Recording([], _schedule(schedule, seed))
+    _enter(recording)
     try:
-        yield mine.launches
+        yield recording.launches
     except Exception as error:
-        if type(error).__name__ == "CudaSupportError":  # of numba's, which is not imported here
+        if type(error).__name__ == "CudaSupportError":  # an exception of Numba, which is not imported here
             error.add_note(NO_GPU)
         raise
     finally:
-        _end(mine)
+        _leave(recording)
 
 
 def record(*, schedule: Order = "lockstep", seed: int = 0) -> AbstractContextManager[list[TracedLaunch]]:
-    """Trace launches as `trace_launches` does, under the name of earlier releases."""
+    """Trace launches as `trace_launches` does, under the deprecated name."""
     message = "tilescope.record is now tilescope.trace_launches; the next release drops the old name."
     warnings.warn(message, DeprecationWarning, stacklevel=2)
     return trace_launches(schedule=schedule, seed=seed)
 
 
 def _schedule(order: str, seed: object) -> Schedule:
-    """Return an order of threads' turns; raises TilescopeError for one that is not known."""
+    """Build the schedule of the threads' turns; raises TilescopeError for an unknown one."""
     refuse_unless("schedule", order, get_args(Order))
     if not isinstance(seed, numbers.Integral) or seed < 0:
         raise TilescopeError(f"seed must be a whole number from 0 on, not {seed!r}.")
@@ -84,57 +83,57 @@ def _schedule(order: str, seed: object) -> Schedule:
 
 
 class _Recording:
-    """A context under way: what it has recorded, and in which order threads take turns."""
+    """An active context: its traced launches, and the order in which threads take turns."""
 
     def __init__(self, launches: list[TracedLaunch], schedule: Schedule) -> None:
         self.launches, self.schedule = launches, schedule
 
 
 _lock = threading.RLock()
-_under_way: list[_Recording] = []  # the innermost last
-_put_back: list[Callable[[], None]] = []  # what undoes the interception
+_active: list[_Recording] = []  # the innermost last
+_undo_intercept: list[Callable[[], None]] = []  # callbacks that undo the interception
 _waits_for_import = False
 
 
-def _begin(recording: _Recording) -> None:
+def _enter(recording: _Recording) -> None:
     global _waits_for_import
     shared_worker().start()
     with _lock:
-        _under_way.append(recording)
+        _active.append(recording)
         if "numba.cuda" not in sys.modules and not _waits_for_import:
             _waits_for_import = True
             after_import("numba.cuda", _intercept)
         _intercept()
 
 
-def _end(recording: _Recording) -> None:
+def _leave(recording: _Recording) -> None:
     with _lock:
-        _under_way.remove(recording)
-        while _put_back and not _under_way:
-            _put_back.pop()()
+        _active.remove(recording)
+        while _undo_intercept and not _active:
+            _undo_intercept.pop()()
 
 
 def _intercept() -> None:
-    """Have launches come here, unless they do already or nobody records."""
+    """Redirect launches to `_trace_launch`, unless that is done already or no context is active."""
     with _lock:
-        if _under_way and not _put_back:
-            _put_back.extend(intercept(kind, _launched) for kind in launching_classes())
+        if _active and not _undo_intercept:
+            _undo_intercept.extend(intercept(kind, _trace_launch) for kind in launching_classes())
 
 
-def _launched(configured: Any, *arguments: Any) -> None:
-    """Trace a launch in place of numba's making it."""
+def _trace_launch(configured: Any, *arguments: Any) -> None:
+    """Trace a launch instead of running it on a GPU."""
     recordings = _recordings()
     schedule = recordings[-1].schedule if recordings else Schedule()
-    _traced(configured, arguments, schedule, recordings, 4)
+    _trace_and_add(configured, arguments, schedule, recordings, 4)
 
 
 def _recordings() -> list[_Recording]:
     with _lock:
-        return list(_under_way)
+        return list(_active)
 
 
-def _traced(
-    given: Any,
+def _trace_and_add(
+    kernel: Any,
     arguments: tuple[Any, ...],
     schedule: Schedule,
     recordings: Sequence[_Recording],
@@ -142,24 +141,24 @@ def _traced(
 ) -> TracedLaunch:
     """Trace a launch, add it to these recordings, and return it; raises TilescopeError.
 
-    level: how many calls lead here from the user's, who is warned.
+    level: the number of calls between the user's code, which gets the warning, and here.
     """
     try:
-        configured = configured_kernel(given)
+        configured = configured_kernel(kernel)
         wait_for(configured.stream)
         call = carried_call(configured, arguments, schedule)
     except CallError as error:
         raise TilescopeError(str(error)) from error
     kept = traced(call)
-    launch, made = TracedLaunch(kept.load, call.question), kept.load()
+    launch, trace_data = TracedLaunch(kept.load, call.question), kept.load()
     for recording in recordings:
         recording.launches.append(launch)
-    if made.error is not None:
-        raise KernelRaised(_raised_text(made.error), launch)
-    if made.is_part and len(made.blocks) < _blocks(launch):
-        text = f"{launch.kernel} is too large to be traced whole: {launch.notice}"
+    if trace_data.error is not None:
+        raise KernelRaised(_raised_text(trace_data.error), launch)
+    if trace_data.is_part and len(trace_data.blocks) < _blocks(launch):
+        text = f"{launch.kernel} is too large to be traced completely: {launch.notice}"
         warnings.warn(
-            f"{text} Its arrays lack what the others would write.", PartialLaunchWarning, stacklevel=level
+            f"{text} Its arrays lack the results of the other blocks.", PartialLaunchWarning, stacklevel=level
         )
     return launch
 

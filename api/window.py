@@ -1,4 +1,4 @@
-"""`python -m tilescope.api.window FILE`: the window on a trace that was saved for it, whose folder goes with it."""
+"""`python -m tilescope.api.window FILE`: show a trace that was saved for the window, then delete its folder."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What people see: the window, the command line, pictures. Whatever runs or analyses a kernel is in tracer."""
+"""The user interface: the window, the command line, pictures. Code that runs or analyses kernels is in tracer."""

@@ -1,1 +1,1 @@
-"""Numba kernels as they stand on a slide, by names that saved traces know; what describes them is in scenarios."""
+"""Numba kernels as they stand on a slide, by names that saved traces use; scenarios describe them."""

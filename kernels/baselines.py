@@ -1,4 +1,4 @@
-"""The same work on the CPU, to be timed beside the kernels: plain Python, Numba's CPU compiler, NumPy.
+"""The same work on the CPU, timed for comparison: plain Python, Numba's CPU compiler, NumPy.
 
 Each function takes the arguments of its kernel, in their order.
 """
@@ -23,7 +23,7 @@ def increment_numpy(data):
 
 
 def histogram_numpy(values, low, high, bins):
-    # In float64, as the kernels: float32 edges move a few of a million samples to the next bin.
+    # In float64, like the kernels: float32 edges move a few of a million samples to the next bin.
     bins[:] = np.histogram(values.astype(np.float64), bins=len(bins), range=(low, high))[0]
 
 

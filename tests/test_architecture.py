@@ -205,7 +205,7 @@ def breaches(imports: list[Import]) -> list[str]:
 
 def paths_in(text: str) -> list[str]:
     """Return what looks like a path of this checkout among the words in backticks of a text, without its line."""
-    found = re.findall(r"`((?:app|tracer|kernels|tests|script|resources)/[^`\s]*)", text)
+    found = re.findall(r"`((?:api|app|docs|tracer|kernels|tests|script|resources)/[^`\s]*)", text)
     return sorted({path.partition(":")[0] for path in found})
 
 
@@ -356,7 +356,14 @@ def test_planning_and_talking_to_the_worker_load_neither_qt_nor_numba():
     assert not loaded & (QT | NUMBA)
 
 
-@pytest.mark.parametrize("document", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize(
+    "document",
+    [
+        "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+        *(f"docs/decisions/{path.name}" for path in (ROOT / "docs/decisions").iterdir()),
+    ],
+)
 def test_every_path_that_a_document_names_exists(document):
     named = paths_in((ROOT / document).read_text(encoding="utf-8"))
     assert [path for path in named if not any(ROOT.glob(path.replace("NAME", "*")))] == []

@@ -1,4 +1,4 @@
-"""From measurements and a choice to a figure."""
+"""Builds a figure from measurements and a choice."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TITLES: dict[ChartKind, str] = {
     "calls": "First call and later calls",
     "copies": "With and without copies",
 }
-NAMED = 4  # kernels that a note names
+NAMED = 4  # kernels that a note lists by name
 Builder = Callable[[ChartRows, Choice], tuple[tuple[BarPanel | PointPanel, ...], tuple[str, ...]]]
 BUILDERS: dict[ChartKind, Builder] = {
     "bars": times,
@@ -42,14 +42,16 @@ BUILDERS: dict[ChartKind, Builder] = {
 
 
 def build(chosen: Sequence[Source], choice: Choice) -> Figure:
-    """Return the figure of a choice; empty, with notes that say why, where nothing was measured for it."""
+    """Build the figure of a choice; without measurements it is empty, with notes that explain why."""
     if choice.chart == "over":
         choice = replace(choice, over=over_of(chosen, choice))
     rows = chosen_rows(chosen, choice)
     panels, notes = BUILDERS[choice.chart](rows, choice)
-    drawn = [m for _, found in rows for m in found if choice.chart != "roofline" or on_gpu(m.row)]
+    drawn = [
+        m for _, measured_rows in rows for m in measured_rows if choice.chart != "roofline" or on_gpu(m.row)
+    ]
     sources = sources_of(drawn)
-    missing = _missing_notes([_missing(s, chosen, choice) for s, found in rows if not found])
+    missing = _missing_notes([_missing(s, chosen, choice) for s, measured_rows in rows if not measured_rows])
     return Figure(
         chart=choice.chart,
         title=_title(choice, panels, drawn),
@@ -62,7 +64,7 @@ def build(chosen: Sequence[Source], choice: Choice) -> Figure:
 
 
 def _title(choice: Choice, panels: Sequence[BarPanel | PointPanel], drawn: Sequence[MeasuredRow]) -> str:
-    """Return what the chart shows; a program on the CPU has one kind of time whatever is chosen for kernels."""
+    """Return the title of the chart; programs on the CPU keep their one kind of time."""
     if len(choice.kinds) > 1:
         return TITLES[choice.chart]
     kinds = [
@@ -71,11 +73,11 @@ def _title(choice: Choice, panels: Sequence[BarPanel | PointPanel], drawn: Seque
         if any(timing_of(m.row, choice.kind) is m.row.timing(k) for m in drawn)
     ]
     texts = [kind_text(kind) for kind in dict.fromkeys(kinds or [choice.kind])]
-    return f"{_what(choice, panels)}: {'; '.join(texts)}"
+    return f"{_quantity_text(choice, panels)}: {'; '.join(texts)}"
 
 
-def _what(choice: Choice, panels: Sequence[BarPanel | PointPanel]) -> str:
-    """Return what a chart shows; of one over a size or a parameter what its panels show."""
+def _quantity_text(choice: Choice, panels: Sequence[BarPanel | PointPanel]) -> str:
+    """Describe the content of a chart: for charts over a size or a parameter, the quantities of the panels."""
     planes = [panel for panel in panels if isinstance(panel, PointPanel)]
     if not planes or choice.chart == "roofline":
         return TITLES[choice.chart]
@@ -84,7 +86,7 @@ def _what(choice: Choice, panels: Sequence[BarPanel | PointPanel]) -> str:
 
 
 def _subtitle(choice: Choice, drawn: Sequence[MeasuredRow]) -> str:
-    """Return what all that is drawn has in common: size, launch shape, and what it ran on."""
+    """Describe the properties that all drawn rows share: size, launch shape, and device."""
     parts: list[str] = []
     problems = dict.fromkeys(problem_of(m.row) for m in drawn)
     if choice.chart not in ("scaling", "over") or len(problems) == 1:
@@ -106,7 +108,7 @@ def _method(choice: Choice, sources: Sequence[Source], drawn: Sequence[MeasuredR
 
 
 def _missing(subject: ChartSubject, chosen: Sequence[Source], choice: Choice) -> tuple[str, str]:
-    """Return a subject that is not in the chart and why: "" where it was just not measured like this."""
+    """Return a subject that is not in the chart, and the reason: "" if it was only not measured like this."""
     rows = [m.row for m in rows_of(chosen) if subject_of_key(subject.key).names(m.row)]
     title, problem = title_of(subject), next((row.problem for row in rows if row.problem), "")
     if problem and not any(row.timings for row in rows):
@@ -116,10 +118,10 @@ def _missing(subject: ChartSubject, chosen: Sequence[Source], choice: Choice) ->
     return title, ""
 
 
-def _missing_notes(found: Sequence[tuple[str, str]]) -> list[str]:
-    """Return a sentence for each reason, with the titles of those whom it keeps away."""
+def _missing_notes(missing: Sequence[tuple[str, str]]) -> list[str]:
+    """Write a sentence for each reason, with the titles of the missing subjects."""
     by_reason: dict[str, list[str]] = {}
-    for title, reason in sorted(found, key=lambda pair: bool(pair[1])):
+    for title, reason in sorted(missing, key=lambda pair: bool(pair[1])):
         by_reason.setdefault(reason, []).append(title)
     return [_missing_note(reason, titles) for reason, titles in by_reason.items()]
 

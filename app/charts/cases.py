@@ -1,4 +1,4 @@
-"""From what a chart shows to what is to be measured for it."""
+"""The rows to measure again for a chart."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from .sources import Source
 
 
 def cases_to_measure(chosen: Sequence[Source], choice: Choice) -> list[Case]:
-    """Return the rows that a chart shows, to be measured; for a subject without any, its lesson's first size.
+    """List the rows of a chart as cases to measure; a subject without rows gets its first size.
 
-    A first call is measured where one was before. Raises CatalogueError for rows of another version's catalogue.
+    A first call is measured if the row has one. Raises CatalogueError for rows of another version's catalogue.
     """
     cases = []
-    for subject, found in chosen_rows(chosen, choice):
-        for row in (m.row for m in found):
-            first = row.timing("first-call") is not None
-            cases.append(Case(row.scenario, row.parameters, row.baseline, first))
-        if not found:
+    for subject, measured_rows in chosen_rows(chosen, choice):
+        for row in (m.row for m in measured_rows):
+            has_first_call = row.timing("first-call") is not None
+            cases.append(Case(row.scenario, row.parameters, row.baseline, has_first_call))
+        if not measured_rows:
             cases += [case for case in cases_of([subject.scenario]) if case.baseline == subject.baseline][:1]
-    unique = {(a.scenario, a.baseline, tuple(sorted(a.values.items()))): a for a in cases}
+    unique = {(c.scenario, c.baseline, tuple(sorted(c.values.items()))): c for c in cases}
     return list(unique.values())

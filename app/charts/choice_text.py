@@ -1,11 +1,11 @@
-"""A chart as a line of words, as bookmarks, lectures and `tilescope export timings` have it, and back.
+"""A chart as a line of text, for bookmarks, lectures and `tilescope export timings`, and the parser of such lines.
 
     scaling matmul-naive-row-on-x matmul-tiled
     bars matmul-tiled matmul-tiled/numpy size=4096 time=kernel-cold
     speedup matmul-tiled:tile=8 matmul-tiled:tile=16 against=matmul-naive-col-on-x
     over stride copy-stride show=bandwidth
 
-The first word is the chart, after `over` comes the parameter, then what is compared, then `key=value`.
+The first word is the chart. After `over` comes the parameter, then the subjects, then `key=value` pairs.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ from .sources import Source, sources
 AXES = {"auto": None, "linear": False, "log": True}
 YES = {"yes": True, "no": False}
 USUAL = Choice()
-FLOAT64 = ", float64"  # how a size of another type ends
+FLOAT64 = ", float64"  # the end of a size of that type
 
 
 def parse_choice(text: str, chosen: Sequence[Source] | None = None) -> Choice:
-    """Return the chart that a line of words names.
+    """Parse a line that names a chart.
 
-    chosen: the measurements whose sizes and blocks there are, by default all that there are here. Raises
-    CatalogueError, a ValueError whose text is one sentence, for an unknown chart, kernel, parameter, key or value,
-    and for a size or blocks that nobody measured.
+    chosen: the measurements with the possible sizes and blocks, by default all on this machine. Raises
+    CatalogueError, a ValueError with one sentence, for an unknown chart, kernel, parameter, key or value, and for a
+    size or blocks that were not measured.
     """
     return choice_of_words(text.split(), chosen)
 
 
 def choice_of_words(words: Sequence[str], chosen: Sequence[Source] | None = None) -> Choice:
-    """Return the same for words that are apart already."""
+    """Parse a chart from separate words; see `parse_choice`."""
     if not words:
         raise CatalogueError(f"no chart is named; there are {', '.join(CHARTS)}.")
     chart, *rest = words
@@ -56,15 +56,15 @@ def choice_of_words(words: Sequence[str], chosen: Sequence[Source] | None = None
     choice = replace(USUAL, chart=chart)
     if chart == "over":
         if not rest or "=" in rest[0]:
-            raise CatalogueError("over needs the name of a parameter, as in: over stride copy-stride.")
+            raise CatalogueError("over needs the name of a parameter, for example: over stride copy-stride.")
         choice, rest = replace(choice, over=rest[0]), rest[1:]
     keys = [word for word in rest if "=" in word.partition(":")[0]]
     named = tuple(dict.fromkeys(subject_of(word) for word in rest if word not in keys))
-    usual = usual_choice(chart)
+    default = usual_choice(chart)
     choice = (
         replace(choice, subjects=named)
         if named
-        else replace(choice, subjects=usual.subjects, shape=usual.shape)
+        else replace(choice, subjects=default.subjects, shape=default.shape)
     )
     _check_over(choice)
     for word in keys:
@@ -73,53 +73,55 @@ def choice_of_words(words: Sequence[str], chosen: Sequence[Source] | None = None
 
 
 def subject_of(word: str) -> ChartSubject:
-    """Return what `NAME[/BASELINE][:m=64,tile=16]` names; raises CatalogueError."""
+    """Parse a subject `NAME[/BASELINE][:m=64,tile=16]`; raises CatalogueError."""
     names, colon, rest = word.partition(":")
     name, slash, baseline = names.partition("/")
     scenario = find(name)
-    known = [b.name for b in scenario.baselines]
-    if slash and baseline not in known:
-        raise CatalogueError(f"{name} has no baseline {baseline!r}; it has {', '.join(known) or 'none'}.")
+    baselines = [b.name for b in scenario.baselines]
+    if slash and baseline not in baselines:
+        raise CatalogueError(f"{name} has no baseline {baseline!r}; it has {', '.join(baselines) or 'none'}.")
     pairs = [part.partition("=") for part in rest.split(",")] if colon else []
     parameters = [parameter.name for parameter in scenario.parameters]
     for key, equals, value in pairs:
         if key not in parameters or not (equals and value):
-            there_are = ", ".join(parameters) or "none"
-            raise CatalogueError(f"{key!r} after {names}: is no parameter; there are {there_are}.")
+            available = ", ".join(parameters) or "none"
+            raise CatalogueError(f"{key!r} is not a parameter of {names}; there are {available}.")
     return ChartSubject(name, baseline, tuple((key, value) for key, _, value in pairs))
 
 
 def _check_over(choice: Choice) -> None:
-    """Raise CatalogueError where no subject has the parameter that a chart is over."""
-    known = dict.fromkeys(p.name for s in choice.subjects for p in find(s.scenario).parameters)
-    if choice.over and choice.over not in known:
-        whose = " or ".join(dict.fromkeys(s.scenario for s in choice.subjects))
-        raise CatalogueError(f"{whose} has no parameter {choice.over!r}{did_you_mean(choice.over, known)}")
+    """Raise CatalogueError if no subject has the parameter of an `over` chart."""
+    parameters = dict.fromkeys(p.name for s in choice.subjects for p in find(s.scenario).parameters)
+    if choice.over and choice.over not in parameters:
+        names = " or ".join(dict.fromkeys(s.scenario for s in choice.subjects))
+        raise CatalogueError(
+            f"{names} has no parameter {choice.over!r}{did_you_mean(choice.over, parameters)}"
+        )
 
 
 # Keys and their values.
 
 
 def _with(choice: Choice, word: str, chosen: Sequence[Source] | None) -> Choice:
-    """Return the choice with what `key=value` says."""
+    """Apply a `key=value` pair to the choice."""
     key, _, value = word.partition("=")
     if key not in READERS:
-        raise CatalogueError(f"{key!r} in {word} says nothing of a chart{did_you_mean(key, READERS)}")
+        raise CatalogueError(f"{key!r} in {word} is not an option of a chart{did_you_mean(key, READERS)}")
     return READERS[key](choice, value, chosen)
 
 
 def _with_size(choice: Choice, value: str, chosen: Sequence[Source] | None) -> Choice:
     offered = {size_word(text): text for text in problems(_measured(chosen), replace(choice, shape=""))}
     word = value.replace("×", "x")
-    double = f"{word},float64"  # where nobody measured that size in float32
+    double = f"{word},float64"  # if the size was measured only in float64
     word = double if double in offered and word not in offered else word
     return replace(choice, problem=_one_of("size", word, offered, "was not measured"))
 
 
 def _with_blocks(choice: Choice, value: str, chosen: Sequence[Source] | None) -> Choice:
-    found = _measured(chosen)
-    every = [replace(choice, problem=problem, shape="") for problem in problems(found, choice)]
-    texts = dict.fromkeys(shape for one in every for shape in shapes(found, one))
+    measured = _measured(chosen)
+    choices = [replace(choice, problem=problem, shape="") for problem in problems(measured, choice)]
+    texts = dict.fromkeys(shape for each in choices for shape in shapes(measured, each))
     offered = {"all": "all", **{blocks_word(text): text for text in texts}}
     return replace(choice, shape=_one_of("blocks", value.replace("×", "x"), offered, "was not measured"))
 
@@ -140,16 +142,16 @@ def _with_show(choice: Choice, value: str, chosen: Sequence[Source] | None) -> C
 
 
 def _reader(field: str, key: str, values: dict[str, Any]) -> Callable[..., Choice]:
-    """Return what takes one of some words into a field of a choice."""
+    """Create a function that reads one of some words into a field of a choice."""
     return lambda choice, value, _: replace(choice, **{field: _one_of(key, value, values)})
 
 
-def _one_of(key: str, value: str, values: dict[str, Any], what: str = "is not known") -> Any:
-    """Return what a word stands for; raises CatalogueError with the words that there are."""
+def _one_of(key: str, value: str, values: dict[str, Any], problem: str = "is not known") -> Any:
+    """Look up the value of a word; raises CatalogueError with the possible words."""
     if value in values:
         return values[value]
-    there_are = ", ".join(values) or "none"
-    raise CatalogueError(f"{key}={value} {what}; there are {there_are}.")
+    available = ", ".join(values) or "none"
+    raise CatalogueError(f"{key}={value} {problem}; there are {available}.")
 
 
 READERS: dict[str, Callable[[Choice, str, Sequence[Source] | None], Choice]] = {
@@ -167,7 +169,7 @@ READERS: dict[str, Callable[[Choice, str, Sequence[Source] | None], Choice]] = {
 
 
 def choice_text(choice: Choice) -> str:
-    """Return the line of words that names a choice; what it leaves to us is left out."""
+    """Return the line of text that names a choice, without its default values."""
     words = [choice.chart, choice.over, *map(_subject_word, choice.subjects)]
     keys = {
         "size": size_word(choice.problem),

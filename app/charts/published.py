@@ -1,4 +1,4 @@
-"""The figures that the source documents published, each with its GPU: marks beside what was measured."""
+"""The published figures of the source documents, each with its GPU, as marks next to measured times."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from .wording import time_text
 
 
 class PublishedTime(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A published time."""
+    """A published time of a kernel or a baseline."""
 
-    document: str  # its number
-    title: str  # the document's
+    document: str  # the number of the document
+    title: str  # the title of the document
     gpu: str  # "" for a program on the CPU
-    scenario: str  # the catalogue's name of it
+    scenario: str  # the name in the catalogue
     baseline: str  # the name of the scenario's baseline, "" for its kernel
-    parameters: dict[str, int | str]  # those that a row must have, by name
-    kind: TimingKind  # what was timed
+    parameters: dict[str, int | str]  # the parameters that a row must have, by name
+    kind: TimingKind
     microseconds: float  # by the host's clock
 
 
 @cache
 def entries() -> tuple[PublishedTime, ...]:
-    """Return all published figures."""
+    """Load all published figures."""
     text = files(resources).joinpath("published.json").read_bytes()
     return msgspec.json.decode(text, type=tuple[PublishedTime, ...])
 
 
 def published_for(row: Row, kind: TimingKind) -> tuple[Published, ...]:
-    """Return what was published for a row.
+    """List the published figures of a row.
 
-    The documents timed calls, and with what they call the kernel's time they mean a call on device data: such
-    a figure stands beside calls and kernels alike.
+    The documents timed calls on device data, also where they write of kernel times. Such a figure is shown for both
+    kinds.
     """
     wanted = {"kernel-warm": "call", "kernel-cold": "call"}.get(kind, kind)
     fitting = [e for e in entries() if _fits(e, row) and e.kind == wanted]

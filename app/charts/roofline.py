@@ -1,4 +1,4 @@
-"""The roofline: rate over operational intensity under what the device reached.
+"""The roofline: rate over operational intensity, below the measured limits of the device.
 
 After Williams, Waterman and Patterson, "Roofline: an insightful visual performance model for multicore
 architectures", Communications of the ACM 52 (4), 2009.
@@ -28,32 +28,30 @@ from .wording import number_text, real_of
 
 X_MARKS: tuple[tuple[Mark, str], ...] = (("modelled", "FLOP"), ("exact", "bytes"))
 Y_MARKS: tuple[tuple[Mark, str], ...] = (("modelled", "FLOP"), ("measured", "time, roofs"))
-BEST = ("cublas", "cuda-c", "registers")  # which peak is the roof, where there are several
+BEST = ("cublas", "cuda-c", "registers")  # the preferred peak for the roof, if there are several
 NOTES = (
-    "Bytes: the sectors of 32 bytes that the kernel asks of global memory, counted from its trace.",
-    "A point above the slope is fed by caches; the slope is what copying within the memory reached.",
+    "Bytes: the 32-byte sectors that the kernel requests from global memory, counted from its trace.",
+    "Points above the slope profit from caches; the slope is the measured rate of copies within the memory.",
 )
-TENSOR_CORES = " The product is above the registers, since the library multiplies on tensor cores."
+TENSOR_CORES = " The product is faster than the registers because the library uses tensor cores."
 RING = (
-    "Ring: the same rate over the bytes that DRAM moved, {how}; caches had the rest. An arrow points to a ring beyond "
-    "the axis."
+    "Ring: the same rate over the bytes that DRAM moved, {how}; caches served the rest. An arrow points to a ring "
+    "beyond the axis."
 )
-LEAST = (
-    "Hollow: nobody has counted the sectors, so bytes are those of all arrays once, the least that it can be."
-)
+LEAST = "Hollow: the sectors were not counted, so the bytes are those of all arrays once, a lower bound."
 
 
 def roofline(rows: ChartRows, choice: Choice) -> tuple[tuple[PointPanel, ...], tuple[str, ...]]:
-    """Return GFLOP/s over FLOP per byte for each row that ran on a GPU, with the roofs of its devices."""
+    """Build the panel of GFLOP/s over FLOP per byte: rows that ran on a GPU, and the roofs of their devices."""
     slots = slots_of(choice.subjects)
-    left_out = [m.row.title for _, found in rows for m in found if not on_gpu(m.row)]
-    rows = [(subject, [m for m in found if on_gpu(m.row)]) for subject, found in rows]
-    drawn = [m for _, found in rows for m in found]
+    left_out = [m.row.title for _, measured_rows in rows for m in measured_rows if not on_gpu(m.row)]
+    rows = [(subject, [m for m in measured_rows if on_gpu(m.row)]) for subject, measured_rows in rows]
+    drawn = [m for _, measured_rows in rows for m in measured_rows]
     styles = {id(source): number for number, source in enumerate(sources_of(drawn))}
     series = tuple(
         _series(m, distinguishing_text(m, subject, rows), slots[subject.key], styles[id(m.source)], choice)
-        for subject, found in rows
-        for m in found
+        for subject, measured_rows in rows
+        for m in measured_rows
     )
     counted = dict.fromkeys(o for m in drawn if (o := figures_of_row(m, choice).origin))
     ring: tuple[tuple[Mark, str], ...] = (("measured", "bytes of rings"),) if counted else ()
@@ -62,18 +60,18 @@ def roofline(rows: ChartRows, choice: Choice) -> tuple[tuple[PointPanel, ...], t
     notes = [*NOTES, *([_ring_note(counted)] if counted else [])]
     notes += [*([LEAST] if any(s.hollow for s in series) else []), *map(roof_text, plane.roofs)]
     if left_out:
-        notes.append(f"On the CPU, which has other roofs: {'; '.join(dict.fromkeys(left_out))}.")
+        notes.append(f"On the CPU, so not under these roofs: {'; '.join(dict.fromkeys(left_out))}.")
     return (plane,), tuple(notes)
 
 
 def _ring_note(origins: Iterable[str]) -> str:
-    """Return what rings are, and where and when their bytes were counted."""
-    told = (origin[:1].lower() + origin[1:].rstrip(".") for origin in origins)
-    return RING.format(how="; ".join(told))
+    """Explain the rings, with the origin of their bytes."""
+    texts = (origin[:1].lower() + origin[1:].rstrip(".") for origin in origins)
+    return RING.format(how="; ".join(texts))
 
 
 def roof_text(roof: Roof) -> str:
-    """Return in what a device reached its roof, in one sentence or two."""
+    """Describe a roof in one or two sentences."""
     reached = [(roof.reached_by, roof.gflop_per_s), *((f"{by}, dotted", rate) for by, rate in roof.beside)]
     rates = ", ".join(f"{number_text(rate)} GFLOP/s ({by})" for by, rate in reached)
     above = TENSOR_CORES if any(rate < roof.gflop_per_s for _, rate in roof.beside) else ""
@@ -81,13 +79,13 @@ def roof_text(roof: Roof) -> str:
 
 
 def on_gpu(row: Row) -> bool:
-    """Return whether a row has a place under the roofs of a GPU."""
+    """Return True if a row belongs under the roofs of a GPU."""
     return row.engine in ("numba-cuda", "cuda-c")
 
 
 def _series(measured: MeasuredRow, part: str, slot: int, style: int, choice: Choice) -> Series:
     row, timing = measured.row, timing_of(measured.row, choice.kind)
-    assert timing is not None  # the rows were chosen for having it
+    assert timing is not None  # only rows with this time are chosen
     traffic = traffic_of(row)
     intensity, (low, high) = row.flop / (traffic.bytes if traffic else row.bytes), timing.interval()
     rate = row.flop / timing.median / 1000
@@ -107,15 +105,15 @@ def _series(measured: MeasuredRow, part: str, slot: int, style: int, choice: Cho
 
 
 def figures_of_row(measured: MeasuredRow, choice: Choice) -> RowFigures:
-    """Return what is known of a row besides its time."""
+    """Return the figures that explain a row's time."""
     return figures_of(measured.row, measured.source.measurement.device, choice.kind)
 
 
 def _text(row: Row, rate: float, intensity: float, traffic: Traffic | None, figures: RowFigures) -> str:
-    """Return a point in words, and below it why it is there, each number with its mark."""
+    """Describe a point and its reasons, each number with its mark."""
     lines = [f"{row.title}: {number_text(rate)} GFLOP/s at {number_text(intensity)} FLOP/byte"]
     if traffic:
-        lines.append(f"Asked of global memory: {amount_text(traffic.bytes)} (exact)")
+        lines.append(f"Requested from global memory: {amount_text(traffic.bytes)} (exact)")
     if figures.profile:
         texts = (dram_text(figures.profile), hits_text(figures.profile))
         lines += [f"{text} (measured)" for text in texts if text]
@@ -148,7 +146,7 @@ def _facts(traffic: Traffic | None, figures: RowFigures) -> tuple[Fact, ...]:
 
 
 def _roofs(drawn: Sequence[MeasuredRow]) -> list[Roof]:
-    """Return a roof for each device and dtype that is drawn."""
+    """List a roof for each drawn device and dtype."""
     roofs: list[Roof] = []
     for source in sources_of(drawn):
         for real in sorted({real_of(m.row) for m in drawn if m.source is source}):
@@ -158,13 +156,13 @@ def _roofs(drawn: Sequence[MeasuredRow]) -> list[Roof]:
 
 
 def _roof(style: int, source: Source, real: str) -> Roof | None:
-    """Return the roof of a large product, and beside it the multiply-adds in registers."""
+    """Build the roof of a large product, with the rate of multiply-adds in registers as another rate."""
     ceilings = source.measurement.ceilings
     peaks = [peak for peak in ceilings.peaks if peak.dtype == real] if ceilings else []
     if ceilings is None or not peaks:
         return None
     best = min(peaks, key=lambda peak: BEST.index(peak.by))
-    beside = [(p.told, p.gflop_per_s) for p in peaks if p.by == "registers" and p is not best]
+    other_rates = [(p.told, p.gflop_per_s) for p in peaks if p.by == "registers" and p is not best]
     brief = "multiply-adds" if best.by == "registers" else "large product"
     reached = ceilings.copy_gb_per_s, best.gflop_per_s
-    return Roof(source.device, style, *reached, real, best.told, brief, tuple(beside))
+    return Roof(source.device, style, *reached, real, best.told, brief, tuple(other_rates))

@@ -1,4 +1,4 @@
-"""Time and rate over the size, both axes logarithmic: over N of matrices, and over the elements of vectors."""
+"""Time and rate over the size, on logarithmic axes: over N of matrices, and over the elements of vectors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .figure import Axis, Point, PointPanel, Series
 from .sources import MeasuredRow, origin_among, sources_of
 from .wording import number_text, real_of, shape_of, side_of, size_name, time_text, unit_of
 
-JOINED = 16  # times as large the next size may be for a line to it: nobody has measured between them
+JOINED = 16  # the largest ratio of two sizes that a line joins: nothing was measured between them
 
 
 class Line(Struct, frozen=True):
@@ -23,46 +23,49 @@ class Line(Struct, frozen=True):
     slot: int  # the number of its colour
     style: int  # the number of its measurement
     found: tuple[MeasuredRow, ...]  # the rows
-    origin: str  # what tells the measurement from others, "" where there are none
-    part: str = ""  # what tells it from other kernels
+    origin: str  # distinguishes the measurement from others, "" without others
+    part: str = ""  # distinguishes it from other kernels
 
 
 def scaling(rows: ChartRows, choice: Choice) -> tuple[tuple[PointPanel, ...], tuple[str, ...]]:
-    """Return for matrices and for vectors a panel of times in microseconds and, with arithmetic, one of GFLOP/s."""
+    """Build panels of times in microseconds and of GFLOP/s, for matrices and for vectors."""
     lines, usual = named_lines(rows, choice)
     panels: list[PointPanel] = []
     for name in dict.fromkeys(size_name(line.found[0].row) for line in lines):
         panels += _panels([line for line in lines if size_name(line.found[0].row) == name], name, choice)
     panels = [panel for panel in panels if choice.show in ("", panel.y.label)]
-    return tuple(panels), ((f"{usual.capitalize()} where no others are named.",) if usual else ())
+    return tuple(panels), ((f"{usual.capitalize()} unless a name has others.",) if usual else ())
 
 
 def named_lines(rows: ChartRows, choice: Choice) -> tuple[list[Line], str]:
-    """Return the lines of a chart, and the launch shape of those that name none, "" where all have one."""
+    """Return the lines of a chart, and the launch shape of lines without one in their name; "" if all share it."""
     lines = _lines(rows, choice)
     usual = "" if choice.over in LAUNCHED else _usual_shape(lines)
     return [replace(line, part=_part(line, usual)) for line in lines], usual
 
 
 def _lines(rows: ChartRows, choice: Choice) -> list[Line]:
-    slots, sources = slots_of(choice.subjects), sources_of(m for _, found in rows for m in found)
-    every = [
-        (slots[subject.key], style, tuple(m for m in found if m.source is source))
-        for subject, found in rows
+    slots, sources = (
+        slots_of(choice.subjects),
+        sources_of(m for _, measured_rows in rows for m in measured_rows),
+    )
+    groups = [
+        (slots[subject.key], style, tuple(m for m in measured_rows if m.source is source))
+        for subject, measured_rows in rows
         for style, source in enumerate(sources)
     ]
-    return [Line(slot, style, mine, origin_among(mine[0], sources)) for slot, style, mine in every if mine]
+    return [Line(slot, style, own, origin_among(own[0], sources)) for slot, style, own in groups if own]
 
 
 def _usual_shape(lines: Sequence[Line]) -> str:
-    """Return the launch shape of most lines where there are several shapes, "" where there is one."""
+    """Return the most frequent launch shape if there are several, else ""."""
     counted = Counter(shape_of(line.found[0].row) for line in lines)
     del counted[""]
     return max(counted, key=lambda shape: counted[shape]) if len(counted) > 1 else ""
 
 
 def _part(line: Line, usual: str) -> str:
-    """Return what tells a line from others: an unusual launch shape, float64, another measurement."""
+    """Return the text that distinguishes a line: an unusual launch shape, float64, another measurement."""
     first = line.found[0]
     shape = shape_of(first.row)
     parts = [shape if usual and shape != usual else "", "float64" if real_of(first.row) == "float64" else ""]
@@ -70,7 +73,7 @@ def _part(line: Line, usual: str) -> str:
 
 
 def _panels(lines: Sequence[Line], name: str, choice: Choice) -> list[PointPanel]:
-    """Return the panels of lines over the same kind of size."""
+    """Build the panels of lines over the same kind of size."""
     x = Axis(name, "", True, (), doubles=name.startswith("N"))
     times = tuple(_series(line, choice, rate=False) for line in lines)
     unit, size = unit_of(max((point.high for line in times for point in line.points), default=1.0))
@@ -91,19 +94,19 @@ def _series(line: Line, choice: Choice, *, rate: bool) -> Series:
 def _time(measured: MeasuredRow, choice: Choice) -> Point:
     timing = timing_of(measured.row, choice.kind)
     side = side_of(measured.row)
-    assert timing is not None and side is not None  # the rows were chosen for having both
-    text = f"{_at(measured, side)}: {'~' * (not timing.settled)}{time_text(timing.median)}"
+    assert timing is not None and side is not None  # only rows with both are chosen
+    text = f"{_point_name(measured, side)}: {'~' * (not timing.settled)}{time_text(timing.median)}"
     return Point(datum_of(measured, choice.kind), side, timing.median, *timing.interval(), text)
 
 
-def _at(measured: MeasuredRow, side: int) -> str:
-    of_vector = size_name(measured.row) == "elements"
-    return f"{measured.row.title}, {f'{side:,} elements' if of_vector else f'N {side:,}'}"
+def _point_name(measured: MeasuredRow, side: int) -> str:
+    is_vector = size_name(measured.row) == "elements"
+    return f"{measured.row.title}, {f'{side:,} elements' if is_vector else f'N {side:,}'}"
 
 
 def _rate(measured: MeasuredRow, choice: Choice) -> Point:
-    """Return modelled operations by measured time: FLOP / us / 1000 is GFLOP/s."""
+    """Build the point of a rate: FLOP / µs / 1000 is GFLOP/s."""
     time, flop = _time(measured, choice), measured.row.flop / 1000
     rate = flop / time.y
-    text = f"{_at(measured, round(time.x))}: {number_text(rate)} GFLOP/s"
+    text = f"{_point_name(measured, round(time.x))}: {number_text(rate)} GFLOP/s"
     return Point(time.datum, time.x, rate, flop / time.high, flop / time.low, text)

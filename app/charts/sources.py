@@ -1,4 +1,4 @@
-"""Where times come from: the measurements that Tilescope brings along, and those made here."""
+"""The measurements that charts use: those that ship with Tilescope, and those made on this machine."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Stamp = tuple[int, int, int]
 
 
 class Source(Struct, frozen=True):
-    """A measurement file, or recorded ones of which each goes on with the one before."""
+    """A measurement file, or several recorded files that continue each other."""
 
     path: Path  # of the first file
-    measurement: Measurement  # with the rows of all
-    recorded: bool = False  # whether it came with Tilescope
-    later: tuple[str, ...] = ()  # the days on which it was gone on with, as 2026-11-22
+    measurement: Measurement  # with the rows of all files
+    recorded: bool = False  # it ships with Tilescope
+    later: tuple[str, ...] = ()  # the dates of the files that continue it, as 2026-11-22
 
     @property
     def device(self) -> str:
@@ -33,12 +33,12 @@ class Source(Struct, frozen=True):
 
     @property
     def origin(self) -> str:
-        """Where it comes from: NVIDIA H200, recorded on 2026-11-21."""
+        """The device and the date: NVIDIA H200, recorded on 2026-11-21."""
         return f"{self.device}, {self.when}"
 
     @property
     def when(self) -> str:
-        """Whether it came with Tilescope, and when it was made."""
+        """The date, and whether it ships with Tilescope or was made here."""
         date = self.measurement.date
         return (
             f"recorded on {_days((date[:10], *self.later))}"
@@ -48,7 +48,7 @@ class Source(Struct, frozen=True):
 
     @property
     def line(self) -> str:
-        """The origin with what the times depend on."""
+        """The origin with driver, clocks, host and version."""
         measurement, device = self.measurement, self.measurement.device
         parts = [self.origin]
         if device is not None:
@@ -63,13 +63,13 @@ class Source(Struct, frozen=True):
 
 
 def _days(days: Sequence[str]) -> str:
-    """Return days as 2026-11-21, 22 and 23: of those of one month the first is told in full."""
-    told = [day[8:] if day[:8] == before[:8] else day for before, day in pairwise(("", *days))]
-    return " and ".join([", ".join(told[:-1]), told[-1]] if len(told) > 1 else told)
+    """Join dates: 2026-11-21, 22 and 23; only the first of a month is complete."""
+    texts = [day[8:] if day[:8] == before[:8] else day for before, day in pairwise(("", *days))]
+    return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
 
 
 class MeasuredRow(Struct, frozen=True):
-    """A row and where it comes from."""
+    """A row and its measurement."""
 
     source: Source
     row: Row
@@ -82,12 +82,12 @@ class MeasuredRow(Struct, frozen=True):
 
 
 def sources_of(drawn: Iterable[MeasuredRow]) -> list[Source]:
-    """Return the measurements that rows come from, each once."""
+    """List the measurements of rows, each once."""
     return list({id(m.source): m.source for m in drawn}.values())
 
 
 def origin_among(measured: MeasuredRow, sources: Sequence[Source]) -> str:
-    """Return what tells a row's measurement from others: what it ran on, else when; "" where there are no others."""
+    """Return the device, else the date, that distinguishes a row's measurement; "" if there is only one."""
     if len(sources) < 2:
         return ""
     if len({MeasuredRow(source, measured.row).ran_on for source in sources}) == len(sources):
@@ -102,57 +102,61 @@ def own_folder() -> Path:
 
 
 def sources() -> tuple[list[Source], list[str]]:
-    """Return the measurements that can be read, recorded ones first, then own ones from the latest on.
+    """List the readable measurements: recorded ones first, then own ones, the latest first.
 
-    With them one sentence for each file that can't be. Recorded ones of which one goes on with another are one.
+    The second list has a sentence for each unreadable file. Recorded files that continue each other are merged.
     """
     own = sorted(own_folder().glob("*.json"), reverse=True)
     paths = [*((path, True) for path in recorded()), *((path, False) for path in own)]
-    found, complaints = _sources(tuple((path, is_recorded, _stamp(path)) for path, is_recorded in paths))
-    return list(found), list(complaints)
+    readable, complaints = _sources(tuple((path, is_recorded, _stamp(path)) for path, is_recorded in paths))
+    return list(readable), list(complaints)
 
 
 @lru_cache(maxsize=4)
 def _sources(files: tuple[tuple[Path, bool, Stamp], ...]) -> tuple[tuple[Source, ...], tuple[str, ...]]:
-    found, complaints = [], []
+    readable, complaints = [], []
     for path, is_recorded, stamp in files:
         try:
-            found.append(_source(path, is_recorded, stamp))
+            readable.append(_source(path, is_recorded, stamp))
         except MeasurementError as error:
             complaints.append(str(error))
-    return tuple(_continued(found)), tuple(complaints)
+    return tuple(_merged(readable)), tuple(complaints)
 
 
-def _continued(found: Sequence[Source]) -> list[Source]:
-    """Return measurements, recorded ones made one where their device, host, versions and method agree."""
-    whole: dict[object, Source] = {}
-    for source in found:
-        made = source.measurement
-        alike = repr((made.device, made.host, made.method, made.versions)) if source.recorded else source.path
-        whole[alike] = _gone_on(whole[alike], source) if alike in whole else source
-    return list(whole.values())
+def _merged(measurements: Sequence[Source]) -> list[Source]:
+    """Merge recorded measurements whose device, host, versions and method agree."""
+    merged: dict[object, Source] = {}
+    for source in measurements:
+        measurement = source.measurement
+        key = (
+            repr((measurement.device, measurement.host, measurement.method, measurement.versions))
+            if source.recorded
+            else source.path
+        )
+        merged[key] = _with_rows_of(merged[key], source) if key in merged else source
+    return list(merged.values())
 
 
-def _gone_on(first: Source, more: Source) -> Source:
-    """Return a measurement with the rows of one that went on with it, which take the place of the same earlier ones."""
-    rows = tuple({_same(row): row for row in (*first.measurement.rows, *more.measurement.rows)}.values())
-    days = dict.fromkeys((*first.later, more.measurement.date[:10]))
+def _with_rows_of(first: Source, later: Source) -> Source:
+    """Add the rows of a later measurement, which replace earlier rows of the same program."""
+    rows = tuple({_identity(row): row for row in (*first.measurement.rows, *later.measurement.rows)}.values())
+    days = dict.fromkeys((*first.later, later.measurement.date[:10]))
     days.pop(first.measurement.date[:10], None)
     return replace(first, measurement=replace(first.measurement, rows=rows), later=tuple(days))
 
 
-def _same(row: Row) -> object:
-    """Return what is equal for rows of the same program on the same."""
+def _identity(row: Row) -> object:
+    """Return a key that is equal for rows of the same program on the same data."""
     return row.scenario, row.baseline, tuple(sorted((n, str(v)) for n, v in all_parameters(row).items()))
 
 
 def all_parameters(row: Row) -> dict[str, int | str]:
-    """Return a row's parameters, with the defaults of those that there were not when it was measured."""
+    """Return a row's parameters, with defaults for parameters that are newer than the row."""
     return {parameter.name: parameter.default for parameter in find(row.scenario).parameters} | row.parameters
 
 
 def _stamp(path: Path) -> Stamp:
-    """Return what changes with a file: its bytes, and when it and its permissions were changed, in nanoseconds."""
+    """Return the size and the change times in nanoseconds, which change with the file."""
     try:
         stat = path.stat()
     except OSError:
@@ -162,16 +166,16 @@ def _stamp(path: Path) -> Stamp:
 
 @lru_cache(maxsize=16)
 def _source(path: Path, is_recorded: bool, stamp: Stamp) -> Source:
-    """Return a file's measurement, read once as long as it stays as it is; raises MeasurementError."""
+    """Load a file's measurement, cached until the file changes; raises MeasurementError."""
     return Source(path, load(path), is_recorded)
 
 
-def usual(found: Sequence[Source]) -> list[Source]:
-    """Return the measurements that charts show unless somebody chooses: the recorded ones and the latest made here."""
-    own = [source for source in found if not source.recorded]
-    return [source for source in found if source.recorded or source in own[:1]]
+def usual(measurements: Sequence[Source]) -> list[Source]:
+    """Return the measurements that charts show by default: the recorded ones and the latest one made here."""
+    own = [source for source in measurements if not source.recorded]
+    return [source for source in measurements if source.recorded or source in own[:1]]
 
 
 def rows_of(chosen: Iterable[Source]) -> list[MeasuredRow]:
-    """Return all rows of these measurements."""
+    """List all rows of these measurements."""
     return [MeasuredRow(source, row) for source in chosen for row in source.measurement.rows]

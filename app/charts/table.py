@@ -19,21 +19,25 @@ COLUMNS = (
 
 
 def csv_text(figure: Figure) -> str:
-    """Return a line for each number that is drawn, with title, method and origins before them as comments."""
+    """Write a CSV line for each drawn number, after title, method and origins as comments."""
     out = io.StringIO()
     for line in (figure.title, figure.subtitle, *figure.origins, figure.method, *figure.notes):
         out.write(f"# {visible(line)}\n" if line else "")
     writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
     writer.writeheader()
     for row in rows(figure):
-        given = " ".join(f"{name}={value}" for name, value in row["parameters"].items() if value != "")
-        cells = row | {"parameters": given, "marks": " ".join(row["marks"]), "samples": len(row["samples"])}
+        parameters = " ".join(f"{name}={value}" for name, value in row["parameters"].items() if value != "")
+        cells = row | {
+            "parameters": parameters,
+            "marks": " ".join(row["marks"]),
+            "samples": len(row["samples"]),
+        }
         writer.writerow({name: visible(cell) for name, cell in cells.items()})
     return out.getvalue()
 
 
 def json_text(figure: Figure) -> str:
-    """Return everything that is drawn, with every sample in microseconds."""
+    """Write everything that is drawn as JSON, with every sample in microseconds."""
     roofs = [roof for panel in figure.panels if isinstance(panel, PointPanel) for roof in panel.roofs]
     content = {
         "format": "tilescope chart",
@@ -62,7 +66,7 @@ def json_text(figure: Figure) -> str:
 
 
 def rows(figure: Figure) -> Iterator[dict[str, Any]]:
-    """Return each drawn number with its interval, unit and marks; times are in microseconds."""
+    """Yield each drawn number with its interval, unit and marks; times are in microseconds."""
     for panel in figure.panels:
         if isinstance(panel, BarPanel):
             for bar in panel.bars:

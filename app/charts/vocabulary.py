@@ -1,4 +1,4 @@
-"""A figure in the words of another model: work-groups for blocks. Titles of kernels are names, and stay. No Qt."""
+"""A figure in the terminology of another model: work-groups for blocks. Titles of kernels stay. No Qt."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ Say = Callable[[str], str]
 
 
 def words_of(choice: str, subjects: Sequence[ChartSubject]) -> str:
-    """Return whose words a chart speaks, "cuda" or "work-item".
+    """Return the terminology of a chart, "cuda" or "work-item".
 
-    Where the choice leaves it to the scenarios it is work-items if all of them speak so.
+    If the choice leaves it to the scenarios, it is work-items if all of them use that.
     """
-    spoken_in = {resolved_choice(choice, find(subject.scenario)) for subject in subjects} or {
+    terminologies = {resolved_choice(choice, find(subject.scenario)) for subject in subjects} or {
         resolved_choice(choice, None)
     }
-    return "work-item" if spoken_in == {"work-item"} else "cuda"
+    return "work-item" if terminologies == {"work-item"} else "cuda"
 
 
 def in_words(figure: Figure, words: str) -> Figure:
-    """Return a figure that speaks "cuda" or "work-item" words."""
+    """Return a figure in "cuda" or "work-item" terminology."""
     if words == "cuda":
         return figure
-    say = partial(_said, say=partial(text_in_words, words=WORK_ITEM_WORDS))
+    say = partial(_translated, say=partial(text_in_words, words=WORK_ITEM_WORDS))
     return replace(
         figure,
         subtitle=say(figure.subtitle),
@@ -59,13 +59,13 @@ def _series(series: Series, say: Say) -> Series:
     return replace(series, part=say(series.part), points=points)
 
 
-def _said(text: str, say: Say) -> str:
-    """Return a text in other words but for the titles in it."""
+def _translated(text: str, say: Say) -> str:
+    """Translate a text, except the titles in it."""
     return "".join(part if n % 2 else say(part) for n, part in enumerate(_titles().split(text)))
 
 
 @cache
 def _titles() -> re.Pattern[str]:
-    """Return what finds the titles of kernels, the longest first."""
+    """Return a pattern that matches the titles of kernels, the longest first."""
     titles = sorted({scenario.title for scenario in scenarios()}, key=len, reverse=True)
     return re.compile(f"({'|'.join(map(re.escape, titles))})")

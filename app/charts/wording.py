@@ -1,4 +1,4 @@
-"""Times, sizes and launch shapes in words."""
+"""Times, sizes and launch shapes as text."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ SHORT: dict[TimingKind, str] = {
     "kernel-cold": "kernel, L2 cold",
     "kernel-warm": "kernel, L2 warm",
     "with-copies": "with copies",
-    "launch": "launch alone",
+    "launch": "only the launch",
     "cpu": "CPU",
 }
 EVENTS = (
-    "CUDA events before and after the kernel, less what two of them alone read; all is queued before it "
-    "begins, so that no time of the host is in it"
+    "CUDA events before and after the kernel, minus the time that two events measure around nothing; everything is "
+    "queued first, so that no host time is included"
 )
 METHODS: dict[TimingKind, str] = {
     "first-call": "Host clock around the first call, which compiles.",
@@ -34,17 +34,17 @@ UNITS = (("s", 1e6), ("ms", 1e3), ("µs", 1.0), ("ns", 1e-3))
 
 
 def kind_text(kind: TimingKind) -> str:
-    """Return what a kind of time is."""
+    """Return the description of a kind of time."""
     return TIMING_KINDS[kind]
 
 
 def unit_of(microseconds: float) -> tuple[str, float]:
-    """Return the unit in which a time is best told, and its microseconds."""
+    """Return the most suitable unit of a time, and its microseconds."""
     return next((pair for pair in UNITS if microseconds >= pair[1]), UNITS[-1])
 
 
 def number_text(value: float) -> str:
-    """Return three significant digits and all before the point: 0.0123, 4.00, 66.6, 12,346; never a power of ten."""
+    """Return at least three significant digits, never an exponent: 0.0123, 4.00, 66.6, 12,346."""
     if value == 0:
         return "0"
     power = floor(log10(abs(float(f"{value:.2e}"))))  # of the rounded number: 99.96 is 100
@@ -58,16 +58,16 @@ def time_text(microseconds: float) -> str:
 
 
 def problem_of(row: Row) -> str:
-    """Return the size of what a row works on; rows with equal texts can be compared."""
-    given = row.parameters
-    if "k" in given:
-        sides = [f"{name.upper()} = {given[name]:,}" for name in ("m", "k", "n")]
-        equal = len({given[name] for name in ("m", "k", "n")}) == 1
-        text = f"M = K = N = {given['m']:,}" if equal else ", ".join(sides)
-    elif "rows" in given:
-        text = f"{given['rows']:,} × {given['cols']:,}"
-    elif "count" in given:
-        text = f"{given['count']:,} elements"
+    """Return the size of a row's problem as text; rows with equal texts can be compared."""
+    parameters = row.parameters
+    if "k" in parameters:
+        sides = [f"{name.upper()} = {parameters[name]:,}" for name in ("m", "k", "n")]
+        equal = len({parameters[name] for name in ("m", "k", "n")}) == 1
+        text = f"M = K = N = {parameters['m']:,}" if equal else ", ".join(sides)
+    elif "rows" in parameters:
+        text = f"{parameters['rows']:,} × {parameters['cols']:,}"
+    elif "count" in parameters:
+        text = f"{parameters['count']:,} elements"
     else:
         grid, block = row.grid, row.block
         text = f"{grid[0] * grid[1] * grid[2] * block[0] * block[1] * block[2]:,} threads"
@@ -75,9 +75,9 @@ def problem_of(row: Row) -> str:
 
 
 def used_bytes(row: Row) -> int:
-    """Return the bytes that a kernel uses of its arrays, each element once, by formula.
+    """Compute the bytes of its arrays that a kernel uses, each element once, by formula.
 
-    Of an array that holds more elements than there are to work on, as what is copied with a stride, it is so many.
+    If an array has more elements than the problem, as in a copy with a stride, only so many count.
     """
     count = row.parameters.get("count")
     if not isinstance(count, int):
@@ -86,12 +86,12 @@ def used_bytes(row: Row) -> int:
 
 
 def real_of(row: Row) -> Real:
-    """Return the dtype whose arithmetic bounds a row."""
+    """Return the dtype of a row's arithmetic."""
     return "float64" if "float64" in {dtype for _, dtype in row.arrays.values()} else "float32"
 
 
 def shape_of(row: Row) -> str:
-    """Return a kernel's blocks: what differs between launches of one problem; "" on the CPU."""
+    """Return a kernel's blocks, which distinguish launches of one problem; "" on the CPU."""
     if row.timing("cpu") is not None or row.engine in ("python", "numpy", "numba"):
         return ""
     sides = 3 if row.block[2] > 1 else 2 if row.block[1] > 1 else 1
@@ -102,13 +102,13 @@ def shape_of(row: Row) -> str:
 
 
 def size_name(row: Row) -> str:
-    """Return what `side_of` counts; sizes of different names have no place on one axis."""
+    """Name the size that `side_of` returns; sizes of different names need different axes."""
     return "elements" if "count" in row.parameters else "N, the side of the matrices"
 
 
 def side_of(row: Row) -> int | None:
-    """Return N where a row's size is one number: square matrices, elements of a vector; None elsewhere."""
-    given = row.parameters
-    sides = [given[name] for name in ("m", "k", "n", "rows", "cols") if name in given]
-    sides = sides or [given[name] for name in ("count",) if name in given]
+    """Return the size if it is one number: N of square matrices, elements of a vector; else None."""
+    parameters = row.parameters
+    sides = [parameters[name] for name in ("m", "k", "n", "rows", "cols") if name in parameters]
+    sides = sides or [parameters[name] for name in ("count",) if name in parameters]
     return int(sides[0]) if sides and len(set(sides)) == 1 else None

@@ -1,1 +1,1 @@
-"""The commands, one file each, and what they share. The window is started here and lives elsewhere."""
+"""The commands, one file each, and their shared parts. The window is only started here."""

@@ -1,6 +1,6 @@
-"""The table of the commands, from which their parsers, `tilescope --help`, the completion and README's list come.
+"""The table of commands, the source of their parsers, `tilescope --help`, the completion and README's list.
 
-The file of a command is imported once the command is named, so that no other waits for what only some need.
+A command's file is imported only when the command is used, so that no other command waits for it.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ def _parse(parser: Parser, words: Sequence[str]) -> Namespace:
 
 
 class Implementation(NamedTuple):
-    """What the file of a command gives."""
+    """The functions that the file of a command provides."""
 
-    add_arguments: Callable[[Parser], None]  # and the description that --help shows
+    add_arguments: Callable[[Parser], None]  # also the description that --help shows
     execute: Callable[[Namespace], int]  # returns the exit status
     parse: Callable[[Parser, Sequence[str]], Namespace] = _parse  # of the words after the command's name
 
 
 class Subcommand(NamedTuple):
-    name: str  # a word, or two as in `export timings`; "" where the window is opened
-    help: str  # what it is for, on one line
+    name: str  # a word, or two as in `export timings`; "" opens the window
+    help: str  # its purpose, on one line
     load: Callable[[], Implementation]  # imports its file
 
 
@@ -138,41 +138,41 @@ def _window() -> Implementation:
 
 
 SUBCOMMANDS = (
-    Subcommand("list", "the scenarios, one a line", _list),
-    Subcommand("counters", "what they ask of memory, as a table", _counters),
-    Subcommand("snapshot", "the window as a picture, without a screen", _snapshot),
-    Subcommand("render", "a film of them, or of a lecture: .mp4, .gif, ...", _render),
-    Subcommand("open", "the launches of a program of yours, in the window", _open),
-    Subcommand("lecture", "a lecture, step by step, in the window", _lecture),
-    Subcommand("exercise", "a kernel to write, judged while one types, in the window", _exercise),
-    Subcommand("run", "a program of yours, every launch recorded", _run),
-    Subcommand("check", "what its kernels do wrong; for a course's CI", _check),
-    Subcommand("explain", "what a finding or a counter means, and how to fix it", _explain),
-    Subcommand("frames", "telling moments as pictures, and the counters", _frames),
-    Subcommand("measure", "their times on a GPU, beside programs on the CPU", _measure),
-    Subcommand("devices", "the GPUs of this computer, and whether they can be used", _devices),
-    Subcommand("export timings", "measured times as a chart, or its numbers", _export_timings),
-    Subcommand("export", "the accesses of a launch, for pandas, a spreadsheet or Perfetto", _export),
-    Subcommand("completion", "a script with which a shell completes all this", _completion),
+    Subcommand("list", "list the scenarios and lectures", _list),
+    Subcommand("counters", "print their memory counters as a table", _counters),
+    Subcommand("snapshot", "draw the window as a picture, without a screen", _snapshot),
+    Subcommand("render", "render a film of them, or of a lecture: .mp4, .gif, ...", _render),
+    Subcommand("open", "open the launches of your program in the window", _open),
+    Subcommand("lecture", "present a lecture, step by step, in the window", _lecture),
+    Subcommand("exercise", "write a kernel that is judged while you type, in the window", _exercise),
+    Subcommand("run", "run your program and trace every launch", _run),
+    Subcommand("check", "check its kernels for errors; for a course's CI", _check),
+    Subcommand("explain", "explain a finding or a counter, and how to fix it", _explain),
+    Subcommand("frames", "draw key moments as pictures, and print the counters", _frames),
+    Subcommand("measure", "measure their times on a GPU, and programs on the CPU", _measure),
+    Subcommand("devices", "list the GPUs of this computer, and whether they can be used", _devices),
+    Subcommand("export timings", "draw measured times as a chart, or write its numbers", _export_timings),
+    Subcommand("export", "write the accesses of a launch, for pandas, a spreadsheet or Perfetto", _export),
+    Subcommand("completion", "print a script that completes commands in a shell", _completion),
 )
 WINDOW = Subcommand("", "", _window)
-RENAMED = {"record": "render"}  # old names of commands, which work until the next release
+RENAMED = {"record": "render"}  # deprecated names of commands, which work until the next release
 
 USAGE = "tilescope [-h] [--version] [FILE | SCENARIO ...]\n       tilescope COMMAND [ARGUMENT ...]"
-DESCRIPTION = """See what a CUDA kernel does to memory. Without an argument the window shows what it showed last,
-at first a naive beside a tiled matrix multiplication."""
-EPILOG = """SCENARIO is a name with parameters, options or neither: matmul-tiled:m=100,tile=32,dtype=float64,a=my.npy
-or matmul-tiled:schedule=random,seed=3,resident=4,blocks=0+5. tilescope COMMAND --help says more."""
+DESCRIPTION = """See what a CUDA kernel does to memory. Without an argument the window opens as it was closed,
+at first with a naive and a tiled matrix multiplication."""
+EPILOG = """SCENARIO is a name with optional parameters and options: matmul-tiled:m=100,tile=32,dtype=float64,a=my.npy
+or matmul-tiled:schedule=random,seed=3,resident=4,blocks=0+5. See also tilescope COMMAND --help."""
 
 
 def with_new_name(arguments: list[str]) -> list[str]:
-    """Replace the old name of a command by its new one."""
+    """Replace the deprecated name of a command by its new one."""
     return [RENAMED.get(arguments[0], arguments[0]), *arguments[1:]] if arguments else []
 
 
 def subcommand_of(arguments: list[str]) -> tuple[Subcommand, list[str]]:
-    """Return the command that a command line begins with and the words after it; with none, WINDOW and all words."""
-    for command in SUBCOMMANDS:  # of which `export timings` stands before `export`
+    """Split a command line into its command and the remaining words; without a command return WINDOW and all words."""
+    for command in SUBCOMMANDS:  # `export timings` comes before `export`
         name = command.name.split()
         if arguments[: len(name)] == name:
             return command, arguments[len(name) :]
@@ -180,10 +180,10 @@ def subcommand_of(arguments: list[str]) -> tuple[Subcommand, list[str]]:
 
 
 def parser_of(command: Subcommand) -> Parser:
-    """Return the parser of a command, with its arguments, which imports its file.
+    """Build the parser of a command, with its arguments; this imports the command's file.
 
-    It is given the words after the command's name. The parser of the whole line is given none: where a command
-    could stand it would take no scenario, and it would look for options of its own among the words of a program.
+    It parses the words after the command's name. The parser of the complete line is not used for parsing: it would not
+    accept a scenario instead of a command, and it would look for its own options among the words of a program.
     """
     parser = _WindowParser(prog="tilescope") if command is WINDOW else _command_line()[1][command.name]
     command.load().add_arguments(parser)
@@ -191,14 +191,14 @@ def parser_of(command: Subcommand) -> Parser:
 
 
 class _WindowParser(Parser):
-    """The parser of a line without a command: its help is that of the whole line."""
+    """The parser of a line without a command: its help is that of the complete line."""
 
     def format_help(self) -> str:
         return _command_line()[0].format_help()
 
 
 def _command_line() -> tuple[Parser, dict[str, Parser]]:
-    """Return the parser of the whole line and those of the commands, by name, without their arguments."""
+    """Build the parser of the complete line and those of the commands, by name, without their arguments."""
     line = Parser(
         prog="tilescope",
         usage=USAGE,

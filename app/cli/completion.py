@@ -1,6 +1,6 @@
-"""`tilescope completion`: a script with which a shell completes commands, options, their choices and scenarios.
+"""`tilescope completion`: a script that completes commands, options, their choices and scenarios in a shell.
 
-The words stand in the script, so that no key waits for Python to start.
+The words are stored in the script, so that completion never waits for Python to start.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from .common.arguments import Parser
 
 SHELLS = ("bash", "zsh", "fish")
 
-# `line` is what stands between `tilescope` and the word to complete, with a space before and after. The cases set
-# `names`, and `options` for after a dash; where none begins like the word, names of files do.
+# `line` is the text between `tilescope` and the word to complete, with a space before and after. The cases set
+# `names`, and `options` for words that begin with a dash; if none matches, file names are completed.
 BASH = r"""_tilescope_parameters() {
     case ${1%%:*} in
 @PARAMETERS@
@@ -62,33 +62,33 @@ _tilescope() {
     [[ -n $names ]] && compadd -- ${=names} || _files
 }
 if [[ $funcstack[1] == _tilescope ]]; then _tilescope "$@"; else compdef _tilescope tilescope; fi"""
-AFTER_SCRIPT = '*".py "*|*".ipynb "*|*" -m "*'  # from where on words are a program's
+AFTER_SCRIPT = '*".py "*|*".ipynb "*|*" -m "*'  # after these, words belong to a program
 
 
 class CompletedCommand(NamedTuple):
     """A command as the scripts complete it."""
 
-    name: str  # "" where the window is opened
+    name: str  # "" opens the window
     help: str
     parser: Parser  # with its arguments
 
 
 def add_arguments(parser: Parser) -> None:
     parser.description = (
-        "Print a script with which a shell completes commands, options, choices, names, and parameters of scenarios. "
-        "Bash looks for it in ~/.local/share/bash-completion/completions/tilescope, zsh in the file _tilescope of a "
+        "Print a script that completes commands, options, choices, names, and parameters of scenarios in a shell. "
+        "Bash looks for it in ~/.local/share/bash-completion/completions/tilescope, zsh in the file _tilescope in a "
         "folder of its fpath, fish in ~/.config/fish/completions/tilescope.fish."
     )
     parser.add_argument("shell", choices=SHELLS)
 
 
 def script(shell: str, commands: Sequence[CompletedCommand]) -> str:
-    """Return the script for one of SHELLS."""
+    """Build the script for one of SHELLS."""
     if shell == "fish":
         return "\n".join([*_fish_parameters(), *_fish_lines(commands)])
     cases = "\n".join(f"    {line}" for line in _cases(commands))
     parameters = "\n".join(
-        f'        {"|".join(same)}) echo "{words}" ;;' for words, same in _parameters().items()
+        f'        {"|".join(names)}) echo "{words}" ;;' for words, names in _parameters().items()
     )
     text = (BASH if shell == "bash" else ZSH).replace("@CASES@", cases).replace("@PARAMETERS@", parameters)
     for name, words in _NAMES.items():
@@ -114,21 +114,28 @@ def _scenarios() -> Iterable[str]:
     return names()
 
 
-_NAMES: dict[str, Callable[[], Iterable[str]]] = {  # what a command may be given, by the word in the scripts
+_NAMES: dict[
+    str, Callable[[], Iterable[str]]
+] = {  # values of a command's arguments, by their name in the scripts
     "scenarios": _scenarios,
     "lectures": _lectures,
     "exercises": _exercises,
 }
-_GIVEN = {"scenario": "scenarios", "what": "scenarios", "lecture": "lectures", "words": "exercises"}
+_NAMES_OF_ARGUMENT = {
+    "scenario": "scenarios",
+    "what": "scenarios",
+    "lecture": "lectures",
+    "words": "exercises",
+}
 
 
 def _parameters() -> dict[str, list[str]]:
-    """Return what may stand behind the colon of a scenario, and for which scenarios: `tile=8`, or `m=` of a number."""
+    """Map the words that may follow a scenario's colon, as `tile=8`, or `m=` for a number, to scenario names."""
     from ...kernels.scenarios.catalogue import scenarios
     from ...tracer.model.launch import ScheduleKind
     from ...tracer.model.plan import SPEC_OPTIONS
 
-    found: dict[str, list[str]] = {}
+    names_by_words: dict[str, list[str]] = {}
     for scenario in scenarios():
         words = [
             f"{parameter.name}={choice}"
@@ -137,12 +144,12 @@ def _parameters() -> dict[str, list[str]]:
         ]
         orders = [f"schedule={kind}" for kind in get_args(ScheduleKind)]
         others = [f"{option}=" for option in SPEC_OPTIONS if option != "schedule"]
-        found.setdefault(" ".join([*words, *orders, *others]), []).append(scenario.name)
-    return found
+        names_by_words.setdefault(" ".join([*words, *orders, *others]), []).append(scenario.name)
+    return names_by_words
 
 
 def _options(parser: Parser) -> list[Action]:
-    return [action for action in parser._actions if action.option_strings]  # no public list has them
+    return [action for action in parser._actions if action.option_strings]  # there is no public list
 
 
 def _arguments(parser: Parser) -> list[Action]:
@@ -150,10 +157,12 @@ def _arguments(parser: Parser) -> list[Action]:
 
 
 def _names(parser: Parser) -> str:
-    """Return the words that a command takes beside options: choices, or what names are kept under; "" for neither."""
+    """Return the words that a command takes besides options: choices, or the variable that holds the names."""
     arguments = _arguments(parser)
     choices = " ".join(_choices(argument) for argument in arguments)
-    return next((f"${_GIVEN[a.dest]}" for a in arguments if a.dest in _GIVEN), choices)
+    return next(
+        (f"${_NAMES_OF_ARGUMENT[a.dest]}" for a in arguments if a.dest in _NAMES_OF_ARGUMENT), choices
+    )
 
 
 def _choices(action: Action) -> str:
@@ -168,16 +177,16 @@ def _cases(commands: Sequence[CompletedCommand]) -> Iterator[str]:
     """Yield the `case` that bash and zsh share."""
     yield 'case "$line" in'
     yield '    *[:=]" ") ;;  # bash takes a scenario apart there'
-    alone = {name: parser for name, _, parser in commands}
+    parsers = {name: parser for name, _, parser in commands}
     for name, _, parser in commands:
         first, _, second = name.partition(" ")
         if second:
-            names = f"{second} {_names(alone[first])}" if first in alone else second
-            options = _strings(alone[first]) if first in alone else ""
+            names = f"{second} {_names(parsers[first])}" if first in parsers else second
+            options = _strings(parsers[first]) if first in parsers else ""
             yield f'    " {first} ") names="{names}" options="{options}" ;;'
         if name:
             yield f'    " {name} "*) case "$line" in'
-            yield from _cases_of(parser)
+            yield from _command_cases(parser)
             yield "    esac ;;"
     (window,) = (parser for name, _, parser in commands if not name)
     options = _strings(window)
@@ -186,14 +195,14 @@ def _cases(commands: Sequence[CompletedCommand]) -> Iterator[str]:
     yield "esac"
 
 
-def _cases_of(parser: Parser) -> Iterator[str]:
+def _command_cases(parser: Parser) -> Iterator[str]:
     """Yield the cases of one command: after the script of a program, after an option with a value, and else."""
     if not _arguments(parser):
         yield f"        {AFTER_SCRIPT}) ;;"
     for option in _options(parser):
         if option.nargs != 0:
-            after = "|".join(f'*" {string} "' for string in option.option_strings)
-            yield f'        {after}) names="{_choices(option)}" ;;'
+            previous = "|".join(f'*" {string} "' for string in option.option_strings)
+            yield f'        {previous}) names="{_choices(option)}" ;;'
     yield f'        *) names="{_names(parser)}" options="{_strings(parser)}" ;;'
 
 
@@ -202,48 +211,48 @@ def _strings(parser: Parser) -> str:
 
 
 def _fish_parameters() -> Iterator[str]:
-    """Yield functions of what stands behind the colon of a scenario, and of lists of names."""
+    """Yield functions that complete the text after a scenario's colon, and lists of names."""
     yield "function __tilescope_parameters"
     yield "    set -l token (commandline -ct)"
     yield "    string match -q '*:*' -- $token; or return"
     yield "    set -l before (string replace -r '[^:,]*$' '' -- $token)"
     yield "    switch (string split -m 1 : -- $token)[1]"
-    for words, same in _parameters().items():
-        yield f"        case {' '.join(same)}"
+    for words, names in _parameters().items():
+        yield f"        case {' '.join(names)}"
         yield f"            printf '%s\\n' $before{{{','.join(words.split())}}}"
     yield "    end"
     yield "end"
 
 
 def _fish_lines(commands: Sequence[CompletedCommand]) -> Iterator[str]:
-    """Yield a line for each word that fish completes, with the condition under which it does, and what it means."""
+    """Yield a line for each word that fish completes, with its condition and description."""
     for name, text, parser in commands:
         first, _, second = name.partition(" ")
-        when = f"__fish_seen_subcommand_from {second or first}" if name else "__fish_use_subcommand"
+        condition = f"__fish_seen_subcommand_from {second or first}" if name else "__fish_use_subcommand"
         longer = [other.split()[1] for other, _, _ in commands if name and other.startswith(f"{name} ")]
-        when += "".join(f"; and not __fish_seen_subcommand_from {word}" for word in longer)
+        condition += "".join(f"; and not __fish_seen_subcommand_from {word}" for word in longer)
         if name:
             yield _fish_line("__fish_use_subcommand", f"-a {first} -d {_quoted(text)}")
         if second:
-            yield _fish_line(f"__fish_seen_subcommand_from {first}; and not {when}", f"-a {second}")
+            yield _fish_line(f"__fish_seen_subcommand_from {first}; and not {condition}", f"-a {second}")
         if not _arguments(parser):
-            when += '; and not string match -q -- "*.py" (commandline -opc)'
-            when += '; and not string match -q -- "*.ipynb" (commandline -opc)'
+            condition += '; and not string match -q -- "*.py" (commandline -opc)'
+            condition += '; and not string match -q -- "*.ipynb" (commandline -opc)'
         if names := _names(parser):
             kept = _NAMES.get(names.removeprefix("$"))
-            yield _fish_line(when, f"-a {_quoted(' '.join(kept()) if kept else names)}")
+            yield _fish_line(condition, f"-a {_quoted(' '.join(kept()) if kept else names)}")
         if names == "$scenarios":
-            yield _fish_line(when, "-a '(__tilescope_parameters)'")
+            yield _fish_line(condition, "-a '(__tilescope_parameters)'")
         for option in _options(parser):
-            yield _fish_line(when, _fish_option(option))
+            yield _fish_line(condition, _fish_option(option))
 
 
-def _fish_line(when: str, what: str) -> str:
-    return f"complete -c tilescope -n {_quoted(when)} {what}"
+def _fish_line(condition: str, completion: str) -> str:
+    return f"complete -c tilescope -n {_quoted(condition)} {completion}"
 
 
 def _fish_option(option: Action) -> str:
-    """Return an option as `complete` takes it: its strings, whether it has a value and which, and its help."""
+    """Format an option as `complete` takes it: its strings, its values if any, and its help."""
     strings = " ".join(f"-l {s[2:]}" if s.startswith("--") else f"-s {s[1:]}" for s in option.option_strings)
     is_file = any(word in str(option.metavar) for word in ("FILE", "FOLDER", "DIR"))
     value = "" if option.nargs == 0 else " -r" if is_file else " -x"

@@ -51,21 +51,25 @@ from .common.arguments import Parser, UsageError, add_scenarios, check_scenarios
 from .common.depths import DEPTHS, compiled_by_line, depths_table
 from .common.text_output import aligned, say, show_progress
 
-PATIENCE = 10.0  # seconds that a launch may take without anybody being asked
+PATIENCE = 10.0  # seconds that a launch may take without asking the user
 GROUPINGS = ("line", "buffer", "block")
 
 
 def add_arguments(parser: Parser) -> None:
     parser.description = "Trace and print the counters as a table."
     add_scenarios(parser, "*")
-    parser.add_argument("--yes", action="store_true", help="wait for launches that take long, without asking")
-    parser.add_argument("--by", choices=GROUPINGS, help="a table of each, a row for each line ...")
+    parser.add_argument("--yes", action="store_true", help="wait for slow launches without asking")
+    parser.add_argument(
+        "--by",
+        choices=GROUPINGS,
+        help="print a table of each, by line, buffer or block",
+    )
     parser.add_argument(
         "--as",
         dest="depths",
         action="append",
         choices=DEPTHS,
-        help="the accesses of the source, those that a compiler leaves, or what a GPU counted; several by repeating it",
+        help="the accesses in the source, those that a compiler leaves, or those that a GPU counted; may be repeated",
     )
 
 
@@ -91,9 +95,9 @@ def execute(chosen: Namespace) -> int:
 def sessions(specs: Iterable[str], *, wait: bool = False) -> list[Session]:
     """Trace scenarios one after the other, or take them from the cache or a trace file.
 
-    Shows progress on a terminal. A launch that takes long is only counted, and only after the user agreed, here
-    (`wait`) or when asked on the terminal. Raises CatalogueError for what can't be launched, WorkerError for what
-    gives no trace, UsageError where nobody agreed, and TraceFileError for a file that is none.
+    Shows progress on a terminal. A launch that takes long is only counted, and only after the user agreed, either with
+    `wait` or on the terminal. Raises CatalogueError for scenarios that can't be launched, WorkerError for launches
+    without a trace, UsageError if the user does not agree, and TraceFileError for a file that is not a trace.
     """
     worker, cache = Worker(), TraceCache(cache_folder())
     try:
@@ -121,13 +125,13 @@ def _session(spec: str, worker: Worker, cache: TraceCache, wait: bool) -> Sessio
 
 
 def _agree(spec: str, long: TakesLong, wait: bool) -> None:
-    """Ask whether to wait for a launch that takes long; raises UsageError where nobody says yes."""
+    """Ask whether to wait for a launch that takes long; raises UsageError unless the answer is yes."""
     takes = f"{spec} takes about {duration_text(long.seconds)} for its {long.blocks:,} blocks"
     if wait:
         say(f"{takes}.", sys.stderr)
     elif not (sys.stdin.isatty() and sys.stderr.isatty()):
-        one = f"{spec}{',' if ':' in spec else ':'}blocks=0"
-        raise UsageError(f"{takes}; add --yes to wait for that, or choose one block, as {one}.")
+        example = f"{spec}{',' if ':' in spec else ':'}blocks=0"
+        raise UsageError(f"{takes}; add --yes to wait for it, or choose one block, as in {example}.")
     else:
         print(visible(f"{takes}. Count them all? [y/N] "), end="", file=sys.stderr, flush=True)
         if input().strip().lower() not in ("y", "yes"):
@@ -139,15 +143,15 @@ def _progress(title: str) -> Callable[[int, int], None] | None:
         return None
     pace = TimeEstimate()
 
-    def show(done: int, of: int) -> None:
-        left = left_text(pace.seconds_left(done, of))
-        show_progress(f"{title}: {done:,} of {of:,} blocks {left}" if done < of else "")
+    def show(done: int, total: int) -> None:
+        left = left_text(pace.seconds_left(done, total))
+        show_progress(f"{title}: {done:,} of {total:,} blocks {left}" if done < total else "")
 
     return show
 
 
 def counters_table(compared: list[Session]) -> str:
-    """Return the counters of whole launches, a column per session; each number carries its mark."""
+    """Format the counters of complete launches, a column per session; each number carries its mark."""
     rows = [["", *(session.title for session in compared)], *_counter_rows(compared), *_read_rows(compared)]
     rows += _gpu_rows(compared)
     rows.append(["result", *(check_text(session.trace)[0] for session in compared)])
@@ -157,25 +161,25 @@ def counters_table(compared: list[Session]) -> str:
 
 
 def _counter_rows(compared: list[Session]) -> list[list[str]]:
-    """Return the counters that are not 0 for all."""
+    """Return the rows of counters that are not 0 for all sessions."""
     used = [name for name in NAMES if any(session.counters.total[name] for session in compared)]
     return [[name.replace("_", " "), *(_total(session, name) for session in compared)] for name in used]
 
 
 def _total(session: Session, name: str) -> str:
-    # Past a cap the totals still count every access; a kernel that raised or some blocks alone are a part.
-    whole = session.trace.totals or not session.trace.is_part
-    whole = whole and session.trace.error is None
-    mark = PART if not whole else EXACT if session.trace.totals else mark_of(session.trace)
+    # Past a limit the totals still count every access; an exception or a choice of blocks makes them a part.
+    is_complete = session.trace.totals or not session.trace.is_part
+    is_complete = is_complete and session.trace.error is None
+    mark = PART if not is_complete else EXACT if session.trace.totals else mark_of(session.trace)
     return f"{count_text(session.counters.total[name])} {mark}"
 
 
 def _read_rows(compared: list[Session]) -> list[list[str]]:
-    """Return how often an element of each operand was read on average."""
+    """Return rows with the mean number of reads of an element of each operand."""
     reads = [
         {name: _mean_reads(session, buffer) for buffer, name in operands(session)}
         if len(session.trace) or not session.trace.accesses
-        else {}  # of which only counters were kept
+        else {}  # only counters were stored
         for session in compared
     ]
     names = dict.fromkeys(name for of_session in reads for name in of_session)
@@ -188,7 +192,7 @@ def _mean_reads(session: Session, buffer: int) -> str:
 
 
 def _gpu_rows(compared: list[Session]) -> list[list[str]]:
-    """Return what a GPU has room for of each launch, and what was counted there; none where nobody knows it."""
+    """Return rows with the modelled occupancy of each launch and its measured values; none where they are unknown."""
     figures = [_gpu_figures(session) for session in compared]
     names = dict.fromkeys(name for of_session in figures for name in of_session)
     return [[name, *(of_session.get(name, "") for of_session in figures)] for name in names]
@@ -209,7 +213,7 @@ def _gpu_figures(session: Session) -> dict[str, str]:
 
 
 def _gpu_notes(session: Session) -> list[str]:
-    """Return what the figures of a GPU follow from."""
+    """Describe the basis of the GPU figures."""
     room, record = occupancy_of(session.launch), recorded_profiles()
     profile = profile_of_launch(session.launch, "warm")
     texts = [basis_text(room)] if room else []
@@ -218,7 +222,7 @@ def _gpu_notes(session: Session) -> list[str]:
 
 
 def groups_of(session: Session, by: str) -> tuple[list[str], Ints]:
-    """Return the names of the lines, buffers or blocks of a launch, and of each request which of them it is of."""
+    """Return the names of the lines, buffers or blocks of a launch, and each request's index among them."""
     trace, requests = session.trace, session.requests
     if by == "buffer":
         return [f"{b.name} ({b.space})" for b in trace.buffers], requests.buffer
@@ -232,11 +236,11 @@ def groups_of(session: Session, by: str) -> tuple[list[str], Ints]:
 
 
 def table_by(session: Session, by: str) -> str:
-    """Return the counters of each line, buffer or block that are not 0, one a line, under the title and the mark."""
+    """Format the non-zero counters of each line, buffer or block, one a line, under the title and the mark."""
     names, group = groups_of(session, by)
-    found = totals_by(session.trace, session.requests, group, len(names))
+    totals = totals_by(session.trace, session.requests, group, len(names))
     counted = [
-        [(c, int(found[c][number])) for c in NAMES if found[c][number]] for number in range(len(names))
+        [(c, int(totals[c][number])) for c in NAMES if totals[c][number]] for number in range(len(names))
     ]
     if by == "buffer":
         counted = [[*rows, *_elements(session, number)] for number, rows in enumerate(counted)]
@@ -250,29 +254,35 @@ def table_by(session: Session, by: str) -> str:
 
 
 def _elements(session: Session, buffer: int) -> list[tuple[str, int]]:
-    """Return how many elements of a buffer were touched and, in global memory, bytes asked for and moved."""
+    """Return the distinct elements of a buffer and, in global memory, the bytes requested and moved."""
     trace, requests = session.trace, session.requests
     distinct = len(np.unique(trace.index[trace.buffer == buffer]))
     if trace.buffers[buffer].space != "global":
         return [("distinct elements", distinct)]
-    found = totals_by(trace, requests, np.where(requests.buffer == buffer, 0, 1), 2)
-    asked, sectors = (
-        sum(int(n[0]) for name, n in found.items() if name.startswith("global") and name.endswith(measure))
+    totals = totals_by(trace, requests, np.where(requests.buffer == buffer, 0, 1), 2)
+    requested, sectors = (
+        sum(int(n[0]) for name, n in totals.items() if name.startswith("global") and name.endswith(measure))
         for measure in ("bytes", "sectors")
     )
-    return [("distinct elements", distinct), ("bytes asked for", asked), ("bytes moved", SECTOR * sectors)]
+    return [
+        ("distinct elements", distinct),
+        ("bytes requested", requested),
+        ("bytes moved", SECTOR * sectors),
+    ]
 
 
 def readings_text(session: Session) -> list[str]:
-    """Return a line for each counter that a GPU's differs from, with the reason, and one where all are equal."""
-    read = recorded_counters_of(session.launch)
-    if read is None or session.trace.error is not None:
+    """Compare the counters to those of a GPU: a line for each difference, with the reason, or one line if equal."""
+    recorded = recorded_counters_of(session.launch)
+    if recorded is None or session.trace.error is not None:
         return []
-    known, device = session.counters.total, read.device
+    counted, device = session.counters.total, recorded.device
     lines = [
-        f"{session.title}: {count_text(read.counters[name])} {name.replace('_', ' ')} measured on an {device}, "
-        f"{count_text(known[name])} exact: {read.reason}."
+        f"{session.title}: {count_text(recorded.counters[name])} {name.replace('_', ' ')} measured on an {device}, "
+        f"{count_text(counted[name])} exact: {recorded.reason}."
         for name in NAMES
-        if name in read.counters and read.counters[name] != known[name]
+        if name in recorded.counters and recorded.counters[name] != counted[name]
     ]
-    return lines or [f"{session.title}: every counter above but bytes is what was measured on an {device}."]
+    return lines or [
+        f"{session.title}: every counter above except bytes equals the measurement on an {device}."
+    ]

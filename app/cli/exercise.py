@@ -1,4 +1,4 @@
-"""`tilescope exercise`: the exercises, the task and the stub of one, and what a student's file comes to."""
+"""`tilescope exercise`: list the exercises, show one, write its stub, and judge a student's file."""
 
 from __future__ import annotations
 
@@ -25,33 +25,31 @@ CHECK = "check"
 def add_arguments(parser: Parser) -> None:
     parser.usage = USAGE
     parser.description = (
-        "With no name, list the exercises; with one, work at it in the window, or read it where there is no display. "
-        "check judges a file: its exit status is 0 where it passes, 1 where it does not, 2 where it can't be judged. "
+        "Without a name, list the exercises; with one, open it in the window, or print it if there is no display. "
+        "check judges a file: the exit status is 0 if it passes, 1 if it fails, 2 if it can't be judged. "
         "The page Exercises of the documentation describes their files."
     )
     parser.add_argument(
         "words", nargs="*", metavar="NAME | check FILE", help="an exercise, or a file to check"
     )
+    parser.add_argument("-o", "--output", metavar="FILE.py", help="write the stub to a new file")
     parser.add_argument(
-        "-o", "--output", metavar="FILE.py", help="write the program to begin with to a new file"
+        "--exercise", metavar="NAME", help="the exercise of the file, if its name does not contain it"
     )
-    parser.add_argument(
-        "--exercise", metavar="NAME", help="which one the file is for, where its name does not say"
-    )
-    parser.add_argument("--folder", metavar="DIR", help="a folder of exercises of your own")
-    parser.add_argument("--format", choices=("text", "json"), help="of what check prints")
+    parser.add_argument("--folder", metavar="DIR", help="a folder with your own exercises")
+    parser.add_argument("--format", choices=("text", "json"), help="of the verdict of check")
 
 
 def execute(chosen: Namespace) -> int:
-    """List, show, write a stub or check; raises UsageError for what is not there or can't be judged."""
+    """List, show, write a stub or check; raises UsageError for missing files and files that can't be judged."""
     folder = Path(chosen.folder) if chosen.folder else None
     try:
         if chosen.words[:1] == [CHECK]:
             return check(_file_of(chosen), chosen.exercise, folder, chosen.format or "text")
         if chosen.exercise or chosen.format:
-            raise UsageError("--exercise and --format go with check: tilescope exercise check FILE.")
+            raise UsageError("--exercise and --format need check: tilescope exercise check FILE.")
         if len(chosen.words) > 1:
-            raise UsageError(f"one exercise is shown at a time, not {len(chosen.words)}.")
+            raise UsageError(f"name one exercise, not {len(chosen.words)}.")
         if not chosen.words:
             return list_exercises(folder, chosen.output)
         exercise = exercise_named(chosen.words[0], folder)
@@ -62,17 +60,17 @@ def execute(chosen: Namespace) -> int:
 
 def _file_of(chosen: Namespace) -> str:
     if len(chosen.words) != 2 or chosen.output:
-        raise UsageError("say one file to check, and no other: tilescope exercise check FILE.")
+        raise UsageError("name exactly one file to check: tilescope exercise check FILE.")
     return str(chosen.words[1])
 
 
 def list_exercises(folder: Path | None, output: str | None = None) -> int:
-    """Print a line for each exercise and a sentence for each mistake in their files; return 1 where there are some."""
+    """Print a line for each exercise and a sentence for each mistake in their files; return 1 if there are mistakes."""
     if output:
-        raise UsageError("say whose program to write: tilescope exercise NAME -o FILE.")
-    found, mistakes = exercises_in(folder or SHIPPED)
+        raise UsageError("name the exercise of the stub: tilescope exercise NAME -o FILE.")
+    exercises, mistakes = exercises_in(folder or SHIPPED)
     progress = _progress()
-    rows = [[str(e.number), e.name, e.title, "done" * progress.of(e).done] for e in found]
+    rows = [[str(e.number), e.name, e.title, "done" * progress.of(e).done] for e in exercises]
     for line in aligned(rows, "><<<") if rows else [f"no exercises in {folder or SHIPPED}"]:
         say(line)
     for mistake in mistakes:
@@ -81,9 +79,9 @@ def list_exercises(folder: Path | None, output: str | None = None) -> int:
 
 
 def show(exercise: Exercise) -> int:
-    """Show the window on an exercise, or where there is no display print its task.
+    """Show an exercise in the window, or print its task if there is no display.
 
-    Raises UsageError where its files have mistakes.
+    Raises UsageError if its files have mistakes.
     """
     _refuse_mistakes(exercise)
     if has_display():
@@ -94,13 +92,13 @@ def show(exercise: Exercise) -> int:
 
 
 def write_stub(exercise: Exercise, path: Path) -> int:
-    """Write the program that a student begins with to a new file; raises UsageError where there is one."""
+    """Write the stub of a student's program to a new file; raises UsageError if the file exists."""
     _refuse_mistakes(exercise)
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(exercise.stub)
     except FileExistsError:
-        raise UsageError(f"{path} is there already and stays as it is; choose another name.") from None
+        raise UsageError(f"{path} exists and is not overwritten; choose another name.") from None
     except OSError as error:
         raise UsageError(f"{path} can't be written: {error.strerror}.") from None
     say(path)
@@ -113,13 +111,13 @@ def _refuse_mistakes(exercise: Exercise) -> None:
 
 
 def check(file: str, name: str | None, folder: Path | None, form: str) -> int:
-    """Judge a file and print the verdict; return 0 where it passes, else 1. Raises ExerciseError, WorkerError."""
+    """Judge a file and print the verdict; return 0 if it passes, else 1. Raises ExerciseError and WorkerError."""
     path = Path(file)
     text = text_of(path)
     exercise = exercise_named(name, folder) if name else exercise_for(path, text, folder)
     judge = Judge()
     try:
-        verdict = judge.judge(exercise, text, path, _pass_on if form == "text" else None)
+        verdict = judge.judge(exercise, text, path, _print_kernel_output if form == "text" else None)
     finally:
         judge.close()
     if form == "json":
@@ -132,8 +130,8 @@ def check(file: str, name: str | None, folder: Path | None, form: str) -> int:
     return 0 if verdict.passed else 1
 
 
-def _pass_on(printed: str) -> None:
-    """Print on standard error what the student's kernel prints."""
+def _print_kernel_output(printed: str) -> None:
+    """Print the output of the student's kernel on standard error."""
     say(printed.removesuffix("\n"), sys.stderr)
 
 

@@ -1,4 +1,4 @@
-"""`tilescope explain`: the page about a kind of finding or a counter, in the terminal."""
+"""`tilescope explain`: print the page about a kind of finding or a counter."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ def add_arguments(parser: Parser) -> None:
         "Print the page about a kind of finding or a counter; without a name, list the pages."
     )
     parser.add_argument(
-        "page", nargs="*", metavar="KIND | COUNTER", help="as race, bank conflict or global_load_sectors"
+        "page",
+        nargs="*",
+        metavar="KIND | COUNTER",
+        help="for example race, bank conflict or global_load_sectors",
     )
 
 

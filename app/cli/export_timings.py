@@ -1,4 +1,4 @@
-"""`tilescope export timings`: a chart of measured times as a file, without a screen."""
+"""`tilescope export timings`: write a chart of measured times to a file, without a screen."""
 
 from __future__ import annotations
 
@@ -20,32 +20,33 @@ from .common.text_output import say
 
 
 def add_arguments(parser: Parser) -> None:
-    parser.description = (
-        "Draw measured times: the recorded ones, or those of a file that tilescope measure wrote."
-    )
+    parser.description = "Draw measured times: the included ones, or those of a file of tilescope measure."
     parser.epilog = f"Kinds of time: {'; '.join(f'{kind}: {text}' for kind, text in TIMING_KINDS.items())}."
     parser.add_argument(
         "scenario",
         nargs="*",
-        help="NAME, NAME/BASELINE as vector-increment/numpy, or with parameters as matmul-tiled:m=1024,tile=32; "
-        "without parameters the largest size that all were measured at; without names naive "
-        "beside tiled, for a ladder plain Python, NumPy and kernels. Or a whole chart in the words of a "
-        "lecture, as: over stride copy-stride show=bandwidth; scaling matmul-tiled; bars matmul-tiled size=4096",
+        help="NAME, NAME/BASELINE as in vector-increment/numpy, or with parameters as in matmul-tiled:m=1024,tile=32; "
+        "without parameters the largest size with measurements of all; without names a naive "
+        "and a tiled product; for a ladder plain Python, NumPy and kernels. Or a chart as in a "
+        "lecture: over stride copy-stride show=bandwidth; scaling matmul-tiled; bars matmul-tiled size=4096",
     )
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help=", ".join(SUFFIXES))
     parser.add_argument("--chart", choices=CHARTS, default="bars")
     parser.add_argument(
-        "--kind", choices=tuple(TIMING_KINDS), default="kernel-warm", help="of time (kernel-warm)"
+        "--kind", choices=tuple(TIMING_KINDS), default="kernel-warm", help="the kind of time (kernel-warm)"
     )
     parser.add_argument(
-        "--from", dest="source", action="append", default=[], metavar="FILE", help="a measurement"
+        "--from", dest="source", action="append", default=[], metavar="FILE", help="a file of measurements"
     )
-    parser.add_argument("--over", metavar="NAME", help="what a speed-up is over; else the first scenario")
-    parser.add_argument("--axis", choices=("auto", "linear", "log"), default="auto", help="of bars")
-    parser.add_argument("--all-blocks", action="store_true", help="every block shape that was measured")
-    parser.add_argument("--no-published", action="store_true", help="without the figures of the documents")
+    parser.add_argument("--over", metavar="NAME", help="the base of speed-ups; else the first scenario")
+    parser.add_argument("--axis", choices=("auto", "linear", "log"), default="auto", help="the scale of bars")
+    parser.add_argument("--all-blocks", action="store_true", help="include every measured block shape")
+    parser.add_argument("--no-published", action="store_true", help="leave out the published figures")
     parser.add_argument(
-        "--words", choices=WORD_CHOICES, default="own", help="for blocks and threads (the kernels' own)"
+        "--words",
+        choices=WORD_CHOICES,
+        default="own",
+        help="the terms for blocks and threads (the kernels' own)",
     )
     parser.add_argument("--theme", choices=("light", "dark"), default="light")
     parser.add_argument(
@@ -56,21 +57,21 @@ def add_arguments(parser: Parser) -> None:
         type=number_between(0.5, 2),
         default=1.0,
         metavar="1.0",
-        help="0.5 to 2, as far as all fits",
+        help="0.5 to 2, as far as the text fits",
     )
 
 
 def execute(chosen: Namespace) -> int:
-    """Write the chart that is described.
+    """Write the chart.
 
-    Raises UsageError, CatalogueError, MeasurementError and PictureError, whose text is a sentence for the user.
+    Raises UsageError, CatalogueError, MeasurementError and PictureError, with sentences for the user.
     """
     path = Path(chosen.output)
     if path.suffix.lower() not in SUFFIXES:
         raise UsageError(f"{path.name} must end with {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}.")
-    found = _sources(chosen.source)
-    choice = choice_of_words(_words_of(chosen), found)
-    figure = build(found, choice)
+    sources_used = _sources(chosen.source)
+    choice = choice_of_words(_chart_words(chosen), sources_used)
+    figure = build(sources_used, choice)
     figure = in_words(figure, words_of(chosen.words, choice.subjects))
     if path.suffix.lower() not in (".csv", ".json"):
         _start_qt()
@@ -79,9 +80,9 @@ def execute(chosen: Namespace) -> int:
     return 0
 
 
-def _words_of(chosen: Namespace) -> list[str]:
-    """Return the chart as one line of words, in which a lecture would have it."""
-    named = (
+def _chart_words(chosen: Namespace) -> list[str]:
+    """Build the chart's words, as a lecture would contain them."""
+    subjects = (
         chosen.scenario
         if chosen.scenario[:1] in [[chart] for chart in CHARTS]
         else [chosen.chart, *chosen.scenario]
@@ -93,11 +94,11 @@ def _words_of(chosen: Namespace) -> list[str]:
         "axis": "" if chosen.axis == "auto" else chosen.axis,
         "published": "no" if chosen.no_published else "",
     }
-    return [*named, *(f"{key}={value}" for key, value in options.items() if value)]
+    return [*subjects, *(f"{key}={value}" for key, value in options.items() if value)]
 
 
 def _sources(files: Sequence[str]) -> list[Source]:
-    """Return the named measurements, else those that Tilescope brings along."""
+    """Load the named measurements, or else the included ones."""
     if files:
         return [Source(path, load(path)) for path in dict.fromkeys(map(Path, files))]
     return [source for source in sources()[0] if source.recorded]

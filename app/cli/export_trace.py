@@ -1,4 +1,4 @@
-"""`tilescope export`: the accesses of a launch as CSV or Parquet, or the launch as a Perfetto trace."""
+"""`tilescope export`: write the accesses of a launch as CSV or Parquet, or the launch as a Perfetto trace."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ PATIENCE = 600.0  # seconds that a launch may take
 def add_arguments(parser: Parser) -> None:
     parser.description = (
         "Write the accesses of a launch, one a row, for pandas, DuckDB or a spreadsheet, or the launch as a trace for "
-        "ui.perfetto.dev, in which a moment is drawn as a microsecond: an order, and no measured time."
+        "ui.perfetto.dev. There a moment is drawn as a microsecond: it shows an order, not a measured time."
     )
     parser.epilog = "Measured times are exported by tilescope export timings."
     parser.add_argument(
         "scenario",
         metavar="FILE.npz",
-        help="a trace, or a scenario as matmul-tiled:m=64 (tilescope list names them)",
+        help="a trace, or a scenario such as matmul-tiled:m=64 (tilescope list names them)",
     )
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help=", ".join(SUFFIXES))
 
 
 def execute(chosen: Namespace) -> int:
-    """Write the file and print its name, and on standard error what of the launch is not in it."""
+    """Write the file and print its name; report on standard error which parts of the launch it lacks."""
     check_scenarios([chosen.scenario])
     path = Path(chosen.output)
     check_export(path)
-    with _trace(chosen.scenario) as found:
-        trace = with_visible_names(found)
+    with _trace(chosen.scenario) as stored:
+        trace = with_visible_names(stored)
         ended = f"The kernel raised {trace.error.type}: {trace.error.message}" if trace.error else ""
         part = " ".join(filter(None, (part_text(trace), ended)))
         write_export(trace, path, part, _progress("written: {:,} of {:,} accesses"))
@@ -57,7 +57,7 @@ def execute(chosen: Namespace) -> int:
 
 @contextmanager
 def _trace(spec: str) -> Iterator[Trace]:
-    """Lend the trace in a file, or that of a scenario, with few of its accesses in memory at once.
+    """Yield the trace in a file, or that of a scenario, with few of its accesses in memory at once.
 
     Raises TraceFileError and WorkerError.
     """
@@ -78,11 +78,11 @@ def _trace(spec: str) -> Iterator[Trace]:
 
 
 def _progress(text: str) -> Callable[[int, int], None]:
-    """Return what shows how much is done on a terminal, and nothing elsewhere."""
+    """Return a function that shows the progress on a terminal, and does nothing elsewhere."""
     if not is_read_by_someone():
-        return lambda done, of: None
+        return lambda done, total: None
 
-    def show(done: int, of: int) -> None:
-        show_progress(text.format(done, of) if done < of else "")
+    def show(done: int, total: int) -> None:
+        show_progress(text.format(done, total) if done < total else "")
 
     return show

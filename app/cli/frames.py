@@ -1,4 +1,4 @@
-"""`tilescope frames`: pictures of the telling moments of a comparison: the start, each of the first phases, the end."""
+"""`tilescope frames`: draw the key moments of a comparison: the start, each of the first phases, the end."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from .common.text_output import say
 from .counters import counters_table, sessions
 from .pictures.snapshot import snapshot
 
-PHASES = 4  # of the first block that are shown one by one; the later ones repeat them
+PHASES = 4  # of the first block that are drawn one by one; the later ones repeat them
 
 
 class KeyMoment(Struct, frozen=True):
-    """A moment and a name for its picture, fit for a file: `compute-tile-0`."""
+    """A moment and a file name for its picture: `compute-tile-0`."""
 
     moment: int
     name: str
 
 
 def add_arguments(parser: Parser) -> None:
-    parser.description = "Draw the telling moments as pictures and print the counters."
+    parser.description = "Draw the key moments as pictures and print the counters."
     add_scenarios(parser, "*")
-    parser.add_argument("-o", "--output", required=True, metavar="FOLDER", help="where the pictures go")
+    parser.add_argument("-o", "--output", required=True, metavar="FOLDER", help="the folder for the pictures")
     add_look(parser)
 
 
 def execute(chosen: Namespace) -> int:
-    """Draw the pictures, named in their order, and print their names and the counters."""
+    """Draw the pictures, numbered in their order, and print their names and the counters."""
     specs = chosen.scenario or DEFAULT_PAIR
     check_scenarios(specs)
     folder = _folder(chosen.output)
@@ -54,26 +54,26 @@ def _folder(name: str) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"the folder {name} cannot be made: {error.strerror or error}.") from error
+        raise UsageError(f"the folder {name} cannot be created: {error.strerror or error}.") from error
     return folder
 
 
 def key_moments(session: Session) -> list[KeyMoment]:
-    """Return the telling moments of a session in their order, no moment twice."""
+    """List the key moments of a session in their order, each moment once."""
     block = int(session.trace.blocks[0]) if len(session.trace.blocks) else 0
-    found = [
+    moments = [
         KeyMoment(0, "start"),
         *_phases(session, block),
         KeyMoment(block_span(session, block)[1], "first-block-done"),
         KeyMoment(session.end // 2, "half-way"),
         KeyMoment(session.end, "end"),
     ]
-    first = {key.moment: key for key in reversed(found)}
+    first = {key.moment: key for key in reversed(moments)}
     return [first[moment] for moment in sorted(first)]
 
 
 def _phases(session: Session, block: int) -> list[KeyMoment]:
-    """Return the middle of each of the first phases of a block that do something."""
+    """Return the middle of each of the first phases of a block with accesses."""
     phases = session.requests.span_start.shape[1] if session.requests.span_start.ndim == 2 else 0
     spans = [(phase, *phase_span(session, block, phase)) for phase in range(min(phases, PHASES))]
     return [

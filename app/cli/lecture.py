@@ -1,4 +1,4 @@
-"""`tilescope lecture`: the shipped lectures, a lecture in the window, its mistakes, its handout."""
+"""`tilescope lecture`: list the shipped lectures, present or check one, or write its handout."""
 
 from __future__ import annotations
 
@@ -19,21 +19,19 @@ from .pictures.lecture_work import has_problems, lent_sessions, progress_text, s
 
 def add_arguments(parser: Parser) -> None:
     parser.description = (
-        "Present a lecture: a Markdown file, as the page Write a lecture of the documentation describes. "
+        "Present a lecture: a Markdown file as described on the page Write a lecture of the documentation. "
         "Without a name, list the included ones."
     )
     parser.add_argument("lecture", nargs="?", metavar="NAME | FILE.md", help="a shipped lecture, or a file")
-    parser.add_argument("--check", action="store_true", help="print every mistake in it, a sentence each")
+    parser.add_argument("--check", action="store_true", help="print every mistake in it")
     add_output(parser)
 
 
 def execute(chosen: Namespace) -> int:
-    """List, check or present; raises UsageError for a lecture that is not there."""
+    """List, check or present; raises UsageError for a missing lecture."""
     if chosen.lecture is None:
         if chosen.check or chosen.output:
-            raise UsageError(
-                f"say which lecture{' to check: tilescope lecture --check FILE' * chosen.check}."
-            )
+            raise UsageError(f"name a lecture{' to check: tilescope lecture --check FILE' * chosen.check}.")
         say("\n".join(lecture_rows()))
         return 0
     try:
@@ -49,7 +47,7 @@ def lecture_rows() -> list[str]:
 
 
 def present(path: Path) -> int:
-    """Show a lecture in the window; raises LectureError where it can't be read at all."""
+    """Show a lecture in the window; raises LectureError if it can't be read at all."""
     from .open_window import show_lecture
 
     read_lecture(path)
@@ -57,23 +55,23 @@ def present(path: Path) -> int:
 
 
 def check(path: Path) -> int:
-    """Print the problems of a lecture, and return 1 where it has some."""
+    """Print the problems of a lecture, and return 1 if it has some."""
     lecture = read_lecture(path)
     with lent_sessions() as sessions:
-        found = has_problems(lecture, path, sessions)
-    unseen = sum(runs_program(scene) for scene in scenes_of(lecture))
-    if unseen:
+        has_mistakes = has_problems(lecture, path, sessions)
+    unchecked = sum(runs_program(scene) for scene in scenes_of(lecture))
+    if unchecked:
         say(
-            f"{path}: {counted(unseen, 'step')} of a program that --check does not run; present the lecture for them"
+            f"{path}: {counted(unchecked, 'step')} run a program, which --check does not; present it to see them"
         )
-    if not found:
+    if not has_mistakes:
         say(f"{path}: {len(lecture.steps)} steps, no mistakes")
-    return 1 if found else 0
+    return 1 if has_mistakes else 0
 
 
 def write(path: Path, chosen: Namespace) -> int:
-    """Write a lecture's handout or pictures and print their names; of one with problems print these and return 1."""
-    is_handout(chosen.output)  # or say at once what is wrong with it
+    """Write a lecture's handout or pictures and print their names; if it has problems, print them and return 1."""
+    is_handout(chosen.output)  # raises for a bad output name
     lecture = read_lecture(path)
     with lent_sessions() as sessions:
         if has_problems(lecture, path, sessions):

@@ -1,4 +1,4 @@
-"""`tilescope list`: the scenarios of the catalogue, and the lectures."""
+"""`tilescope list`: list the scenarios of the catalogue, and the lectures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def add_arguments(parser: Parser) -> None:
 
 
 def execute(_: Namespace) -> int:
-    """Print the scenarios, each with its title and the names of its parameters, and the lectures with theirs."""
+    """Print the scenarios with their titles and parameters, and the lectures with their titles."""
     rows = [
         [scenario.name, f"{scenario.title} ({','.join(p.name for p in scenario.parameters)})"]
         for scenario in scenarios()

@@ -1,4 +1,4 @@
-"""The `tilescope` command: it finds the command that is named, runs it, and turns errors into a sentence."""
+"""The `tilescope` command: find the named command, run it, and print errors as a sentence."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .commands import RENAMED, SUBCOMMANDS, WINDOW, parser_of, subcommand_of, wi
 from .common.arguments import UsageError, no_file
 from .common.text_output import complain
 
-OF_PROGRAMS = ("run", "check")  # whose standard output is their program's, as under python
+OF_PROGRAMS = ("run", "check")  # their standard output is their program's, as under python
 LEGIBLE = "tilescope-legible"
 LOOK_ALIKES = str.maketrans(
     {"×": "x", "·": "-", "–": "-", "—": "-", "…": "...", "→": "->", "µ": "u", "²": "^2"}
@@ -21,19 +21,19 @@ LOOK_ALIKES = str.maketrans(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit status: 0, 2 for what the user can mend, 130 after Ctrl+C."""
+    """Run the command line and return its exit status: 0, 2 for errors that the user can fix, 130 after Ctrl+C."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     try:
         status = _run(arguments)
-        if sys.stdout is not None and not sys.stdout.closed:  # by a program that was run
+        if sys.stdout is not None and not sys.stdout.closed:  # a program may have closed it
             sys.stdout.flush()
         return status
-    except SystemExit:  # after --help and --version; the errors below need not be imported for it
+    except SystemExit:  # after --help and --version, which need no error classes
         raise
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # Whoever read the output has gone: nothing more may be written, not even at exit.
+        # The reader of the output is gone: nothing more may be written, not even at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except _user_errors() as error:
@@ -48,14 +48,14 @@ def _run(arguments: list[str]) -> int:
     if arguments[:1] and arguments[0] in RENAMED:
         complain(f"`{arguments[0]}` is now `{command.name}`; the next release drops the old name.")
     if command.name not in OF_PROGRAMS and isinstance(sys.stdout, TextIOWrapper):
-        codecs.register_error(LEGIBLE, _legible)
+        codecs.register_error(LEGIBLE, _replace_unprintable)
         sys.stdout.reconfigure(errors=LEGIBLE)
     implementation = command.load()
     return implementation.execute(implementation.parse(parser_of(command), words))
 
 
 def _refuse_unknown(word: str) -> None:
-    """Raise UsageError for a first word that is no command, option, scenario or file: what was perhaps meant."""
+    """Raise UsageError, with a hint, for a first word that is no command, option, scenario or file."""
     if word.startswith("-") or not word:
         return
     from ...kernels.scenarios.catalogue import names
@@ -67,26 +67,26 @@ def _refuse_unknown(word: str) -> None:
         return
     if "." in name or "/" in name:
         raise UsageError(no_file(name))
-    known = [*dict.fromkeys(command.name.split()[0] for command in SUBCOMMANDS), *names()]
-    near = near_words(name, known)
+    choices = [*dict.fromkeys(command.name.split()[0] for command in SUBCOMMANDS), *names()]
+    near = near_words(name, choices)
     hint = (
         did_you_mean(name, near)
         if near
-        else "; tilescope --help names the commands, tilescope list the scenarios."
+        else "; tilescope --help lists the commands, tilescope list the scenarios."
     )
     raise UsageError(f"no command or scenario is called {name!r}{hint}")
 
 
-def _legible(error: UnicodeError) -> tuple[str, int]:
-    """Stand in for characters that a terminal has not by what looks like them, or tells which they are."""
+def _replace_unprintable(error: UnicodeError) -> tuple[str, int]:
+    """Replace characters that a terminal can't show by similar ones, or by their escape sequences."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    found = error.object[error.start : error.end].translate(LOOK_ALIKES)
-    return found.encode("ascii", "backslashreplace").decode(), error.end
+    text = error.object[error.start : error.end].translate(LOOK_ALIKES)
+    return text.encode("ascii", "backslashreplace").decode(), error.end
 
 
 def _user_errors() -> tuple[type[Exception], ...]:
-    """Return the errors whose text is a sentence for the user; called only once one is raised."""
+    """Import the errors whose text is a sentence for the user; called only after an exception."""
     from ...kernels.scenarios.catalogue import CatalogueError
     from ...tracer.exports.access_table import ExportError
     from ...tracer.measure.measurement import MeasurementError

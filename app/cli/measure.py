@@ -28,59 +28,61 @@ SHOWN: tuple[TimingKind, ...] = (
 
 def add_arguments(parser: Parser) -> None:
     parser.description = (
-        "Time kernels on the GPU, each beside its CPU baselines, after checking them against NumPy."
+        "Time kernels on the GPU and their CPU baselines, after checking the results against NumPy."
     )
     kinds = "; ".join(f"{kind}: {text}" for kind, text in TIMING_KINDS.items())
-    parser.epilog = f"Kinds of time: {kinds}. TILESCOPE_REVISION names the revision outside a git checkout."
+    parser.epilog = f"Kinds of time: {kinds}. Outside a git checkout, TILESCOPE_REVISION names the revision."
     parser.add_argument(
         "scenario",
         nargs="*",
-        help="a scenario with all the sizes that its lesson compares, or with parameters, as "
-        "matmul-tiled:m=64,tile=16; all scenarios without one",
+        help="a scenario, with all sizes that its lesson compares; or with parameters, as in "
+        "matmul-tiled:m=64,tile=16; default: all scenarios",
     )
-    parser.add_argument("--json", metavar="FILE", help="where to write all samples; else the data folder")
+    parser.add_argument(
+        "--json", metavar="FILE", help="the file for all samples; default: in the data folder"
+    )
     parser.add_argument(
         "--timeline",
         action="store_true",
-        help="instead of times, record which multiprocessor ran each block and when, and what its warps did: "
-        "a copy of the kernel with marks that read the GPU's clocks",
+        help="instead of times, record when and on which multiprocessor each block ran, and what its warps did: "
+        "runs a copy of the kernel with marks that read the GPU's clocks",
     )
     parser.add_argument(
         "--accesses",
         action="store_true",
-        help="instead of times, record each access of small launches with its clock, as a trace in the GPU's order, "
-        "and hold it against the simulator's",
+        help="instead of times, record each access of small launches with its clock as a trace in the GPU's order, "
+        "and compare it to the simulator's",
     )
     parser.add_argument(
         "--output",
         metavar="FOLDER",
-        help="where --timeline and --accesses write their files; else the data folder",
+        help="the folder for the files of --timeline and --accesses; default: the data folder",
     )
     parser.add_argument(
         "--time-limit",
         type=float,
         default=1.0,
         metavar="S",
-        help="seconds for each timing of a row, of which a kernel has five (1)",
+        help="seconds for each timing; a kernel has five (1)",
     )
 
 
 def execute(chosen: Namespace) -> int:
-    """Measure what is chosen, write the file and print a table.
+    """Measure the scenarios, write the file and print a table.
 
-    Raises MeasurementError, CatalogueError and UsageError, whose text is a sentence for the user.
+    Raises MeasurementError, CatalogueError and UsageError, with sentences for the user.
     """
     if not 0.01 <= chosen.time_limit <= 3600:
         raise UsageError(f"--time-limit must be 0.01 to 3600 seconds, not {chosen.time_limit:g}.")
     if chosen.timeline and chosen.accesses:
-        raise UsageError("--timeline and --accesses are recorded one after the other; choose one.")
+        raise UsageError("--timeline and --accesses can't be recorded together; choose one.")
     if chosen.timeline:
         return _timelines(chosen)
     if chosen.accesses:
         return _accesses(chosen)
     if chosen.output:
         raise UsageError(
-            "--output names the folder of --timeline and --accesses; name a file for times by --json."
+            "--output names the folder of --timeline and --accesses; for times, name a file with --json."
         )
     path = Path(chosen.json) if chosen.json else _default_path()
     _check_folder(path, make=not chosen.json)
@@ -114,19 +116,19 @@ def _default_path() -> Path:
 
 
 def _check_folder(path: Path, *, make: bool) -> None:
-    """Raise MeasurementError before minutes of measuring where the file can't be written after."""
+    """Raise MeasurementError, before minutes of measuring, if the file can't be written."""
     try:
         if make:
             path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise MeasurementError(f"{path.parent} can't be made: {error.strerror or error}.") from error
+        raise MeasurementError(f"{path.parent} can't be created: {error.strerror or error}.") from error
     if not path.parent.is_dir() or path.is_dir():
-        raise MeasurementError(f"{path} can't be written: name a file in a folder that there is.")
+        raise MeasurementError(f"{path} can't be written: name a file in an existing folder.")
 
 
-def _progress(text: str, done: int, of: int) -> None:
+def _progress(text: str, done: int, total: int) -> None:
     if sys.stderr.isatty() and text:
-        show_progress(f"{done} of {of}; {text}"[:160])
+        show_progress(f"{done} of {total}; {text}"[:160])
 
 
 def _clear() -> None:
@@ -135,7 +137,7 @@ def _clear() -> None:
 
 
 def table(measurement: Measurement) -> str:
-    """Return the medians in microseconds, a line for each row."""
+    """Format the medians in microseconds, a line for each row."""
     kinds = [kind for kind in SHOWN if any(row.timing(kind) for row in measurement.rows)]
     rows = [["", *kinds]]
     rows += [
@@ -146,7 +148,7 @@ def table(measurement: Measurement) -> str:
         line + (f"  {visible(row.problem)}" if row.problem else "")
         for line, row in zip(lines, measurement.rows, strict=True)
     ]
-    title = f"{visible(measurement.origin)}; medians in microseconds, ~ where not known to 1 %"
+    title = f"{visible(measurement.origin)}; medians in microseconds, ~ if not accurate to 1 %"
     return "\n".join([title, head, *lines])
 
 

@@ -1,4 +1,4 @@
-"""`tilescope measure --accesses`: have the GPU note each access, and compare that with the simulator's trace."""
+"""`tilescope measure --accesses`: record each access on the GPU, and compare that with the simulator's trace."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ from .common.text_output import complain, say
 NotesOf = Callable[[Launch, int], Notes]
 Progress = Callable[[str, int, int], None]
 KINDS = {
-    "accesses": "each thread makes the simulator's accesses, in its order",
-    "values": "loads and stores have the simulator's values",
-    "counters": "all are the simulator's",
-    "results": "the arrays hold what the simulator leaves",
+    "accesses": "each thread makes the same accesses as in the simulator, in the same order",
+    "values": "loads and stores have the same values as in the simulator",
+    "counters": "all equal those of the simulator",
+    "results": "the arrays equal those of the simulator",
 }
 
 
 def execute(
     chosen: Namespace, progress: Progress, clear: Callable[[], None], notes_of: NotesOf | None = None
 ) -> int:
-    """Record what is chosen, print a report of each, and return the exit status: 1 where a scenario was not recorded.
+    """Record the scenarios, print a report of each, and return the exit status: 1 if a scenario was not recorded.
 
-    notes_of: what has a GPU note a launch's accesses, by default this computer's. Raises MeasurementError,
-    CatalogueError and UsageError, whose text is a sentence for the user.
+    notes_of: a function that records a launch's accesses on a GPU, by default this computer's. Raises MeasurementError,
+    CatalogueError and UsageError, with sentences for the user.
     """
     launches = [_launch(spec) for spec in _named(chosen.scenario)]
     folder = Path(chosen.output) if chosen.output else own_folder()
@@ -51,9 +51,9 @@ def execute(
         for number, (spec, launch) in enumerate(launches):
             progress(f"the accesses of {spec}", number, len(launches))
             try:
-                said = record(worker, launch, folder, notes_of or on_gpu)
+                lines = record(worker, launch, folder, notes_of or on_gpu)
                 clear()
-                say("\n".join([visible(spec), *said, ""]))
+                say("\n".join([visible(spec), *lines, ""]))
             except (NotesError, WorkerError, TraceFileError) as error:
                 clear()
                 complain(f"{spec}: {error}")
@@ -62,7 +62,7 @@ def execute(
 
 
 def record(worker: Worker, launch: Launch, folder: Path, notes_of: NotesOf) -> list[str]:
-    """Write the trace of a launch as the GPU makes it, and return the lines of its report.
+    """Write the trace of a launch as the GPU runs it, and return the lines of its report.
 
     Raises NotesError, WorkerError and TraceFileError.
     """
@@ -77,24 +77,24 @@ def record(worker: Worker, launch: Launch, folder: Path, notes_of: NotesOf) -> l
 
 def _named(specs: Sequence[str]) -> Sequence[str]:
     if not specs:
-        raise UsageError("--accesses needs a scenario, as count-racing or matmul-tiled:m=16,k=16,n=16.")
+        raise UsageError("--accesses needs a scenario, such as count-racing or matmul-tiled:m=16,k=16,n=16.")
     return specs
 
 
 def _launch(spec: str) -> tuple[str, Launch]:
     scenario, values, options = parse_spec(spec)
-    why = _no_kernel(scenario)
-    if why:
-        raise UsageError(f"{spec}: {why}.")
+    problem = _problem_of(scenario)
+    if problem:
+        raise UsageError(f"{spec}: {problem}.")
     return spec, launch_of(scenario, values, **options)
 
 
-def _no_kernel(scenario: Scenario) -> str:
-    """Return why a scenario has no kernel of Numba's that a GPU would run, "" where it has one."""
+def _problem_of(scenario: Scenario) -> str:
+    """Explain why a scenario has no Numba kernel for a GPU; "" if it has one."""
     if scenario.engine == "python":
         return "it is a Python program, which no GPU runs"
     return (
-        "its kernel is in CUDA C, and only those of Numba can note their accesses" if scenario.cuda_c else ""
+        "its kernel is in CUDA C, and only Numba kernels can record their accesses" if scenario.cuda_c else ""
     )
 
 
@@ -102,34 +102,32 @@ def _make(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise MeasurementError(f"{folder} can't be made: {error.strerror or error}.") from error
+        raise MeasurementError(f"{folder} can't be created: {error.strerror or error}.") from error
 
 
 def report(notes: Notes, run: MeasuredRun, comparison: Comparison) -> list[str]:
-    """Return what was measured and how it compares, a line each, indented."""
+    """Format the measurements and the comparison, a line each, indented."""
     head, used = notes.head, plural(run.multiprocessors, "multiprocessor")
     rows = [
         ["device", f"{head.device.name}, {head.date[:10]}, {used} used, measured"],
-        ["made", f"{comparison.accesses:,} accesses of {comparison.threads:,} threads"],
+        ["total", f"{comparison.accesses:,} accesses of {comparison.threads:,} threads"],
         ["order", _order(run)],
-        ["time", f"{run.nanoseconds / 1000:,.2f} us from the first access to the last, with notes; {_latencies(run)}"],
-        ["registers", f"{head.registers[0]} a thread, {head.registers[1]} with notes"],
-        *([what, _verdict(comparison, what)] for what in KINDS),
-        ["as it is", _plain(notes)],
+        ["time", f"{run.nanoseconds / 1000:,.2f} us from first to last access, with recording; {_latencies(run)}"],
+        ["registers", f"{head.registers[0]} a thread, {head.registers[1]} with recording"],
+        *([kind, _verdict(comparison, kind)] for kind in KINDS),
+        ["original", _plain(notes)],
         ["NumPy", compared_text(run.trace.check) if run.trace.check else "not compared"],
         ["replayed", _replayed(comparison)],
         ["loads", _stale(comparison)],
     ]  # fmt: skip
-    return [f"  {what:<10} {said}" for what, said in rows]
+    return [f"  {label:<10} {text}" for label, text in rows]
 
 
 def _order(run: MeasuredRun) -> str:
-    by_clocks = f"by the multiprocessors' clocks, which are known to {run.resolution:g} ns against each other"
+    by_clocks = f"by the multiprocessors' clocks, synchronised to {run.resolution:g} ns"
     if not run.order.atomics:
         return by_clocks
-    return (
-        f"{by_clocks}; {run.order.chained:,} of {run.order.atomics:,} atomics by the values that they found"
-    )
+    return f"{by_clocks}; {run.order.chained:,} of {run.order.atomics:,} atomics by the values that they read"
 
 
 def _latencies(run: MeasuredRun) -> str:
@@ -137,39 +135,39 @@ def _latencies(run: MeasuredRun) -> str:
     return f"cycles of a load, the median: {', '.join(parts)}" if parts else "no loads"
 
 
-def _verdict(comparison: Comparison, what: str) -> str:
-    difference = comparison.differs(what)
-    return f"equal: {KINDS[what]}" if difference is None else f"differ: {visible(difference.sentence)}"
+def _verdict(comparison: Comparison, kind: str) -> str:
+    difference = comparison.differs(kind)
+    return f"equal: {KINDS[kind]}" if difference is None else f"differ: {visible(difference.sentence)}"
 
 
 def _plain(notes: Notes) -> str:
-    """Return whether the kernel as it is leaves what it left with notes, which take time."""
+    """Compare the results of the original kernel with those of the recording kernel, which is slower."""
     wrong = {n: np.flatnonzero(off(notes.results[n], value)) for n, value in notes.plain.items()}
     name = next((n for n, rows in wrong.items() if len(rows)), "")
     if not name:
-        return "without notes the kernel leaves the same"
-    at, count = int(wrong[name][0]), sum(map(len, wrong.values()))
-    values = (held[name].reshape(-1)[at] for held in (notes.plain, notes.results))
+        return "without recording the results are equal"
+    index, count = int(wrong[name][0]), sum(map(len, wrong.values()))
+    values = (results[name].reshape(-1)[index] for results in (notes.plain, notes.results))
     without, noted = values
     elements = plural(count, "element")
-    return f"without notes the kernel leaves other values in {elements}: {name}[{at}] {without}, with notes {noted}"
+    return f"without recording the results differ in {elements}: {name}[{index}] is {without}, with recording {noted}"
 
 
 def _replayed(comparison: Comparison) -> str:
     if not comparison.replayed:
-        return "the stores in this order leave what the GPU left"
+        return "the stores in this order give the GPU's results"
     return (
-        f"the stores in this order leave other values than the GPU in {comparison.replayed:,} elements: where it is "
-        "known too coarsely, two stores stand the wrong way round"
+        f"the stores in this order give other results than the GPU in {comparison.replayed:,} elements: the clocks are "
+        "too coarse there, so two stores are in the wrong order"
     )
 
 
 def _stale(comparison: Comparison) -> str:
     if not comparison.loads:
-        return "there are none"
+        return "none"
     if not comparison.stale:
-        return f"all {comparison.loads:,} find what was stored last before them"
+        return f"all {comparison.loads:,} read the latest store before them"
     return (
-        f"{comparison.stale:,} of {comparison.loads:,} find another value than was stored last before them in this "
-        "order: a store was still under way, or a cache held an older value"
+        f"{comparison.stale:,} of {comparison.loads:,} read another value than the latest store before them in this "
+        "order: a store was not yet visible, or a cache held an older value"
     )

@@ -1,4 +1,4 @@
-"""`tilescope measure --timeline`: record what the GPU did and when, and say what the marks cost."""
+"""`tilescope measure --timeline`: record when the GPU did what, and report the cost of the marks."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ HEADS = (
 )  # fmt: skip
 LEGEND = (
     "registers of a thread, us: median kernel time; without -> with marks",
-    "spans: from the first start of a block to the last end of one, of the launch less an empty kernel's time",
-    "blocks at once: the most that a multiprocessor ran at the same time, of what the driver says that it can",
-    "in segments: of a block's span, its longest warp's; load, compute, wait: of the cycles of all warps with segments",
+    "spans: from the first start of a block to the last end, of the launch's time without an empty kernel's",
+    "blocks at once: the most that a multiprocessor ran at the same time, of the driver's limit",
+    "in segments: share of a block's span, for its longest warp; load, compute, wait: shares of all warps' cycles",
 )
 KINDS: tuple[SegmentKind, ...] = ("load", "compute", "wait")
 Progress = Callable[[str, int, int], None]
 
 
 def execute(chosen: Namespace, progress: Progress, clear: Callable[[], None]) -> int:
-    """Record what is chosen, print a table, and return the exit status: 1 where a scenario got no timeline.
+    """Record the scenarios, print a table, and return the exit status: 1 if a scenario got no timeline.
 
-    Raises MeasurementError, CatalogueError and UsageError, whose text is a sentence for the user.
+    Raises MeasurementError, CatalogueError and UsageError, with sentences for the user.
     """
     cases = kernels_of(chosen.scenario)
     folder = Path(chosen.output) if chosen.output else own_folder()
@@ -51,14 +51,14 @@ def execute(chosen: Namespace, progress: Progress, clear: Callable[[], None]) ->
     if timelines:
         say(table(timelines))
     for outcome in outcomes:
-        _tell(outcome)
+        _report(outcome)
     return 0 if all(outcome.path for outcome in outcomes) else 1
 
 
 def kernels_of(specs: Sequence[str]) -> list[Case]:
-    """Return the cases of specs without their baselines; raises UsageError where nothing is named."""
+    """Return the cases of specs without their baselines; raises UsageError if there are no specs."""
     if not specs:
-        raise UsageError("--timeline needs a scenario, as matmul-tiled:m=64,k=64,n=64.")
+        raise UsageError("--timeline needs a scenario, such as matmul-tiled:m=64,k=64,n=64.")
     return [case for case in cases_of(specs) if not case.baseline]
 
 
@@ -66,10 +66,10 @@ def _make(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise MeasurementError(f"{folder} can't be made: {error.strerror or error}.") from error
+        raise MeasurementError(f"{folder} can't be created: {error.strerror or error}.") from error
 
 
-def _tell(outcome: Outcome) -> None:
+def _report(outcome: Outcome) -> None:
     if outcome.path:
         say(f"saved as {outcome.path}")
     else:
@@ -77,16 +77,16 @@ def _tell(outcome: Outcome) -> None:
 
 
 def table(timelines: Sequence[Timeline]) -> str:
-    """Return what was measured of each timeline, a line each, and the sentences about it below."""
+    """Format the measurements of each timeline, a line each, and explain the columns below."""
     rows = [list(HEADS), *(_row(timeline) for timeline in timelines)]
     head, *lines = aligned(rows)
     first = timelines[0].head
     title = f"{first.origin}; measured, clocks compared to {first.resolution_ns:g} ns"
-    told = [
+    texts = [
         "\n".join([line, *(f"  {note}" for note in t.head.notes)])
         for line, t in zip(lines, timelines, strict=True)
     ]
-    return "\n".join([title, head, *told, *LEGEND])
+    return "\n".join([title, head, *texts, *LEGEND])
 
 
 def _row(timeline: Timeline) -> list[str]:

@@ -1,4 +1,4 @@
-"""`tilescope` with no command, and `tilescope open`: the window."""
+"""`tilescope` without a command, and `tilescope open`: show the window."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CUDA_C = (".cu", ".cuh")
 
 
 def add_window_arguments(parser: Parser) -> None:
-    """Add what may follow `tilescope` where no command does."""
+    """Add the arguments that `tilescope` takes without a command."""
     parser.add_argument("--version", action="version", version=f"tilescope {__version__}")
     parser.add_argument(
         "what",
@@ -28,24 +28,24 @@ def add_window_arguments(parser: Parser) -> None:
 
 
 def show_window(chosen: Namespace) -> int:
-    """Show the window on a file, or on scenarios; with neither, as it was last."""
+    """Show the window on a file or on scenarios; without either, as it was closed."""
     if any(is_document(word) for word in chosen.what):
         if len(chosen.what) > 1:
-            raise UsageError(f"{chosen.what[0]} is opened without other words; leave them out.")
+            raise UsageError(f"{chosen.what[0]} must be the only argument; leave the others out.")
         return show_file(chosen.what[0])
     return _show(chosen.what)
 
 
 def add_arguments(parser: Parser) -> None:
     parser.description = (
-        "Open the window on a trace file, on a lecture, or on the launches of a Python file or a notebook, which "
-        "is run again whenever it is saved."
+        "Open the window on a trace file, a lecture, or the launches of a Python file or a notebook, which "
+        "runs again whenever it is saved."
     )
     parser.add_argument("file", metavar="FILE.py | FILE.ipynb | FILE.md | FILE.npz")
 
 
 def execute(chosen: Namespace) -> int:
-    """Show the window on a file or, as without `open`, on a scenario; raises UsageError where there is neither."""
+    """Show the window on a file or, as without `open`, on a scenario; raises UsageError if there is neither."""
     from ...kernels.scenarios.catalogue import names
 
     is_scenario = chosen.file.partition(":")[0] in names() and not is_file(chosen.file)
@@ -53,19 +53,19 @@ def execute(chosen: Namespace) -> int:
 
 
 def is_document(word: str) -> bool:
-    """Return whether a word names a file that is no trace: a program, a notebook, a lecture, CUDA C++."""
+    """Check whether a word names a file other than a trace: a program, a notebook, a lecture, CUDA C++."""
     return word.endswith((".py", ".md", *CUDA_C)) or is_notebook(word)
 
 
 def show_file(name: str) -> int:
-    """Show the window on what a file is: a program, notebook, lecture, exercise or trace; raises UsageError."""
+    """Show the window on a program, notebook, lecture, exercise or trace; raises UsageError."""
     from ...tracer.model.plan import parse_file_spec
 
     if not is_file(parse_file_spec(name)[0]):
         raise UsageError(no_file(name))
     if name.endswith(CUDA_C):
         raise UsageError(
-            f"{name} is CUDA C++, which is not traced yet; write its kernel in Python with Numba's cuda.jit."
+            f"{name} is CUDA C++, which can't be traced yet; write its kernel in Python with Numba's cuda.jit."
         )
     if name.endswith(".md"):
         return _show_page(Path(name))
@@ -73,7 +73,7 @@ def show_file(name: str) -> int:
 
 
 def _show_page(path: Path) -> int:
-    """Show a Markdown file: an exercise where its kernel is next to it, else a lecture; raises UsageError."""
+    """Show a Markdown file: as an exercise if its kernel is next to it, else as a lecture; raises UsageError."""
     from ..exercise.document import FILE_NAME
     from ..lecture.document import read_lecture
     from ..lecture.problems import LectureError
@@ -88,7 +88,7 @@ def _show_page(path: Path) -> int:
 
 
 def show_lecture(path: Path) -> int:
-    """Show the window on a lecture; raises UsageError where there is no display."""
+    """Show the window on a lecture; raises UsageError if there is no display."""
     return _show([], lecture=path)
 
 
@@ -102,14 +102,14 @@ def _show(
 ) -> int:
     check_scenarios(specs)
     if not has_display():
-        instead = "lecture NAME -o FOLDER/" if lecture else "frames -o FOLDER"
-        raise UsageError(f"there is no display; tilescope {instead} draws pictures without one.")
+        command = "lecture NAME -o FOLDER/" if lecture else "frames -o FOLDER"
+        raise UsageError(f"there is no display; tilescope {command} draws pictures without one.")
     from ..window.start import run_window
 
     return run_window(specs, program, lecture, exercise)
 
 
 def has_display() -> bool:
-    """Return whether Qt will find a screen, so far as the environment says; without one it ends the process."""
-    named = any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))
-    return named or sys.platform != "linux"
+    """Check whether the environment names a screen for Qt, which would otherwise end the process."""
+    is_named = any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))
+    return is_named or sys.platform != "linux"

@@ -1,1 +1,1 @@
-"""What the compiler made of the panes' launches: counters at each depth, the fate of each access, lines of code."""
+"""The compiled code of the panes' launches: counters at each depth, the fate of each access, lines of code."""

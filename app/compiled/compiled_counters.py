@@ -1,4 +1,4 @@
-"""The counters of sessions as compiled: counted when they are first asked for, and kept on disk."""
+"""The compiled counters of sessions: counted on first use, and stored on disk."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from ..model.session import Session
 
 @cache
 def counting() -> CompiledCounting:
-    """Return what counts in this process: one for all, which lives as long."""
+    """Return the process's only counting client, which lives as long as the process."""
     return CompiledCounting(cache_folder() / "as-compiled")
 
 
 def compiled_counters_of(session: Session) -> CompiledCounters:
-    """Return a session's counters as compiled, or the reason why there are none; waits for them, in any thread."""
-    known = session.compiled
-    if known is None:
-        known = _counted(session)
-        if is_final(known):
-            session.add_compiled(known)
-    return known
+    """Count a session as compiled code, or return the reason why that fails; waits, so call it in any thread."""
+    counters = session.compiled
+    if counters is None:
+        counters = _count(session)
+        if is_final(counters):
+            session.add_compiled(counters)
+    return counters
 
 
-def _counted(session: Session) -> CompiledCounters:
+def _count(session: Session) -> CompiledCounters:
     try:
         job = job_of(session.launch, session.trace, cache_folder() / "as-compiled" / "inputs")
     except OSError as error:
-        return CompiledCounters(reason=f"Its inputs can't be kept: {error.strerror}.")
+        return CompiledCounters(reason=f"Its inputs can't be stored: {error.strerror}.")
     return CompiledCounters(reason=job) if isinstance(job, str) else counting().count(job)

@@ -1,4 +1,4 @@
-"""The counters of a launch at three depths: as written, as compiled, and as a GPU's counters said. No Qt."""
+"""The counters of a launch at three depths: as written, as compiled, and as measured on a GPU. No Qt."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ...tracer.measure.recorded_counters import LaunchCounters, recorded_counter
 from ...tracer.model.counter_names import GROUPS, NAMES
 from ..model.session import Session
 
-MAIN = {"global": "requests", "shared": "instructions"}  # what tells most of a space
-SECOND = {"global": "sectors", "shared": "wavefronts"}  # and what is looked at where that is equal
+MAIN = {"global": "requests", "shared": "instructions"}  # the main counter of a space
+SECOND = {"global": "sectors", "shared": "wavefronts"}  # the counter to show if the main ones are equal
 
 
 class Depth(Struct, frozen=True):
@@ -19,45 +19,45 @@ class Depth(Struct, frozen=True):
 
     name: str  # of `NAMES`
     written: int
-    compiled: int | None = None  # None where it is not known
-    measured: int | None = None  # None where nobody has measured it
+    compiled: int | None = None  # None if it is not known
+    measured: int | None = None  # None if it was not measured
 
     @property
     def label(self) -> str:
-        """What it is called."""
+        """Its label."""
         return self.name.replace("_instructions", "_requests").replace("_", " ")
 
     @property
     def short_label(self) -> str:
-        """The same where there is little room: "global loads" for requests of them."""
+        """A short label: "global loads" for requests of loads."""
         return self.label.removesuffix(" requests") + "s" * self.label.endswith(" requests")
 
     @property
     def is_same(self) -> bool:
-        """Whether all depths that are known say the same."""
+        """Whether all known depths are equal."""
         return {self.compiled, self.measured} <= {None, self.written}
 
 
 class Depths(Struct, frozen=True):
-    """The counters of a launch, those that are not 0 at some depth."""
+    """The counters of a launch that are not 0 at some depth."""
 
     counters: tuple[Depth, ...]  # in the order of `NAMES`
     compiled: CompiledCounters
     measured: LaunchCounters | None
 
     def telling(self) -> tuple[Depth, ...]:
-        """Return one counter of each kind of access that differs: requests, else what they cost."""
-        known = {depth.name: depth for depth in self.counters}
-        found = []
+        """Return one counter for each kind of access that differs: requests, or else their cost."""
+        by_name = {depth.name: depth for depth in self.counters}
+        chosen = []
         for group, (space, _) in GROUPS.items():
             names = [f"{group}_{measure}" for measure in (MAIN.get(space), SECOND.get(space))]
-            differing = [known[name] for name in names if name in known and not known[name].is_same]
-            found += differing[:1]
-        return tuple(found)
+            differing = [by_name[name] for name in names if name in by_name and not by_name[name].is_same]
+            chosen += differing[:1]
+        return tuple(chosen)
 
 
 def depths_of(session: Session) -> Depths | None:
-    """Return the counters of a session at each depth, None while the compiler has not answered."""
+    """Return the counters of a session at each depth, None until the compiler has answered."""
     compiled = session.compiled
     if compiled is None:
         return None
@@ -77,14 +77,14 @@ def depths_of(session: Session) -> Depths | None:
 
 
 def depth_text(depth: Depth) -> str:
-    """Return a counter at its depths: "written 720 · compiled 600 · measured 600"; what equals the written is one."""
-    named = (("written", depth.written), ("compiled", depth.compiled), ("measured", depth.measured))
-    same = [name for name, amount in named if amount == depth.written]
-    others = [f"{name} {amount:,}" for name, amount in named if amount not in (None, depth.written)]
+    """Format a counter at its depths: "written 720 · compiled 600 · measured 600"; equal depths are joined."""
+    amounts = (("written", depth.written), ("compiled", depth.compiled), ("measured", depth.measured))
+    same = [name for name, amount in amounts if amount == depth.written]
+    others = [f"{name} {amount:,}" for name, amount in amounts if amount not in (None, depth.written)]
     names = joined_words(same, "and")
     return " · ".join([f"{names} {depth.written:,}", *others])
 
 
 def short_compiler(compiled: CompiledCounters) -> str:
-    """Return the name of the compiler without the package that it came in: "LLVM 22.1"."""
+    """Return the name of the compiler without its package: "LLVM 22.1"."""
     return compiled.compiler.partition(" of ")[0]

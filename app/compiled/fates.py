@@ -1,4 +1,4 @@
-"""What the compiler did with each access of a kernel's source: kept, merged, hoisted, unused, joined. No Qt."""
+"""The fate of each access in a kernel's source: kept, merged, hoisted, unused, joined. No Qt."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ..model.session import Session
 
 Kind = Literal["kept", "merged", "hoisted", "unused", "joined", "fewer", "added"]
 SPACES = ("global", "shared")
-LOOKED_AT = 200_000  # accesses by which it is found out where the values of removed loads come from
+LOOKED_AT = 200_000  # accesses that are examined for the origin of removed loads' values
 NOUNS = {Op.LOAD: "load", Op.STORE: "store"}
 
 
 class Fate(Struct, frozen=True):
-    """What became of the accesses that one place in the source makes."""
+    """The fate of the accesses at one position in the source."""
 
     file: str
     line: int  # from 1
@@ -31,11 +31,11 @@ class Fate(Struct, frozen=True):
     compiled: int  # likewise
     kind: Kind
     bytes: int = 0  # of a joined access
-    other: int = 0  # the line with which it is merged
+    other: int = 0  # the line of the access that it is merged with
 
     @property
     def tag(self) -> str:
-        """The few words that stand beside the line."""
+        """A short text next to the line."""
         return {
             "kept": "",
             "merged": f"merged with line {self.other}" if self.other != self.line else "merged",
@@ -48,56 +48,58 @@ class Fate(Struct, frozen=True):
 
     @property
     def sentence(self) -> str:
-        """The same in a sentence, with its numbers."""
-        what = f"{self.noun} of {self.name}, column {self.column + 1}"
+        """A sentence with the numbers."""
+        access = f"{self.noun} of {self.name}, column {self.column + 1}"
         counts = f"{self.written:,} requests written, {self.compiled:,} compiled"
         other = "another access of this line" if self.other == self.line else f"line {self.other}"
-        why = {
+        result = {
             "kept": "kept",
             "merged": f"merged with {other}: its value is in a register already",
             "hoisted": "hoisted out of the loop",
             "unused": "removed: nothing uses it",
             "joined": f"joined with its neighbours to accesses of {self.bytes} bytes",
-            "fewer": "not made in every round",
-            "added": "made more often than the source says",
+            "fewer": "not request_total in every iteration",
+            "added": "request_total more often than in the source",
         }[self.kind]
-        return f"{what}: {why} ({counts})."
+        return f"{access}: {result} ({counts})."
 
 
 def fates_of(session: Session) -> tuple[Fate, ...]:
-    """Return the fate of each access in global and shared memory; none where they are not known.
+    """Find the fate of each access in global and shared memory; none if they are not known.
 
-    Where not all accesses of a launch are kept, its places in the source can't be compared.
+    The positions can't be compared unless all accesses of a launch are stored.
     """
-    known: tuple[Fate, ...] | None = vars(session).get("fates")
-    if known is None:
-        known = _found(session)
+    fates: tuple[Fate, ...] | None = vars(session).get("fates")
+    if fates is None:
+        fates = _compute_fates(session)
         if session.compiled is not None:
-            vars(session)["fates"] = known
-    return known
+            vars(session)["fates"] = fates
+    return fates
 
 
-def _found(session: Session) -> tuple[Fate, ...]:
+def _compute_fates(session: Session) -> tuple[Fate, ...]:
     compiled, trace = session.compiled, session.trace
     if compiled is None or compiled.reason or trace.totals or trace.error is not None or not len(trace):
         return ()
     home = trace.sites[int(trace.site[0])].file
-    known = _by_place(compiled.sites, {site.file for site in trace.sites}, home)
-    return tuple(_fates(session, known))
+    by_position = _group_by_position(compiled.sites, {site.file for site in trace.sites}, home)
+    return tuple(_fates(session, by_position))
 
 
 Place = tuple[str, int, int, int, str]  # file, line, column, op and space
 
 
-def _by_place(sites: Iterable[CompiledSite], files: set[str], home: str) -> dict[Place, list[CompiledSite]]:
-    found: dict[Place, list[CompiledSite]] = {}
-    for one in sites:
-        place = (one.file if one.file in files else home, one.line, one.column, one.op, one.space)
-        found.setdefault(place, []).append(one)
-    return found
+def _group_by_position(
+    sites: Iterable[CompiledSite], files: set[str], home: str
+) -> dict[Place, list[CompiledSite]]:
+    groups: dict[Place, list[CompiledSite]] = {}
+    for site in sites:
+        position = (site.file if site.file in files else home, site.line, site.column, site.op, site.space)
+        groups.setdefault(position, []).append(site)
+    return groups
 
 
-def _fates(session: Session, known: dict[Place, list[CompiledSite]]) -> Iterable[Fate]:
+def _fates(session: Session, by_position: dict[Place, list[CompiledSite]]) -> Iterable[Fate]:
     trace, requests = session.trace, session.requests
     written = np.bincount(requests.site, minlength=len(trace.sites))
     first = np.full(len(trace.sites), -1)
@@ -108,46 +110,49 @@ def _fates(session: Session, known: dict[Place, list[CompiledSite]]) -> Iterable
         buffer = trace.buffers[int(requests.buffer[row])]
         site, op = trace.sites[number], int(requests.op[row])
         if buffer.space in SPACES:
-            places[number] = known.get((site.file, site.line, site.column, op, buffer.space), [])
+            places[number] = by_position.get((site.file, site.line, site.column, op, buffer.space), [])
     kept = np.array([bool(places.get(n)) for n in range(len(trace.sites))])
-    placed = {id(one) for found in places.values() for one in found}
-    # LLVM gives what it hoists no place in the source.
-    nowhere = [one for found in known.values() for one in found if id(one) not in placed]
-    for number, found in places.items():
+    placed = {id(compiled) for group in places.values() for compiled in group}
+    # LLVM gives hoisted accesses no position in the source.
+    nowhere = [compiled for group in by_position.values() for compiled in group if id(compiled) not in placed]
+    for number, matching in places.items():
         site, row = trace.sites[number], int(rows[np.searchsorted(sites, number)])
         buffer, op = trace.buffers[int(requests.buffer[row])], Op(int(requests.op[row]))
-        if not found and op == Op.LOAD and _same_elements(trace, number, kept)[1]:
+        if not matching and op == Op.LOAD and _same_elements(trace, number, kept)[1]:
             alike = [o for o in nowhere if (o.op, o.space, o.size) == (op, buffer.space, buffer.itemsize)]
-            found = alike[:1]
-            nowhere = [one for one in nowhere if one not in found]
-        made, size = sum(one.requests for one in found), max((one.size for one in found), default=0)
-        kind, other = _kind(trace, number, op, int(written[number]), made, size > buffer.itemsize, kept)
+            matching = alike[:1]
+            nowhere = [compiled for compiled in nowhere if compiled not in matching]
+        request_total = sum(compiled.requests for compiled in matching)
+        size = max((compiled.size for compiled in matching), default=0)
+        kind, other = _kind(
+            trace, number, op, int(written[number]), request_total, size > buffer.itemsize, kept
+        )
         yield Fate(
-            site.file, site.line, site.column, NOUNS.get(op, "atomic"), buffer.name, int(written[number]), made, kind,
-            size if kind == "joined" else 0, other,
+            site.file, site.line, site.column, NOUNS.get(op, "atomic"), buffer.name, int(written[number]),
+            request_total, kind, size if kind == "joined" else 0, other,
         )  # fmt: skip
 
 
 def _kind(
-    trace: Trace, site: int, op: Op, written: int, made: int, wider: bool, kept: NDArray[np.bool_]
+    trace: Trace, site: int, op: Op, written: int, request_total: int, wider: bool, kept: NDArray[np.bool_]
 ) -> tuple[Kind, int]:
-    """Return the kind of a fate, and the line with which an access is merged, 0 for none."""
-    if made >= written:
-        return ("kept" if made == written else "added"), 0
+    """Return the kind of a fate, and the line of the access that it is merged with, 0 for none."""
+    if request_total >= written:
+        return ("kept" if request_total == written else "added"), 0
     if wider:
         return "joined", 0
     if op != Op.LOAD:
-        return ("unused" if not made else "fewer"), 0
+        return ("unused" if not request_total else "fewer"), 0
     same, again = _same_elements(trace, site, kept)
-    if not made:
+    if not request_total:
         return ("merged", trace.sites[same].line) if same >= 0 else ("unused", 0)
     return ("hoisted", 0) if again else ("fewer", 0)
 
 
 def _same_elements(trace: Trace, site: int, kept: NDArray[np.bool_]) -> tuple[int, bool]:
-    """Return a site that is kept where the same threads access the same elements, -1 for none.
+    """Find a kept site where the same threads access the same elements, -1 for none.
 
-    And whether the site's own threads access some elements again and again.
+    Also return whether the site's own threads access some elements repeatedly.
     """
     rows = slice(0, LOOKED_AT)
     own = trace.site[rows] == site
@@ -168,24 +173,24 @@ def _same_elements(trace: Trace, site: int, kept: NDArray[np.bool_]) -> tuple[in
 
 
 class LineFate(Struct, frozen=True):
-    """What is said of a line: in few words, and in a sentence for each access."""
+    """The fates of a line's accesses: a short text, and a sentence for each."""
 
-    tag: str  # "" where all its accesses are kept
-    short: str  # the same where there is little room
+    tag: str  # "" if all its accesses are kept
+    short: str  # the tag for little room
     sentences: tuple[str, ...]
 
 
 def line_fates(fates: Iterable[Fate], file: str) -> dict[int, LineFate]:
-    """Return the fates of the accesses of each line of a file."""
+    """Group the fates of a file's accesses by line."""
     lines: dict[int, list[Fate]] = {}
     for fate in fates:
         if fate.file == file:
             lines.setdefault(fate.line, []).append(fate)
     return {
         line: LineFate(
-            _tag(found), _short(found), tuple(fate.sentence for fate in sorted(found, key=lambda f: f.column))
+            _tag(group), _short(group), tuple(fate.sentence for fate in sorted(group, key=lambda f: f.column))
         )
-        for line, found in lines.items()
+        for line, group in lines.items()
     }
 
 
@@ -199,7 +204,7 @@ def _short(fates: list[Fate]) -> str:
 
 
 def _tag(fates: list[Fate]) -> str:
-    """Return the words for a line: each that differs from kept once, with how many accesses it is of."""
+    """Join the tags of a line, each once, with the number of its accesses."""
     counts: dict[str, int] = {}
     for fate in fates:
         if fate.tag:

@@ -1,4 +1,4 @@
-"""A kernel's source and what it is compiled to, as lines that name each other. No Qt."""
+"""A kernel's source and its compiled code, as lines that refer to each other. No Qt."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LANGUAGES: tuple[Language, ...] = ("PTX", "SASS")
 
 
 class Row(Struct, frozen=True):
-    """A line as it is shown."""
+    """A displayed line."""
 
     text: str
     line: int  # of the kernel's file, 0 for none
@@ -28,42 +28,42 @@ def code_of(listing: Listing, language: Language) -> tuple[CodeLine, ...]:
 
 
 def code_rows(session: Session, code: Sequence[CodeLine]) -> list[Row]:
-    """Return code with, before each line, the number of its line of the source, and how many registers are in use."""
+    """Format code; each line begins with its source line and the number of registers in use."""
     home, counted = kernel_file(session), any(line.registers for line in code)
     rows = []
-    for one in code:
-        line = one.line if _is_home(one.file, home, session) else 0
-        if one.text.endswith(":"):
-            rows.append(Row(one.text, 0))
+    for code_line in code:
+        line = code_line.line if _is_home(code_line.file, home, session) else 0
+        if code_line.text.endswith(":"):
+            rows.append(Row(code_line.text, 0))
             continue
-        registers = f"{one.registers or '':>4}" if counted else ""
-        spill = "  ← spill" if one.is_spill else ""
-        rows.append(Row(f"{line or '':>5}{registers}  {one.text}{spill}", line))
+        registers = f"{code_line.registers or '':>4}" if counted else ""
+        spill = "  ← spill" if code_line.is_spill else ""
+        rows.append(Row(f"{line or '':>5}{registers}  {code_line.text}{spill}", line))
     return rows
 
 
 def source_rows(session: Session, code: Sequence[CodeLine]) -> list[Row]:
-    """Return the lines of the kernel, each with how many instructions and registers it takes."""
+    """Format the lines of the kernel, each with its instructions and registers."""
     home = kernel_file(session)
     first, last = lines_of(source_text(session, home), session.trace.kernel)
-    own = [one for one in code if _is_home(one.file, home, session) and one.line]
+    own = [code_line for code_line in code if _is_home(code_line.file, home, session) and code_line.line]
     rows = []
     for number, text in enumerate(source_text(session, home).splitlines()[first - 1 : last], first):
-        there = [one for one in own if one.line == number]
-        registers = max((one.registers for one in there), default=0)
-        spills = sum(one.is_spill for one in there)
-        counts = f"{len(there) or '':>4}{registers or '':>4}" + (f" {spills} spills" if spills else "")
+        own_code = [code_line for code_line in own if code_line.line == number]
+        registers = max((code_line.registers for code_line in own_code), default=0)
+        spills = sum(code_line.is_spill for code_line in own_code)
+        counts = f"{len(own_code) or '':>4}{registers or '':>4}" + (f" {spills} spills" if spills else "")
         rows.append(Row(f"{number:>5}{counts}  {text}", number))
     return rows
 
 
 def _is_home(file: str, home: str, session: Session) -> bool:
-    """Return whether a file is the kernel's, which the compiler may call by its module's name."""
+    """Check whether a file is the kernel's, which the compiler may call by its module's name."""
     return bool(file) and (file == home or file not in {site.file for site in session.trace.sites})
 
 
 def heading(listing: Listing, language: Language) -> str:
-    """Return what made the code, and what it takes."""
+    """Describe the compiler and the resources of the code."""
     if language == "PTX" or not listing.sass:
         return listing.ptx_by
     spills = f", {listing.spills:,} bytes of spills" if listing.spills else ", no spills"

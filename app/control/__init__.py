@@ -1,1 +1,1 @@
-"""What makes sessions and decides what the panes show: the stage and its jobs. No widget."""
+"""The controllers of the window, without widgets: the stage, which decides what the panes show, and its jobs."""

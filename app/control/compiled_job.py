@@ -1,4 +1,4 @@
-"""Counters as compiled of the launches on stage: counted in a process of ours once their pictures are shown."""
+"""Compiled counters of the launches on stage, counted in a separate process once their pictures are shown."""
 
 from __future__ import annotations
 
@@ -14,27 +14,28 @@ from ..compiled.fates import fates_of
 from ..model.session import Session
 from .runnable import CLOSING_TIMEOUT, FunctionRunnable
 
-DELAY = 50  # milliseconds after a session was loaded, which belong to drawing it
-GRACE = 500  # milliseconds that a count may go on which nobody waits for any more: it costs more to end it
+DELAY = 50  # milliseconds after a session was loaded, so that it is drawn first
+# Milliseconds before an unwanted count is ended: to end it costs more than to let a short one finish.
+GRACE = 500
 
 
 class CompiledJob(QObject):
-    """Adds to sessions what LLVM leaves of their kernels.
+    """Adds the counters of compiled kernels to sessions.
 
-    found: a session has its counters as compiled. ended: nothing is being counted any more.
-    is_free: whether the pictures are drawn, and nothing is waited for.
+    found: a session has its compiled counters. ended: no count is running.
+    is_free: returns True if the pictures are drawn and no pane waits.
     """
 
     found = Signal(object)
     ended = Signal()
-    _counted = Signal(object, object)
+    _count_ended = Signal(object, object)
 
     def __init__(self, is_free: Callable[[], bool] = lambda: True, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._is_free = is_free
         self._wanted: list[Session] = []
         self._running: Session | None = None
-        self._ended: Session | None = None  # whose count was ended; it may be wanted again by now
+        self._ended: Session | None = None  # its count was cancelled; it may be wanted again by now
         self._soon = QTimer(self, singleShot=True, interval=DELAY)
         self._soon.timeout.connect(self._start)
         self._grace = QTimer(self, singleShot=True, interval=GRACE)
@@ -43,13 +44,13 @@ class CompiledJob(QObject):
         self._pool.setMaxThreadCount(1)
         self._pool.setExpiryTimeout(
             -1
-        )  # a process ends with the thread that started it, and this one takes a while
-        self._counted.connect(self._take)
+        )  # a process ends with the thread that started it, and this process is slow to start
+        self._count_ended.connect(self._take)
 
     def want(self, sessions: Iterable[Session]) -> None:
-        """Count these sessions, and no others any more; those whose counters are known need nothing."""
+        """Count only these sessions from now on; skip those with known counters."""
         self._wanted = [session for session in sessions if session.compiled is None]
-        if self._running is not None and not any(one is self._running for one in self._wanted):
+        if self._running is not None and not any(wanted is self._running for wanted in self._wanted):
             self._grace.start()
         if self._wanted:
             self._soon.start()
@@ -58,23 +59,23 @@ class CompiledJob(QObject):
 
     def want_too(self, session: Session) -> None:
         """Count one more session."""
-        if session.compiled is None and not any(one is session for one in self._wanted):
+        if session.compiled is None and not any(wanted is session for wanted in self._wanted):
             self._wanted.append(session)
             self._soon.start()
 
     def is_idle(self) -> bool:
-        """Return whether nothing is being counted, or will be soon."""
+        """Return True if no count is running or wanted."""
         return self._running is None and not self._wanted
 
     def wait(self) -> None:
-        """Wait for what is wanted, for a picture that shows it."""
+        """Wait for the wanted counters, for a picture that shows them."""
         loop = QEventLoop()
         self.ended.connect(loop.quit)
         while not self.is_idle():
             loop.exec()
 
     def close(self) -> None:
-        """Count nothing more."""
+        """Stop counting."""
         self._soon.stop()
         self._grace.stop()
         self._wanted = []
@@ -93,25 +94,27 @@ class CompiledJob(QObject):
         self._pool.start(FunctionRunnable(partial(self._count, self._running)))
 
     def _cancel(self) -> None:
-        """End a count that nobody waits for."""
-        if self._running is not None and not any(one is self._running for one in self._wanted):
+        """Cancel the running count if its session is no longer wanted."""
+        if self._running is not None and not any(wanted is self._running for wanted in self._wanted):
             self._ended = self._running
             counting().cancel()
 
     def _count(self, session: Session) -> None:
-        """In the thread: wait for the counters."""
-        answer = CompiledCounters(reason="It could not be counted; the terminal says why.")
+        """Wait for the counters, in the thread."""
+        answer = CompiledCounters(reason="The counting failed; the terminal shows the error.")
         try:
             answer = compiled_counters_of(session)
-            fates_of(session)  # which takes a while of a long launch
+            fates_of(session)  # slow for a long launch, so computed here
         finally:
-            self._counted.emit(session, answer)
+            self._count_ended.emit(session, answer)
 
     def _take(self, session: Session, answer: CompiledCounters) -> None:
         self._running = None
         self._grace.stop()
-        if any(one is session for one in self._wanted) and (is_final(answer) or session is not self._ended):
-            self._wanted = [one for one in self._wanted if one is not session]
+        if any(wanted is session for wanted in self._wanted) and (
+            is_final(answer) or session is not self._ended
+        ):
+            self._wanted = [wanted for wanted in self._wanted if wanted is not session]
             session.add_compiled(answer)
             self.found.emit(session)
         self._ended = None

@@ -1,4 +1,4 @@
-"""The GPUs of this computer, asked for in a thread."""
+"""The GPUs of this computer, listed in a thread."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .runnable import CLOSING_TIMEOUT, FunctionRunnable
 
 
 class DevicesJob(QObject):
-    """One question at a time. listed: the answer, a DeviceList; one without devices says why there are none."""
+    """Lists the devices, one query at a time. listed: a DeviceList; an empty one contains the reason."""
 
     listed = Signal(object)
 
@@ -28,29 +28,29 @@ class DevicesJob(QObject):
 
     @property
     def is_running(self) -> bool:
-        """Whether an answer is awaited."""
+        """True while a query is running."""
         return self._listing is not None
 
     def start(self) -> None:
-        """Ask; nothing happens while an answer is awaited."""
+        """Start a query, unless one is running."""
         if self._listing is None:
             self._listing = listing = self._make()
             self._pool.start(FunctionRunnable(lambda: self._run(listing)))
 
     def close(self) -> bool:
-        """Ask no more, and wait a little; return whether the thread has ended."""
+        """Cancel the query and wait briefly; return True if the thread has ended."""
         if self._listing is not None:
             self._listing.cancel()
         return self._pool.waitForDone(CLOSING_TIMEOUT)
 
     def _run(self, listing: DeviceListing) -> None:
         try:
-            found = listing.run()
+            devices = listing.run()
         except MeasurementError as error:
-            found = DeviceList((), reason=str(error))
+            devices = DeviceList((), reason=str(error))
         except Cancelled:
-            found = DeviceList((), reason="The question was given up.")
-        self.listed.emit(found)
+            devices = DeviceList((), reason="The search for devices was cancelled.")
+        self.listed.emit(devices)
 
     def _end(self, _: DeviceList) -> None:
         self._listing = None

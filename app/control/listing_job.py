@@ -1,4 +1,4 @@
-"""PTX and SASS of the kernels that somebody looks at: compiled in a process of ours, in a thread that waits for it."""
+"""PTX and SASS of the kernels on screen, compiled in a separate process; a thread waits for it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ...tracer.storage.folders import cache_folder
 from ..model.session import Session
 from .runnable import CLOSING_TIMEOUT, FunctionRunnable
 
-LISTINGS = "listings"  # their folder, among what can be made again
+LISTINGS = "listings"  # their folder in the cache
 
 
 class ListingJobs(QObject):
-    """Adds to sessions what their kernels are compiled to. found: a session has its listing."""
+    """Adds listings of the compiled kernels to sessions. found: a session has its listing."""
 
     found = Signal(object)
     _compiled = Signal(object, object)
@@ -24,43 +24,43 @@ class ListingJobs(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._listings = Listings(cache_folder() / LISTINGS)
-        self._under_way: list[Session] = []
+        self._in_progress: list[Session] = []
         self._pool = QThreadPool(self)
         self._pool.setMaxThreadCount(1)
         self._compiled.connect(self._take)
 
     def want(self, session: Session) -> None:
-        """Compile a session's kernel, unless that is done or under way."""
-        if session.listing is None and not any(one is session for one in self._under_way):
-            self._under_way.append(session)
+        """Compile a session's kernel, unless that is done or in progress."""
+        if session.listing is None and not any(pending is session for pending in self._in_progress):
+            self._in_progress.append(session)
             self._pool.start(FunctionRunnable(partial(self._compile, session)))
 
     def is_idle(self) -> bool:
-        """Return whether nothing is being compiled."""
-        return not self._under_way
+        """Return True if no kernel is being compiled."""
+        return not self._in_progress
 
     def wait(self) -> None:
-        """Wait for what is being compiled, for a picture that shows it."""
+        """Wait for the running compilation, for a picture that shows the listing."""
         loop = QEventLoop()
         self.found.connect(loop.quit)
         while not self.is_idle():
             loop.exec()
 
     def close(self) -> None:
-        """Compile nothing more."""
+        """Stop compiling."""
         self._pool.clear()
         self._listings.close()
         self._pool.waitForDone(CLOSING_TIMEOUT)
 
     def _compile(self, session: Session) -> None:
-        """In the thread: wait for the listing."""
-        listing = Listing(reason="It could not be compiled; the terminal says why.")
+        """Wait for the listing, in the thread."""
+        listing = Listing(reason="The compilation failed; the terminal shows the error.")
         try:
             listing = self._listings.of(ListingJob(session.launch))
         finally:
             self._compiled.emit(session, listing)
 
     def _take(self, session: Session, listing: Listing) -> None:
-        self._under_way = [one for one in self._under_way if one is not session]
+        self._in_progress = [pending for pending in self._in_progress if pending is not session]
         session.add_listing(listing)
         self.found.emit(session)

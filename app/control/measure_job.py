@@ -17,9 +17,9 @@ from .runnable import CLOSING_TIMEOUT, FunctionRunnable
 
 
 class MeasureJob(QObject):
-    """One measurement at a time.
+    """Runs measurements, one at a time.
 
-    progress: (what is done now, rows done, rows in all). saved: the path of the new measurement. failed: one
+    progress: (current activity, rows done, rows in all). saved: the path of the new measurement. failed: one
     sentence; "" after `cancel`.
     """
 
@@ -37,27 +37,27 @@ class MeasureJob(QObject):
 
     @property
     def is_running(self) -> bool:
-        """Whether a measurement is under way."""
+        """True while a measurement is running."""
         return self._client is not None
 
     def start(self, cases: Sequence[Case], time_limit: float = 1.0) -> None:
-        """Measure these in a thread, each timing for at most `time_limit` seconds; the signals report it."""
+        """Measure these cases in a thread, each timing for at most `time_limit` seconds; signals report progress."""
         self._client = client = MeasureClient(cases, time_limit=time_limit)
         self._pool.start(FunctionRunnable(lambda: self._run(client)))
 
     def cancel(self) -> None:
-        """End the measurement under way, if there is one; nothing is saved."""
+        """Cancel the running measurement, if any, without saving."""
         if self._client is not None:
             self._client.cancel()
 
     def close(self) -> bool:
-        """Cancel and wait a little; return whether the thread has ended."""
+        """Cancel and wait briefly; return True if the thread has ended."""
         self.cancel()
         return self._pool.waitForDone(CLOSING_TIMEOUT)
 
     def _run(self, client: MeasureClient) -> None:
-        """In a thread: measure and save."""
-        why = "The measurement could not be finished; the terminal says why."
+        """Measure and save, in the thread."""
+        message = "The measurement failed; the terminal shows the error."
         try:
             measurement = client.run(self.progress.emit, self._start)
             path = _new_path()
@@ -65,19 +65,19 @@ class MeasureJob(QObject):
             self.saved.emit(str(path))
             return
         except Cancelled:
-            why = ""
+            message = ""
         except MeasurementError as error:
-            why = str(error)
+            message = str(error)
         except OSError as error:
-            why = f"The measurement could not be saved in {own_folder()}: {error.strerror or error}."
-        self.failed.emit(why)
+            message = f"The measurement could not be saved in {own_folder()}: {error.strerror or error}."
+        self.failed.emit(message)
 
     def _end(self, _: str) -> None:
         self._client = None
 
 
 def _new_path() -> Path:
-    """Return the name of a new file in the folder of measurements, which is made."""
+    """Create the folder of measurements if needed and return the path of a new file in it."""
     folder = own_folder()
     folder.mkdir(parents=True, exist_ok=True)
     return folder / f"{datetime.now():%Y-%m-%d-%H%M%S}.json"

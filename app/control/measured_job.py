@@ -1,4 +1,4 @@
-"""What was measured of the kernels on stage: read in a thread once there is a picture, and found for the panes."""
+"""The measurements of the kernels on stage: read in a thread after the first picture, and looked up for the panes."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from ..model.bookmark import Setup
 from ..model.session import Session
 from .runnable import CLOSING_TIMEOUT, FunctionRunnable
 
-if TYPE_CHECKING:  # what charts need is loaded with the measurements
+if TYPE_CHECKING:  # the modules of charts are loaded with the measurements
     from ..charts.nearest_measured import Asked, MeasuredTime
     from ..charts.sources import Source
 
-DELAY = 200  # milliseconds after a session was loaded, which belong to drawing it
-DELAYS = 10  # of these while others are being made, which need the processor: then it is read beside them
+DELAY = 200  # milliseconds after a session was loaded, so that it is drawn first
+DELAYS = 10  # delays at most while sessions are being made, which need the processor
 
 
 class MeasuredTimes(QObject):
-    """The measurements, those that came with Tilescope and those made here. found: they are there, or others are."""
+    """The measurements included with Tilescope and those of this computer. found: they were read, or read again."""
 
     found = Signal()
     _read = Signal(object)
 
     def __init__(self, parent: QObject | None = None, is_free: Callable[[], bool] = lambda: True) -> None:
-        """is_free: whether no session is being made."""
+        """is_free: returns True if no session is being made."""
         super().__init__(parent)
         self._is_free, self._delayed = is_free, 0
         self.sources: list[Source] | None = None  # None until they are read
@@ -38,25 +38,25 @@ class MeasuredTimes(QObject):
         self._read.connect(self._take)
 
     def want(self) -> None:
-        """Read the measurements soon, unless they are there."""
+        """Read the measurements soon, unless they were read."""
         if self.sources is None and self.is_idle():
             self._soon.start()
 
     def renew(self) -> None:
-        """Read them again: one was made here."""
+        """Read the measurements again, after a new one."""
         self._soon.start()
 
     def read_now(self) -> None:
-        """Read them at once, for a picture that does not wait."""
+        """Read the measurements synchronously, for a picture that does not wait."""
         self._soon.stop()
-        self._take(_all())
+        self._take(_read_measurements())
 
     def is_idle(self) -> bool:
-        """Return whether nothing is being read."""
+        """Return True if no measurements are being read."""
         return not (self._reading or self._soon.isActive())
 
     def close(self) -> None:
-        """Read nothing more."""
+        """Stop reading."""
         self._soon.stop()
         self._pool.waitForDone(CLOSING_TIMEOUT)
 
@@ -66,24 +66,24 @@ class MeasuredTimes(QObject):
             self._soon.start()
             return
         self._reading, self._delayed = True, 0
-        self._pool.start(FunctionRunnable(lambda: self._read.emit(_all())))
+        self._pool.start(FunctionRunnable(lambda: self._read.emit(_read_measurements())))
 
-    def _take(self, found: list[Source]) -> None:
-        self._reading, self.sources = False, found
+    def _take(self, sources: list[Source]) -> None:
+        self._reading, self.sources = False, sources
         self.found.emit()
 
     def of_panes(
         self, setups: Sequence[Setup], sessions: Sequence[Session | None]
     ) -> list[MeasuredTime | None]:
-        """Return what was measured of each pane's launch or nearest to it, None where nothing was or is read yet."""
+        """Look up the time of each pane's launch or of the nearest one, None where none is known (yet)."""
         from ..charts.nearest_measured import shown_times
 
         asked = [_asked(setup, session) for setup, session in zip(setups, sessions, strict=False)]
         return shown_times(asked, self.sources or [])
 
 
-def _all() -> list[Source]:
-    """Return all measurements, those made here first; what was recorded of launches is read with them."""
+def _read_measurements() -> list[Source]:
+    """Read all measurements, this computer's own first, and the heads of the recorded timelines."""
     from ...tracer.hardware.recorded_timelines import read_heads
     from ..charts.nearest_measured import own_first
     from ..charts.sources import sources
@@ -93,7 +93,7 @@ def _all() -> list[Source]:
 
 
 def _asked(setup: Setup, session: Session | None) -> Asked | None:
-    """Return the launch that a pane shows, None for a kernel that is none of the catalogue's, or no longer."""
+    """Describe the launch that a pane shows; None for a kernel that is not, or no longer, the catalogue's."""
     from ..charts.nearest_measured import asked_of_launch
 
     if session is None or session.scenario is None or not session.runs_as_shipped:

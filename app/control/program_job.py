@@ -1,4 +1,4 @@
-"""A program of the user's, run under the tracer in a process of its own, and again whenever its file is saved."""
+"""A user's program, run under the tracer in a separate process, and again whenever its file is saved."""
 
 from __future__ import annotations
 
@@ -25,26 +25,24 @@ from ...tracer.storage.temp_folders import new_process_folder
 
 TRACEBACK_LINE = re.compile(r'\s*File "(.*)", line (\d+)')  # in a traceback
 SIMULATED = re.compile(r"tid=\[([\d, ]*)\] ctaid=\[([\d, ]*)\]")  # as Numba's simulator names a thread
-OF_LAUNCHES = re.compile(  # what `run` says of them, or of what it skips, whatever the program did
+OF_LAUNCHES = re.compile(  # the lines that `run` itself prints about launches
     r"tilescope: ([\d,]+ launch(es)? |.* is skipped)"
 )
-OWN_LINES = "tilescope: "  # how the lines begin that are ours, among what a program prints
-MOST_OUTPUT = 1_000_000  # characters of what a program prints that are kept
-LOOKING = 500  # milliseconds from one look at where the program is to the next
+OWN_LINES = "tilescope: "  # the prefix of Tilescope's own lines in a program's output
+MOST_OUTPUT = 1_000_000  # characters of a program's output that are kept
+LOOKING = 500  # milliseconds between two reads of the program's current line
 ENDING_TIMEOUT = 1000  # milliseconds
-SAVING_DELAY = 200  # milliseconds after which an editor has surely written the whole file
-OWN_CHANGE = (
-    1000  # milliseconds after the end of a run in which it may be the program that has changed its file
-)
-SLOWER, SLOWEST = 4, 4  # how many times longer each further run waits, and after how many of them no longer
+SAVING_DELAY = 200  # milliseconds after which an editor has surely written the complete file
+OWN_CHANGE = 1000  # milliseconds after a run in which the program itself may have changed its file
+SLOWER, SLOWEST = 4, 4  # the factor by which each further run waits longer, and the number of such steps
 
 
 class UserProgram(QObject):
     """Runs `tilescope run` on a file; unless `watched`, only when it is opened.
 
-    recorded: the paths of the traces of a run, at least one. failed: one sentence why there is none. noted: one
-    sentence on a run that recorded launches and then ended badly. began: a run begins. moved: the line of the program
-    that runs. printed: all that the program has printed so far.
+    recorded: the paths of the traces of a run, at least one. failed: one sentence with the reason for no trace.
+    noted: one sentence about a run that traced launches and then failed. began: a run begins. moved: the current line
+    of the program. printed: all output of the program so far.
     """
 
     recorded = Signal(object)
@@ -58,25 +56,25 @@ class UserProgram(QObject):
         super().__init__(parent)
         self._watched = watched
         self._text: str | None = None
-        self.output = ""  # what the program has printed
-        self.failed_line = 0  # of the program, in the last traceback that it printed; 0 for none
-        self._where = QTimer(self, interval=LOOKING)
-        self._where.timeout.connect(self._look)
+        self.output = ""  # of the program so far
+        self.failed_line = 0  # the line of the program in its last traceback; 0 for none
+        self._position_timer = QTimer(self, interval=LOOKING)
+        self._position_timer.timeout.connect(self._read_position)
         self.path = Path()
         self.runs = 0
         self._folder = new_process_folder()
         self._process: QProcess | None = None
-        self._again = QTimer(self, singleShot=True, interval=SAVING_DELAY)
-        self._again.timeout.connect(self._run)
-        self._ended = QElapsedTimer()
-        self._in_a_row = 0  # runs during which the file was changed
+        self._rerun_timer = QTimer(self, singleShot=True, interval=SAVING_DELAY)
+        self._rerun_timer.timeout.connect(self._run)
+        self._since_end = QElapsedTimer()
+        self._repeated_runs = 0  # consecutive runs during which the file was changed
         self._watcher = QFileSystemWatcher(self)
         self._watcher.fileChanged.connect(lambda _: self._run_soon())
 
     def open(self, path: Path, text: str | None = None) -> None:
-        """Run a file now and, where it is watched, whenever it is saved from now on.
+        """Run a file now and, if it is watched, whenever it is saved from now on.
 
-        text: what runs in place of the file's own, None for that.
+        text: replaces the file's own text; None runs the file.
         """
         self._text = text
         if self._watcher.files():
@@ -85,43 +83,47 @@ class UserProgram(QObject):
         self._run()
 
     def owns(self, path: str) -> bool:
-        """Return whether a trace is one of this program's, which go when it is closed."""
+        """Return True if a trace is one of this program's temporary ones."""
         return Path(path).is_relative_to(self._folder)
 
     def close(self) -> None:
-        """End what runs, and remove the traces that nobody saved."""
+        """End the program and remove its unsaved traces."""
         self.stop()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def stop(self) -> bool:
-        """End the run under way; return whether there was one."""
+        """End the current run; return True if there was one."""
         process, self._process = self._process, None
         if process is None:
             return False
-        self._where.stop()
-        process.write(STOP)  # with the program go the processes that it started
+        self._position_timer.stop()
+        process.write(STOP)  # ends the program and the processes that it started
         if not process.waitForFinished(ENDING_TIMEOUT):
             process.kill()
         return True
 
     def _run_soon(self) -> None:
-        """Run the file again; each time later where it goes on changing as it runs, as by the program itself."""
-        if not self._again.isActive():  # else of the same change: an editor may write in several steps
-            ended = self._ended.isValid() and self._ended.elapsed() > OWN_CHANGE
-            self._in_a_row = 0 if self._process is None and ended else min(self._in_a_row + 1, SLOWEST)
-            self._again.setInterval(SAVING_DELAY * SLOWER ** max(0, self._in_a_row - 1))
-        self._again.start()
+        """Run the file again soon; wait longer each time if the program itself keeps changing its file."""
+        if (
+            not self._rerun_timer.isActive()
+        ):  # otherwise the same change: an editor may write in several steps
+            ended = self._since_end.isValid() and self._since_end.elapsed() > OWN_CHANGE
+            self._repeated_runs = (
+                0 if self._process is None and ended else min(self._repeated_runs + 1, SLOWEST)
+            )
+            self._rerun_timer.setInterval(SAVING_DELAY * SLOWER ** max(0, self._repeated_runs - 1))
+        self._rerun_timer.start()
 
     def _run(self) -> None:
         self.stop()
-        if self._watched:  # an editor that replaces the file ends the watch of the old one
+        if self._watched:  # an editor that replaces the file removes the watch
             self._watcher.addPath(str(self.path))
         self.runs += 1
         folder = self._folder / str(self.runs)
         process = self._process = QProcess(self)
         process.setWorkingDirectory(str(self.path.parent))
-        process.finished.connect(lambda *_: self._take(process, folder))
-        process.errorOccurred.connect(lambda error: self._miss(process, error))
+        process.finished.connect(lambda *_: self._finish(process, folder))
+        process.errorOccurred.connect(lambda error: self._report_failed_start(process, error))
         process.readyReadStandardOutput.connect(lambda: self._take_output(process))
         environment = QProcessEnvironment.systemEnvironment()
         environment.insert("PYTHONUNBUFFERED", "1")
@@ -131,17 +133,17 @@ class UserProgram(QObject):
         run = [*module_command("tilescope"), "run", "--out", str(folder)]
         run += ["--where", str(self._folder / f"{self.runs}.where")]
         if self._text is not None:
-            instead = self._folder / f"{self.runs}.text"
-            instead.write_bytes(self._text.encode("utf-8", "surrogatepass"))
-            run += ["--text", str(instead)]
+            text_path = self._folder / f"{self.runs}.text"
+            text_path.write_bytes(self._text.encode("utf-8", "surrogatepass"))
+            run += ["--text", str(text_path)]
         run.append(str(self.path))
         process.start(keeper, [*words, str(self._folder), *run])
         tie_to_this_process(process.processId())
-        self._where.start()
+        self._position_timer.start()
         self.began.emit()
 
-    def _look(self) -> None:
-        """Look at which line the program is."""
+    def _read_position(self) -> None:
+        """Read the current line of the program."""
         with suppress(OSError, ValueError):
             self.moved.emit(int((self._folder / f"{self.runs}.where").read_text("ascii")))
 
@@ -154,48 +156,52 @@ class UserProgram(QObject):
             self.output = (self.output + text)[-MOST_OUTPUT:]
             self.printed.emit(self.output)
 
-    def _miss(self, process: QProcess, error: QProcess.ProcessError) -> None:
+    def _report_failed_start(self, process: QProcess, error: QProcess.ProcessError) -> None:
         if process is self._process and error == QProcess.ProcessError.FailedToStart:
             self._process = None
-            why = process.errorString()
-            self.failed.emit(f"The program {self.path.name} can't be started ({why}); close other programs.")
+            reason = process.errorString()
+            self.failed.emit(
+                f"The program {self.path.name} can't be started ({reason}); close other programs."
+            )
 
-    def _take(self, process: QProcess, folder: Path) -> None:
+    def _finish(self, process: QProcess, folder: Path) -> None:
         if process is not self._process:
-            return  # it was ended for another
+            return  # it was replaced by another run
         self._take_output(process)
         self._process = None
-        self._where.stop()
-        self._ended.start()
+        self._position_timer.stop()
+        self._since_end.start()
         crashed = process.exitStatus() == QProcess.ExitStatus.CrashExit
         status = -process.exitCode() if crashed else process.exitCode()
         output = bytes(process.readAllStandardError().data()).decode(errors="replace").strip().splitlines()
         self._note_output("".join(f"{line}\n" for line in output if not line.startswith(OWN_LINES)))
-        why = f"The program {self.path.name} ended with {cause_of_death(status)}: {self._last_line(output)}."
+        message = (
+            f"The program {self.path.name} ended with {cause_of_death(status)}: {self._last_line(output)}."
+        )
         traces = sorted(folder.glob("*.npz"))
         if traces:
             self.recorded.emit(traces)
         if traces and status:
-            self.noted.emit(why)
+            self.noted.emit(message)
         if not traces:
-            self.failed.emit(why if status else f"The program {self.path.name} launches no kernel.")
+            self.failed.emit(message if status else f"The program {self.path.name} launches no kernel.")
 
-    def _place(self, file: str, line: str) -> str:
-        """Return where a line of the program, or of one of its cells, is, in words; "" for another file's."""
+    def _describe_location(self, file: str, line: str) -> str:
+        """Describe the position of a line of the program or of one of its cells; "" for another file."""
         cell = cell_of(file)
         if cell and cell[0] == str(self.path):
             return f"cell {cell[1]}, line {line}"
         return f"line {line}" if file == str(self.path) else ""
 
     def _last_line(self, output: list[str]) -> str:
-        """Return the last line of what a run printed, with the line of the program that its traceback names last."""
+        """Return the last line of a run's output, with the program's line that its traceback names last."""
         lines = [line for line in output if not OF_LAUNCHES.match(line)]
         if not lines:
-            return "it said nothing"
-        named = [TRACEBACK_LINE.match(line) for line in lines]
-        own = [self._place(found[1], found[2]) for found in named if found]
-        where = next((f" ({place})" for place in reversed(own) if place), "")
-        lines_of_own = [int(found[2]) for found in named if found and found[1] == str(self.path)]
-        self.failed_line = lines_of_own[-1] if lines_of_own else 0
+            return "it printed no message"
+        matches = [TRACEBACK_LINE.match(line) for line in lines]
+        locations = [self._describe_location(match[1], match[2]) for match in matches if match]
+        suffix = next((f" ({location})" for location in reversed(locations) if location), "")
+        own_lines = [int(match[2]) for match in matches if match and match[1] == str(self.path)]
+        self.failed_line = own_lines[-1] if own_lines else 0
         last = SIMULATED.sub(r"thread (\1) of block (\2)", lines[-1])
-        return last.strip().removeprefix("tilescope: ").rstrip(".") + where
+        return last.strip().removeprefix("tilescope: ").rstrip(".") + suffix

@@ -1,4 +1,4 @@
-"""The timelines that were recorded on a GPU: read in a thread when a chart of them is first wanted."""
+"""The timelines recorded on GPUs, read in a thread when a chart first needs them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class RecordedTimelines(QObject):
-    """Those that came with Tilescope and those made here. found: they are there."""
+    """The timelines included with Tilescope and those of this computer. found: they were read."""
 
     found = Signal()
     _read = Signal(object)
@@ -22,42 +22,42 @@ class RecordedTimelines(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.timelines: list[Timeline] | None = None  # None until they are read
-        self.waits = True  # for a thread to read them; a picture that nobody watches does not
+        self.waits = True  # reads in a thread; offscreen windows read synchronously
         self._reading = False
         self._pool = QThreadPool(self)
         self._read.connect(self._take)
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is being read."""
+        """True if no timelines are being read."""
         return not self._reading
 
     def want(self) -> None:
-        """Read the timelines, unless they are there."""
+        """Read the timelines, unless they were read."""
         if self.timelines is not None or self._reading:
             return
         if not self.waits:
-            self._take(_all())
+            self._take(_read_timelines())
             return
         self._reading = True
-        self._pool.start(FunctionRunnable(lambda: self._read.emit(_all())))
+        self._pool.start(FunctionRunnable(lambda: self._read.emit(_read_timelines())))
 
     def close(self) -> None:
-        """Wait for what is being read."""
+        """Wait for the reading thread."""
         self._pool.waitForDone(CLOSING_TIMEOUT)
 
-    def _take(self, found: list[Timeline]) -> None:
-        self._reading, self.timelines = False, found
+    def _take(self, timelines: list[Timeline]) -> None:
+        self._reading, self.timelines = False, timelines
         self.found.emit()
 
 
-def _all() -> list[Timeline]:
-    """Return all timelines that can be read."""
+def _read_timelines() -> list[Timeline]:
+    """Read all valid timelines."""
     from ...tracer.hardware.recorded_timelines import recorded_timelines  # the window starts without it
     from ...tracer.hardware.timeline_file import TimelineFileError, load
 
-    found = []
+    timelines = []
     for path in recorded_timelines():
         with suppress(TimelineFileError):
-            found.append(load(path))
-    return found
+            timelines.append(load(path))
+    return timelines

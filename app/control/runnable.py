@@ -8,7 +8,7 @@ from contextlib import suppress
 from PySide6.QtCore import QRunnable
 
 CLOSING_TIMEOUT = 2000  # milliseconds that closing waits for a thread that cannot be stopped
-GONE = "has been deleted"  # what Qt says of the source of a signal, or of an object, that is there no more
+GONE = "has been deleted"  # part of PySide's message about a deleted object or signal source
 
 
 class FunctionRunnable(QRunnable):
@@ -19,18 +19,18 @@ class FunctionRunnable(QRunnable):
         self._calls = [call]
 
     def run(self) -> None:
-        """Call the function, once; what it raises is printed by Python and ends nothing else."""
-        call = self._calls.pop()  # a pool may hold a runnable after its end, which is not to hold a trace
+        """Call the function once; Python prints its exceptions, and nothing else is affected."""
+        call = self._calls.pop()  # a pool may keep a runnable after its end, which must not keep a trace
         try:
             call()
         except RuntimeError as error:
-            if GONE not in str(error):  # the window is, and nobody waits for this any more
+            if GONE not in str(error):  # the window was deleted, so no one needs the result
                 raise
 
 
 def return_free_memory() -> None:
-    """Give the system back what was freed: glibc keeps what lies between pieces in use, 20 MB after a few launches."""
+    """Return freed memory to the system: glibc keeps the free parts of its heap, 20 MB after a few launches."""
     import ctypes
 
-    with suppress(AttributeError, OSError, TypeError):  # of other C libraries
+    with suppress(AttributeError, OSError, TypeError):  # other C libraries lack it
         ctypes.CDLL(None).malloc_trim(0)

@@ -1,4 +1,4 @@
-"""What racing counters end at under other seeds: traced one after the other, between what the panes wait for."""
+"""Totals of racing counters under other seeds, traced one after the other when no pane waits for the worker."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from .session_jobs import SessionJobs
 
 
 class SeedJobs(QObject):
-    """Makes the spreads that are wanted.
+    """Computes the requested spreads.
 
-    progressed: (key of the launch, see `key_of`, Spread) with each seed done. ended: no more comes for this key.
+    progressed: (key of the launch, see `key_of`, Spread) after each seed. ended: nothing follows for this key.
     """
 
     progressed = Signal(str, object)
@@ -28,44 +28,44 @@ class SeedJobs(QObject):
     def __init__(self, jobs: SessionJobs, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.jobs = jobs
-        self._known: dict[str, Spread] = {}
-        self._under_way: set[str] = set()
-        self._wanted: frozenset[str] = frozenset()  # replaced as a whole: the thread reads it
+        self._spreads: dict[str, Spread] = {}
+        self._in_progress: set[str] = set()
+        self._wanted: frozenset[str] = frozenset()  # replaced atomically: the thread reads it
         self._pool = QThreadPool(self)
         self._pool.setMaxThreadCount(1)
-        self.progressed.connect(self._keep)
-        self.ended.connect(self._under_way.discard)
+        self.progressed.connect(self._store)
+        self.ended.connect(self._in_progress.discard)
 
     def want(self, sessions: Iterable[Session]) -> None:
-        """Make the spreads of these sessions, and of no others any more; what is known of them is sent at once."""
+        """Compute only the spreads of these sessions from now on; emit those already known at once."""
         keys = {key_of(session.launch): session for session in sessions}
         self._wanted = frozenset(keys)
         for key, session in keys.items():
-            if key in self._known:
-                self.progressed.emit(key, self._known[key])
-            if key not in self._under_way and not self.is_done(key):
-                self._under_way.add(key)
+            if key in self._spreads:
+                self.progressed.emit(key, self._spreads[key])
+            if key not in self._in_progress and not self.is_done(key):
+                self._in_progress.add(key)
                 self._pool.start(FunctionRunnable(partial(self._make, key, session)))
 
     def is_done(self, key: str) -> bool:
-        """Return whether nothing more will come of a spread."""
-        spread = self._known.get(key)
+        """Return True if a spread is complete or has failed."""
+        spread = self._spreads.get(key)
         return spread is not None and (len(spread.totals) >= spread.wanted or bool(spread.problem))
 
     def is_idle(self) -> bool:
-        """Return whether nothing that is wanted is being made."""
-        return not self._wanted & self._under_way
+        """Return True if no requested spread is in progress."""
+        return not self._wanted & self._in_progress
 
     def close(self) -> None:
-        """Make no more; the worker is closed before."""
+        """Stop; the worker must be closed before."""
         self._wanted = frozenset()
         self._pool.waitForDone(CLOSING_TIMEOUT)
 
-    def _keep(self, key: str, spread: Spread) -> None:
-        self._known[key] = spread
+    def _store(self, key: str, spread: Spread) -> None:
+        self._spreads[key] = spread
 
     def _make(self, key: str, session: Session) -> None:
-        """In the thread: trace seed after seed, and send what is known so far."""
+        """Trace seed after seed in the thread, and emit the spread so far."""
         counting = session.counting
         assert counting is not None
         spread = Spread((), seeds_for(session.trace), recorded_outcomes_of(session.launch))
@@ -80,12 +80,12 @@ class SeedJobs(QObject):
                 spread = Spread((*spread.totals, total), spread.wanted, spread.measured)
                 self.progressed.emit(key, spread)
         except (Cancelled, WorkerError) as error:
-            why = str(error) or "The random schedules were not all traced."
-            self.progressed.emit(key, Spread(spread.totals, spread.wanted, spread.measured, why))
+            problem = str(error) or "The random schedules were not all traced."
+            self.progressed.emit(key, Spread(spread.totals, spread.wanted, spread.measured, problem))
         finally:
             self.ended.emit(key)
 
 
 def key_of(launch: Launch) -> str:
-    """Return the key of a launch under any schedule."""
+    """Return the key of a launch, ignoring its schedule."""
     return seeded(launch, 0).key()

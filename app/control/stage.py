@@ -1,4 +1,4 @@
-"""What is on stage: setups, sessions, selections and time of the panes, and the commands that change them."""
+"""The state of the panes: setups, sessions, selections and time, and the commands that change them."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from ..model.setup_launch import edited_launch, launch_of_setup
 from .session_jobs import SessionJobs
 from .start_moment import StartMoment, at_first_load
 
-GATHERING = 100  # milliseconds that a session waits for those of the other panes
+GATHERING = 100  # milliseconds that a session waits for the sessions of the other panes
 
 
 class Stage(QObject):
-    """The panes without their widgets.
+    """The state of the panes, without their widgets.
 
     changed: draw again. loaded: this pane has another session. waiting: (pane, blocks done, blocks in all).
-    positioned: after `loaded`, time and selections are where the sessions shall be looked at first.
-    asked: other setups are about to be shown. settled: nothing is being made any more. problem: one sentence.
-    consent: (pane, launch) whose source came with a file and is run after `trust`. takes_long: (pane, launch,
-    seconds, blocks) of which the first block is shown, and all of which is run after `run_however_long`.
-    focus_changed: another pane is in focus.
+    positioned: after `loaded`, time and selections have their first values for the new sessions.
+    asked: other setups are about to be shown. settled: all sessions are loaded. problem: one sentence.
+    consent: (pane, launch) whose source came with a file; `trust` runs it. takes_long: (pane, launch,
+    seconds, blocks); its first block is shown, and `run_however_long` runs all of them.
+    focus_changed: another pane has the focus.
 
-    `setups` are those of the pictures, but while others are being made.
+    `setups` are those of the pictures, except while new sessions are being loaded.
     """
 
     changed = Signal()
@@ -59,37 +59,37 @@ class Stage(QObject):
         self.focus = 0
         self.link_mode: Link = "progress"
         self._start: StartMoment = at_first_load
-        self._awaited: set[int] = set()  # panes whose session is being made
-        self._here: dict[int, Session] = {}  # by pane, those that came and wait for another pane's
+        self._awaited: set[int] = set()  # panes whose session is being loaded
+        self._arrived: dict[int, Session] = {}  # by pane, loaded sessions that wait for another pane's
         self._gathering = QTimer(self, singleShot=True, interval=GATHERING)
         self._gathering.timeout.connect(self._take_all)
-        self._early: set[int] = set()  # of these the ones that show what compiled code did meanwhile
+        self._early: set[int] = set()  # awaited panes that show the order of compiled code meanwhile
         self._first_selections: tuple[Selection, ...] = ()
         self._shown: dict[int, Setup] = {}  # the setup of each pane's picture
-        # Kernel and text of its file, of each that the user agreed to run or wrote.
+        # (kernel, text of its file), of each that the user agreed to run or wrote.
         self._trusted: set[tuple[str, str]] = set()
-        self._of_files: dict[str, Session] = {}  # by path of a trace file that a pane shows, as it was saved
-        self._reruns_of: dict[int, Launch] = {}  # by pane, the launch that its file's was changed to
-        self._inputs = new_process_folder()  # files with what launches that are run again were given
-        self._unasked: dict[int, Setup] = {}  # by pane, what is shown once the user agrees to run its text
+        self._file_sessions: dict[str, Session] = {}  # by path of a shown trace file, as it was saved
+        self._rerun_launches: dict[int, Launch] = {}  # by pane, the changed launch of its file
+        self._inputs = new_process_folder()  # the folder of the input files of reruns
+        self._unconfirmed: dict[int, Setup] = {}  # by pane, shown once the user agrees to run its text
         playhead.changed.connect(self._follow)
         jobs.ready.connect(self._take)
         jobs.early.connect(self._take_early)
-        jobs.progress.connect(self._tell_progress)
-        jobs.failed.connect(self._miss)
+        jobs.progress.connect(self._report_progress)
+        jobs.failed.connect(self._report_failure)
         jobs.takes_long.connect(self._postpone)
         jobs.examining_failed.connect(self.problem)
 
     def ends(self) -> list[int]:
-        """Return the last moment of each pane, 0 for one that has no session yet."""
+        """List the last moment of each pane, 0 for a pane without a session."""
         return [session.end if session else 0 for session in self.sessions]
 
     def moments(self) -> tuple[float, ...]:
-        """Return the moment of each pane."""
+        """Compute the moment of each pane."""
         return pane_moments(self.playhead.moment, self.ends(), self.link_mode)
 
     def shown_moments(self) -> tuple[float, ...]:
-        """Return the moment that each pane shows: at rest a whole one, unless a moment between was asked for."""
+        """Compute the moment that each pane shows: an integer at rest, unless a fraction was asked for."""
         moments = self.moments()
         moves = self.playhead.playing or self.playhead.in_film
         if moves or all(moment % 1 for moment in moments):
@@ -97,17 +97,17 @@ class Stage(QObject):
         return tuple(float(math.floor(moment)) for moment in moments)
 
     def toggle_play(self) -> None:
-        """Play, or pause at the moment that the pane in focus is in."""
+        """Play, or pause at the current moment of the pane in focus."""
         self.playhead.toggle()
         if not self.playhead.playing and self.sessions:
             self.seek(self.focus, math.floor(self.moments()[self.focus]))
 
     def show(self, setups: tuple[Setup, ...], selections: tuple[Selection, ...], start: StartMoment) -> bool:
-        """Run these setups; when all are there, look at `selections` at the moment that `start` returns.
+        """Run these setups; once all are loaded, show `selections` at the moment that `start` returns.
 
         Return False, with `problem` emitted and nothing changed, when a setup cannot be launched.
         """
-        wanted, setups = setups, tuple(map(self._without_strange_text, setups))
+        wanted, setups = setups, tuple(map(self._without_untrusted_text, setups))
         try:
             launches = [None if setup.file else launch_of_setup(setup) for setup in setups]
         except CatalogueError as error:
@@ -115,26 +115,28 @@ class Stage(QObject):
             return False
         self.asked.emit()
         self._resize(len(setups))
-        strange = {i: setup for i, setup in enumerate(wanted) if setup.source and setup != setups[i]}
-        self._unasked = dict(strange)  # a file whose session is at hand adds itself, and asks
+        untrusted = {i: setup for i, setup in enumerate(wanted) if setup.source and setup != setups[i]}
+        self._unconfirmed = dict(untrusted)  # a file whose session is in memory adds itself, and asks
         self.setups, self._first_selections, self._start = setups, selections, start
         self._awaited = set(range(len(setups)))
-        self._here.clear()
+        self._arrived.clear()
         self._early.clear()
-        self._reruns_of.clear()
+        self._rerun_launches.clear()
         files = {setup.file for setup in setups}
-        self._of_files = {path: session for path, session in self._of_files.items() if path in files}
+        self._file_sessions = {
+            path: session for path, session in self._file_sessions.items() if path in files
+        }
         for pane, (setup, launch) in enumerate(zip(setups, launches, strict=True)):
             if launch is None:
                 self.jobs.open(pane, setup.file)
             else:
                 self.jobs.trace(pane, launch, find(setup.scenario), early=setup.is_edited)
-        for pane, setup in strange.items():
+        for pane, setup in untrusted.items():
             self.consent.emit(pane, launch_of_setup(setup))
         return True
 
-    def _without_strange_text(self, setup: Setup) -> Setup:
-        """Return a setup without a text that came with a lecture or a bookmark, until somebody agrees to it."""
+    def _without_untrusted_text(self, setup: Setup) -> Setup:
+        """Remove a text that came with a lecture or a bookmark from a setup, unless the user trusts it."""
         if setup.file or not setup.source or (find(setup.scenario).kernel, setup.source) in self._trusted:
             return setup
         return msgspec.structs.replace(setup, source="", without=())
@@ -149,28 +151,28 @@ class Stage(QObject):
         self.focus = max(0, min(self.focus, count - 1))
 
     def _take(self, pane: int, session: Session) -> None:
-        """Take a session, or wait a little for another pane's: all is drawn once then, and not twice."""
+        """Take a session, or wait briefly for another pane's, so that both are drawn once."""
         if pane >= len(self.sessions):
             return
-        self._here[pane] = session
-        if self._awaited <= self._here.keys():
+        self._arrived[pane] = session
+        if self._awaited <= self._arrived.keys():
             self._take_all()
         elif not self._gathering.isActive():
             self._gathering.start()
 
     def _take_all(self) -> None:
-        """Show the sessions that came."""
+        """Show the sessions that have arrived."""
         self._gathering.stop()
-        came, self._here = self._here, {}
+        arrived, self._arrived = self._arrived, {}
         taken = [
             pane
-            for pane, session in came.items()
-            if pane < len(self.sessions) and not self._reruns(pane, session)
+            for pane, session in arrived.items()
+            if pane < len(self.sessions) and not self._start_rerun(pane, session)
         ]
         for pane in taken:
-            self._adopt(pane, came[pane])
+            self._copy_schedule(pane, arrived[pane])
             self._early.discard(pane)
-            self._load(pane, came[pane])
+            self._load(pane, arrived[pane])
         self._awaited -= set(taken)
         if taken:
             self._position()
@@ -180,7 +182,7 @@ class Stage(QObject):
         self.loaded.emit(pane)
 
     def _take_early(self, pane: int, session: Session) -> None:
-        """Show what compiled code did; the session that counts takes its place at the moment that is looked at then."""
+        """Show the order of compiled code; the final session replaces it at the moment shown then."""
         if pane < len(self.sessions):
             self._early.add(pane)
             self._load(pane, session)
@@ -188,39 +190,39 @@ class Stage(QObject):
             if self._awaited <= self._early:
                 self._first_selections, self._start = (), lambda stage: stage.playhead.moment
 
-    def _tell_progress(self, pane: int, done: int, total: int) -> None:
+    def _report_progress(self, pane: int, done: int, total: int) -> None:
         if pane not in self._early:
             self.waiting.emit(pane, done, total)
 
-    def _adopt(self, pane: int, session: Session) -> None:
-        """Let the setup of a trace file say how the file's launch was scheduled."""
+    def _copy_schedule(self, pane: int, session: Session) -> None:
+        """Copy the schedule of a trace file's launch into the pane's setup."""
         setup = self.setups[pane]
         if setup.file and not setup.rerun:
             self._set(pane, _scheduled_as(setup, session.launch))
 
     def _position(self) -> None:
-        """Go where the new sessions shall be looked at; again with each that comes, until all are there."""
-        known = self._first_selections[: len(self.selections)]
-        self.selections[: len(known)] = known
+        """Seek to the first moment of the new sessions; called for each one until all are loaded."""
+        first = self._first_selections[: len(self.selections)]
+        self.selections[: len(first)] = first
         self.playhead.set_end(max(self.ends(), default=0))
         self.playhead.seek(self._start(self))
-        self._fit_selections()  # also where the playhead stays where it was
+        self._fit_selections()  # also if the playhead did not move
         self.positioned.emit()
         if not self._awaited:
             self.settled.emit()
 
     def is_settled(self) -> bool:
-        """Return whether nothing is being made."""
+        """Return True if all sessions are loaded."""
         return not self._awaited
 
-    def _miss(self, pane: int, sentence: str) -> None:
+    def _report_failure(self, pane: int, sentence: str) -> None:
         if pane >= len(self.setups):
-            return  # it was made for somebody else
+            return  # the editor requested it, not a pane
         self.problem.emit(sentence)
         self._restore_setups([pane])
 
     def _restore_setups(self, panes: Iterable[int]) -> None:
-        """Return to the setups of the pictures of these panes, of which no others will come."""
+        """Restore the setups of the shown pictures in these panes, which will get no others."""
         self._take_all()
         for pane in panes:
             self._set(pane, self._shown.get(pane, self.setups[pane]))
@@ -243,7 +245,7 @@ class Stage(QObject):
         self._run_blocks(pane, launch, launch.blocks, cut=False)
 
     def _run_blocks(self, pane: int, launch: Launch, blocks: tuple[int, ...] | None, *, cut: bool) -> None:
-        """Run some blocks of a launch, or all, however long they take."""
+        """Run these blocks of a launch, None for all, however long they take."""
         self._set(pane, msgspec.structs.replace(self.setups[pane], blocks=blocks, cut=cut))
         self._awaited.add(pane)
         self.loaded.emit(pane)
@@ -251,17 +253,17 @@ class Stage(QObject):
         self.jobs.trace(pane, chosen, scenario_of(chosen), patient=True)
 
     def cancel(self) -> bool:
-        """Stop making sessions, go back to the setups of what is shown; return whether any was being made."""
+        """Cancel all loading and restore the shown setups; return True if any pane was waiting."""
         waiting = [pane for pane in range(len(self.sessions)) if self.jobs.cancel(pane)]
         self._restore_setups(waiting)
         return bool(waiting)
 
-    def _reruns(self, pane: int, session: Session) -> bool:
-        """Run a file's kernel with the schedule that the setup asks for, after the user agreed to run it."""
+    def _start_rerun(self, pane: int, session: Session) -> bool:
+        """Run a file's kernel as its setup asks, or ask for consent; return True if a run was started."""
         setup = self.setups[pane]
-        if not setup.file or session is None or session.launch == self._reruns_of.get(pane):
+        if not setup.file or session is None or session.launch == self._rerun_launches.get(pane):
             return False
-        self._of_files[setup.file] = session
+        self._file_sessions[setup.file] = session
         if not (setup.rerun or setup.is_edited):
             return False
         try:
@@ -272,11 +274,11 @@ class Stage(QObject):
         if launch is None:
             return False
         if self.may_run(session.launch) and self._may_run_text(launch.kernel, setup.source):
-            self._reruns_of[pane] = launch
+            self._rerun_launches[pane] = launch
             self.jobs.trace(pane, launch, scenario_of(launch), early=setup.is_edited)
             return True
-        # Until then it is shown as it is.
-        self._unasked[pane] = setup
+        # Until the user agrees, the saved trace is shown.
+        self._unconfirmed[pane] = setup
         self._set(pane, msgspec.structs.replace(setup, rerun=False, source="", without=()))
         self.consent.emit(pane, launch)
         return False
@@ -285,12 +287,12 @@ class Stage(QObject):
         return not text or (kernel, text) in self._trusted
 
     def trust_text(self, kernel: str, text: str) -> None:
-        """Take a text of a kernel's file for one that the user has written, or agreed to."""
+        """Trust a text of a kernel's file, since the user has written it or agreed to it."""
         self._trusted.add((kernel, text))
 
     def trust(self, pane: int, launch: Launch) -> None:
-        """Run a launch whose source came with a file, and its like from now on."""
-        setup = self._unasked.pop(pane, self.setups[pane])
+        """Run a launch whose source came with a file, and trust its source from now on."""
+        setup = self._unconfirmed.pop(pane, self.setups[pane])
         session = self.sessions[pane]
         if setup.file and session is not None:
             self.trust_text(launch.kernel, session.launch.source)
@@ -301,15 +303,15 @@ class Stage(QObject):
             setup = msgspec.structs.replace(_scheduled_as(setup, launch), rerun=True)
         self._set(pane, setup)
         self._awaited.add(pane)
-        self._reruns_of[pane] = launch
+        self._rerun_launches[pane] = launch
         self.jobs.trace(pane, launch, scenario_of(launch))
 
     def changed_launch(self, setup: Setup) -> Launch | None:
-        """Return the launch of a shown file as a setup has it, None where that is what the file holds.
+        """Apply a setup to the launch of a shown file; return None if that changes nothing.
 
-        It is given what the trace says that its arrays held. Raises PlanError.
+        Its input arrays are those of the trace. Raises PlanError.
         """
-        session = self._of_files[setup.file]
+        session = self._file_sessions[setup.file]
         launch = edited_launch(_rescheduled(session.launch, setup), setup)
         if launch == session.launch:
             return None
@@ -320,19 +322,19 @@ class Stage(QObject):
 
     @property
     def trusted(self) -> frozenset[tuple[str, str]]:
-        """Kernel and text of its file, of each that the user agreed to run or wrote."""
+        """(kernel, text of its file), of each that the user agreed to run or wrote."""
         return frozenset(self._trusted)
 
     def launch_in(self, path: str) -> Launch | None:
-        """Return the launch of a trace file that is shown, as it was saved; None of another."""
-        return self._of_files[path].launch if path in self._of_files else None
+        """Return the saved launch of a trace file that is shown; None for another file."""
+        return self._file_sessions[path].launch if path in self._file_sessions else None
 
     def close(self) -> None:
-        """Remove the files that reruns were given."""
+        """Remove the input files of reruns."""
         shutil.rmtree(self._inputs, ignore_errors=True)
 
     def may_run(self, launch: Launch) -> bool:
-        """Return whether a launch is one of the catalogue's, or its source one that the user agreed to run."""
+        """Return True if a launch is the catalogue's or the user has agreed to run its source."""
         scenario = scenario_of(launch)
         own = scenario is not None and scenario.kernel == launch.kernel
         return (launch.kernel, launch.source) in self._trusted or (
@@ -344,24 +346,24 @@ class Stage(QObject):
         self.changed.emit()
 
     def _fit_selections(self) -> None:
-        """Let every pane look at a block that runs now."""
+        """Select a running block in every pane."""
         for pane, (session, moment) in enumerate(zip(self.sessions, self.moments(), strict=True)):
             if session is not None:
                 self.selections[pane] = phase_steps.follow(session, self.selections[pane], moment)
 
     def set_focus(self, pane: int) -> None:
-        """Turn to a pane: steps and the right column follow it."""
+        """Give a pane the focus: steps and the inspector follow it."""
         if pane != self.focus and 0 <= pane < len(self.sessions):
             self.focus = pane
             self.focus_changed.emit()
             self.changed.emit()
 
     def focus_next(self) -> None:
-        """Turn to the other pane."""
+        """Give the other pane the focus."""
         self.set_focus((self.focus + 1) % max(len(self.sessions), 1))
 
     def set_link(self, mode: Link) -> None:
-        """Link the panes by moment or by progress; the pane in focus stays where it is."""
+        """Link the panes by moment or by progress; the pane in focus keeps its moment."""
         moment = self.moments()[self.focus] if self.sessions else 0.0
         self.link_mode = mode
         self.seek(self.focus, moment)
@@ -372,26 +374,26 @@ class Stage(QObject):
             self.playhead.seek(playhead_moment(moment, pane, self.ends(), self.link_mode))
 
     def select(self, pane: int, selection: Selection) -> None:
-        """Look at a block and thread; a block that does not run now is visited at its first moment."""
+        """Select a block and thread; seek to the first moment of a block that is not running."""
         session = self.sessions[pane] if pane < len(self.sessions) else None
         if session is None:
             return
         selection = phase_steps.within(session, selection)
-        for other, held in enumerate(self.sessions):
-            if held is not None and (other == pane or _alike(held, session)):
+        for other, other_session in enumerate(self.sessions):
+            if other_session is not None and (other == pane or _have_same_shape(other_session, session)):
                 self.selections[other] = selection
         start, end = phase_steps.block_span(session, selection.block)
         moment = self.moments()[pane]
         self.seek(pane, moment if start < max(moment, 1) < end + 1 else start + 1)
 
     def step(self, direction: int) -> None:
-        """Go one moment of the pane in focus forward (1) or back (-1)."""
+        """Move one moment of the pane in focus forward (1) or back (-1)."""
         self._go(lambda session, moment, block: (moment // 1 + 1) if direction > 0 else -(-moment // 1) - 1)
 
     def step_phase(self, direction: int) -> None:
-        """Go to the next phase (1), or to the start of this one or the one before (-1).
+        """Move to the next phase (1), or to the start of this phase or the previous one (-1).
 
-        Where the kernel of the pane in focus has no barriers, the phases are those of a pane that has some.
+        If the kernel of the pane in focus has no barriers, the phases are those of a pane that has some.
         """
         self._go(
             lambda session, moment, block: phase_steps.next_phase(session, block, moment, direction),
@@ -399,12 +401,12 @@ class Stage(QObject):
         )
 
     def _pane_with_phases(self) -> int:
-        """Return the pane in focus, or another one where only its kernel has barriers."""
+        """Return the pane in focus, or another one if only its kernel has barriers."""
         panes = [self.focus, *(i for i in range(len(self.sessions)) if i != self.focus)]
         return next((i for i in panes if has_phases(self.sessions[i])), self.focus)
 
     def step_block(self, direction: int) -> None:
-        """Look at the next block (1) or the one before (-1)."""
+        """Select the next block (1) or the previous one (-1)."""
         session = self.focused()
         if session is not None:
             selection = self.selections[self.focus]
@@ -414,7 +416,7 @@ class Stage(QObject):
             )
 
     def _go(self, target: Callable[[Session, float, int], float], pane: int | None = None) -> None:
-        """Go to a moment of a pane, by default of the one in focus."""
+        """Seek to a moment of a pane, by default of the pane in focus."""
         pane = self.focus if pane is None else pane
         session = self.sessions[pane] if pane < len(self.sessions) else None
         if session is not None:
@@ -427,7 +429,7 @@ class Stage(QObject):
 
 
 def _scheduled_as(setup: Setup, launch: Launch) -> Setup:
-    """Return a setup that says how a launch is scheduled."""
+    """Copy the schedule of a launch into a setup."""
     return msgspec.structs.replace(
         setup, schedule=launch.schedule, resident=launch.resident or "all", blocks=launch.blocks
     )
@@ -441,7 +443,7 @@ def _rescheduled(launch: Launch, setup: Setup) -> Launch:
 
 
 def has_phases(session: Session | None) -> bool:
-    """Return whether barriers divide the blocks of a session into phases."""
+    """Return True if barriers divide the blocks of a session into phases."""
     return (
         session is not None
         and session.requests.span_start.ndim > 1
@@ -449,6 +451,6 @@ def has_phases(session: Session | None) -> bool:
     )
 
 
-def _alike(one: Session, other: Session) -> bool:
-    """Return whether the same numbers name blocks and threads in the same position in both grids."""
-    return (one.trace.grid, one.trace.block_dim) == (other.trace.grid, other.trace.block_dim)
+def _have_same_shape(session: Session, other: Session) -> bool:
+    """Return True if both launches have the same grid and block shape, so selections carry over."""
+    return (session.trace.grid, session.trace.block_dim) == (other.trace.grid, other.trace.block_dim)

@@ -1,4 +1,4 @@
-"""At which moment new sessions are shown first: the first load, in a phase, at a moment, or where the old ones were."""
+"""The first moment of new sessions: the first load, a phase, a given moment, or the moment of the old sessions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..model.session import Selection, Session
 
 
 class Panes(Protocol):
-    """What the start depends on: the sessions of the panes, one of which is in focus, and how they are linked."""
+    """The state that the start depends on: the sessions of the panes, the focus, and the link."""
 
     focus: int
     link_mode: Link
@@ -27,11 +27,11 @@ class Panes(Protocol):
     def ends(self) -> list[int]: ...
 
 
-StartMoment = Callable[[Panes], float]  # the playhead's moment, once the sessions are there
+StartMoment = Callable[[Panes], float]  # the playhead's moment, once the sessions are loaded
 
 
 def at_first_load(panes: Panes) -> float:
-    """Start where every pane has made its first load: a picture that shows something at once."""
+    """Start where every pane has made its first load, so that the first picture is not empty."""
     ends = panes.ends()
     starts = [
         playhead_moment(phase_steps.first_load(session), pane, ends, panes.link_mode)
@@ -42,7 +42,7 @@ def at_first_load(panes: Panes) -> float:
 
 
 def at_phase(phase: int) -> StartMoment:
-    """Start in the middle of a phase of the last pane's block; beyond the last phase at the end."""
+    """Start in the middle of a phase of the last pane's block, or at the end after the last phase."""
 
     def start(panes: Panes) -> float:
         session = panes.sessions[-1]
@@ -55,7 +55,7 @@ def at_phase(phase: int) -> StartMoment:
 
 
 def at_moment(moment: float) -> StartMoment:
-    """Start at a moment of the last pane; from its end on, at the end of all."""
+    """Start at a moment of the last pane, or at the end of all panes after its end."""
 
     def start(panes: Panes) -> float:
         ends = panes.ends()
@@ -67,25 +67,25 @@ def at_moment(moment: float) -> StartMoment:
 
 
 def as_before(panes: Panes) -> StartMoment:
-    """Start where the panes are now: at the same moment, or share of the launches, as they are linked.
+    """Start where the panes are now: at the same moment or the same share of the launches, as they are linked.
 
-    It is a whole moment of the pane in focus. Where a kernel has come that was not there before, or nothing was,
-    it is the first load: the same share of another kernel may be where nothing happens.
+    It is an integer moment of the pane in focus. With a new kernel, or with no kernel before, start at the first load:
+    the same share of another kernel may be an idle moment.
     """
-    known, end = kernels_of(panes.sessions), panes.playhead.end
+    kernels, end = kernels_of(panes.sessions), panes.playhead.end
     moment, share = panes.playhead.moment, (panes.playhead.moment / end if end else 0.0)
     by_moment = panes.link_mode == "moment"
 
     def start(later: Panes) -> float:
-        if not end or kernels_of(later.sessions) - known:
+        if not end or kernels_of(later.sessions) - kernels:
             return at_first_load(later)
-        return _at_whole_moment(later, moment if by_moment else share * later.playhead.end)
+        return _at_integer_moment(later, moment if by_moment else share * later.playhead.end)
 
     return start
 
 
-def _at_whole_moment(panes: Panes, position: float) -> float:
-    """Return the playhead's moment nearest to a position at which the pane in focus is at a whole one."""
+def _at_integer_moment(panes: Panes, position: float) -> float:
+    """Find the playhead's moment nearest to a position that puts the pane in focus at an integer moment."""
     ends, mode, pane = panes.ends(), panes.link_mode, panes.focus
     if position >= max(ends) or position <= 0:
         return position
@@ -94,5 +94,5 @@ def _at_whole_moment(panes: Panes, position: float) -> float:
 
 
 def kernels_of(sessions: Iterable[Session | None]) -> frozenset[tuple[str, str]]:
-    """Return the (scenario, kernel) of what panes show."""
+    """Return the (scenario, kernel) pairs that the panes show."""
     return frozenset((s.launch.scenario, s.launch.kernel) for s in sessions if s is not None)

@@ -1,4 +1,4 @@
-"""What timelines show: moments, or the clocks of a GPU for launches that were recorded there."""
+"""The time axis of timelines: moments, or the clock of a GPU for launches that were recorded there."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NOT_RECORDED = "by moments: no GPU's clock was recorded for this launch"
 
 
 class TimelineClocks(QObject):
-    """Whether timelines are stretched, and the recordings of what panes show. changed: the choice is another."""
+    """The choice between moments and GPU time. changed: the user has made another choice."""
 
     changed = Signal()
 
@@ -23,29 +23,29 @@ class TimelineClocks(QObject):
         self.choice: TimeChoice = "moments"
 
     def choose(self, choice: TimeChoice) -> None:
-        """Show moments, all equally wide, or as long as a GPU took for them."""
+        """Show moments with equal widths, or with the durations that a GPU needed."""
         if choice != self.choice:
             self.choice = choice
             self.changed.emit()
 
     def toggle(self) -> None:
-        """Show the other one."""
+        """Switch between moments and GPU time."""
         self.choose("moments" if self.choice == "measured" else "measured")
 
     @property
     def is_stretched(self) -> bool:
-        """Whether a GPU's clock is wanted."""
+        """True if GPU time is shown."""
         return self.choice == "measured"
 
 
 def recorded_of(sessions: Sequence[Session | None]) -> list[Timeline | None]:
-    """Return what was recorded of each of these launches, this computer's own before what came with Tilescope.
+    """Look up the recorded timeline of each session's launch, None where there is none.
 
-    None where nothing was. Reads files when it is first asked.
+    This computer's own recordings come before those included with Tilescope. The first call reads files.
     """
     from ...tracer.hardware.recorded_timelines import timelines_of_launch  # the window starts without it
 
-    found = [
+    recordings = [
         timelines_of_launch(s.launch) if s is not None and s.scenario is not None else [] for s in sessions
     ]
-    return [timelines[0] if timelines else None for timelines in found]
+    return [timelines[0] if timelines else None for timelines in recordings]

@@ -1,4 +1,4 @@
-"""What Numba's compiler makes of the kernels on stage: asked aside, in a process of its own, and added later."""
+"""Findings of Numba's compiler about the kernels on stage, computed in a separate process and added later."""
 
 from __future__ import annotations
 
@@ -19,39 +19,39 @@ from ...tracer.type_inference.client import (
 from ..model.session import Session
 from .runnable import CLOSING_TIMEOUT, FunctionRunnable
 
-ANSWERS = "compiler"  # the folder of answers that are kept, among what can be made again
-DELAY = 2000  # milliseconds of peace after a session was loaded: the first frames come first
+ANSWERS = "compiler"  # the folder of the answers in the cache
+DELAY = 2000  # milliseconds after a session was loaded, so that the first frames are drawn first
 
 
 class TypeInferenceJob(QObject):
-    """Adds to sessions what Numba's compiler refuses of their kernels, and what it computes in float64.
+    """Adds findings about code that Numba's compiler refuses or computes in float64 to sessions.
 
-    found: a session has findings that it had not before.
+    found: a session has new findings.
     """
 
     found = Signal(object)
-    _answered = Signal(str, object)
+    _answer_ready = Signal(str, object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._inference = TypeInference(cache_folder() / ANSWERS)
-        self._known: dict[str, Answer] = {}
-        self._questions: dict[str, SourceQuestion] = {}  # those that are not asked yet
-        self._waiting: dict[str, WeakSet[Session]] = {}  # one that nobody shows any more need not wait
+        self._answers: dict[str, Answer] = {}
+        self._questions: dict[str, SourceQuestion] = {}  # not asked yet
+        self._waiting: dict[str, WeakSet[Session]] = {}  # weak: a session no longer shown need not wait
         self.soon = QTimer(self, singleShot=True, interval=DELAY)
         self.soon.timeout.connect(self._start)
         self._pool = QThreadPool(self)
         self._pool.setMaxThreadCount(1)
-        self._answered.connect(self._take)
+        self._answer_ready.connect(self._take)
 
     def ask(self, session: Session) -> None:
-        """Find out about a session's kernel; of types that were asked about before it is known at once."""
+        """Request the findings of a session's kernel; add known ones at once."""
         if is_python_program(session.launch) or not can_be_asked(session.launch):
             return
         question = source_question(session.launch)
         key = question.key()
-        if key in self._known:
-            self._add_to(session, self._known[key])
+        if key in self._answers:
+            self._add_to(session, self._answers[key])
             return
         if key not in self._waiting:
             self._questions[key] = question
@@ -59,11 +59,11 @@ class TypeInferenceJob(QObject):
         self._waiting.setdefault(key, WeakSet()).add(session)
 
     def is_idle(self) -> bool:
-        """Return whether nothing is being found out."""
+        """Return True if no session waits for an answer."""
         return not self._waiting
 
     def close(self) -> None:
-        """Find out nothing more."""
+        """Stop the inference."""
         self.soon.stop()
         self._pool.clear()
         self._inference.close()
@@ -74,13 +74,13 @@ class TypeInferenceJob(QObject):
         self._pool.start(FunctionRunnable(partial(self._infer, questions)))
 
     def _infer(self, questions: dict[str, SourceQuestion]) -> None:
-        """In the thread: wait for the answers."""
+        """Wait for the answers, in the thread."""
         answers = self._inference.answers_to(list(questions.values()))
         for key, answer in zip(questions, answers, strict=True):
-            self._answered.emit(key, answer)
+            self._answer_ready.emit(key, answer)
 
     def _take(self, key: str, answer: Answer) -> None:
-        self._known[key] = answer
+        self._answers[key] = answer
         for session in self._waiting.pop(key, WeakSet()):
             self._add_to(session, answer)
 

@@ -1,1 +1,1 @@
-"""Exercises: what their files say, what a student's kernel comes to, and what is done."""
+"""Exercises: their files, the verdicts on students' kernels, and the progress."""

@@ -1,4 +1,4 @@
-"""An exercise as its two files have it: task, picture, goals and hints, stub and judge. Nothing of them is run."""
+"""An exercise as read from its two files: task, picture, goals and hints, stub and judge. Nothing in them is run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from ...tracer.storage.folders import data_folder
 
-if TYPE_CHECKING:  # the window starts without what reads them
+if TYPE_CHECKING:  # the window starts without the parsers
     from ..lecture.captions import Caption
     from .goals import Goal
     from .mistakes import Mistake
@@ -20,39 +20,39 @@ FILE_NAME = re.compile(r"(\d+)-(.+)\.md")
 
 
 class Picture(Struct, frozen=True):
-    """A picture beside the task."""
+    """A picture next to the task."""
 
     path: Path  # of the file
-    text: str  # what it shows, for who can't see it
+    text: str  # a description for people who can't see it
 
 
 class Exercise(Struct, frozen=True):
-    """An exercise as its files have it; with `mistakes` it can be shown, but nothing judged by it."""
+    """An exercise as read from its files; with `mistakes` it can be shown, but not judged."""
 
     name: str  # "map" of 01-map.md
-    number: int  # 1 of it
+    number: int  # 1 for 01-map.md
     title: str  # the heading
-    task: Caption  # the paragraphs under it
+    task: Caption  # the paragraphs under the title
     picture: Picture | None
-    goals: tuple[Goal, ...]  # what the last case must come to, beside being right
-    hints: tuple[Caption, ...]  # in the order in which they are given
+    goals: tuple[Goal, ...]  # conditions on the last case, besides a correct result
+    hints: tuple[Caption, ...]  # in order
     program: Program  # the Python file: the stub, and the judge
-    kernel: str  # the function that is launched
-    mistakes: tuple[Mistake, ...]  # what can't be read, by file and line
+    kernel: str  # the name of the launched function
+    mistakes: tuple[Mistake, ...]  # parts that can't be read, by file and line
     path: Path  # of the Markdown file
-    hides: tuple[str, ...] = ()  # kinds of findings whose places and remedies wait for hints
+    hides: tuple[str, ...] = ()  # kinds of findings whose lines and remedies are hidden until hints are used
 
     @property
     def folder(self) -> Path:
-        """Where its files lie."""
+        """The folder of its files."""
         return self.path.parent
 
     @property
     def stub(self) -> str:
-        """The program that a student begins with."""
+        """The program that a student starts from."""
         return self.program.stub
 
 
 def file_of(exercise: Exercise) -> Path:
-    """Return what a text is called that a student writes in the window."""
+    """Return the path of the text that a student writes in the window."""
     return data_folder() / "exercises" / f"{exercise.name}.py"

@@ -1,4 +1,4 @@
-"""Goals of an exercise: what the last case must come to in its counters, as an expression with its words."""
+"""Goals of an exercise: conditions on the counters of the last case, as expressions with descriptions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..lecture.values import Counted
 
 SHAPE = ("threads", "blocks", "threads_in_all")  # of a block, of the grid, and of both
 COUNTERS = (*SUMS, *NAMES)
-STUB = "stub"  # before the name of a counter: that of the stub as it is shipped, on the same case
+STUB = "stub"  # prefix for the counters of the shipped stub on the same case
 NAME = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -27,33 +27,35 @@ class GoalError(Exception):
 
 
 class Goal(Struct, frozen=True):
-    """A goal: words and an expression that is true where it is met."""
+    """A goal: a description and an expression that is true if the goal is met."""
 
     words: str  # "no bank conflicts"
     expression: Expression
     line: int  # of the Markdown file
 
     def is_met(self, names: Environment) -> bool:
-        """Return whether it is met; raises GoalError."""
+        """Check whether the goal is met; raises GoalError."""
         try:
             return bool(self.expression.evaluate(names).value)
         except ExpressionError as error:
             raise GoalError(str(error)) from None
 
     def measured(self, names: Environment) -> str:
-        """Return what the names in it came to: "shared_wavefronts 64, shared_requests 32"; raises GoalError."""
+        """Format the values of its names: "shared_wavefronts 64, shared_requests 32"; raises GoalError."""
         try:
-            found = {name: parse(name).evaluate(names) for name in names_in(self.expression.tree)}
+            values = {name: parse(name).evaluate(names) for name in names_in(self.expression.tree)}
         except ExpressionError as error:
             raise GoalError(str(error)) from None
-        return ", ".join(f"{name} {quantity_text(Quantity(q.value))}" for name, q in found.items())
+        return ", ".join(f"{name} {quantity_text(Quantity(q.value))}" for name, q in values.items())
 
 
 def goal_of(text: str, line: int) -> Goal:
-    """Return the goal of a text such as "no bank conflicts: shared_wavefronts == shared_requests"; raises GoalError."""
+    """Parse a goal such as "no bank conflicts: shared_wavefronts == shared_requests"; raises GoalError."""
     words, _, body = (part.strip() for part in text.rpartition(":"))
     if not words or not body:
-        raise GoalError("A goal is words, a colon and an expression: no loads: global_load_requests == 0.")
+        raise GoalError(
+            "A goal is a description, a colon and an expression: no loads: global_load_requests == 0."
+        )
     try:
         expression = parse(body)
     except ExpressionError as error:
@@ -70,22 +72,22 @@ def goal_of(text: str, line: int) -> Goal:
 
 
 def names_in(tree: ast.expr) -> Iterator[str]:
-    """Yield each name of an expression once, with what stands before its dot, in order."""
+    """Yield each name of an expression once, with the prefix before its dot, in order."""
     functions = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     inner = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    named = (node for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute))
-    found = [node for node in named if id(node) not in functions | inner]
-    found.sort(key=lambda node: (node.lineno, node.col_offset))
-    yield from dict.fromkeys(map(ast.unparse, found))
+    nodes = (node for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute))
+    own_nodes = [node for node in nodes if id(node) not in functions | inner]
+    own_nodes.sort(key=lambda node: (node.lineno, node.col_offset))
+    yield from dict.fromkeys(map(ast.unparse, own_nodes))
 
 
 def names_of_case(case: CaseResult, stub: Mapping[str, int]) -> Environment:
-    """Return what names in a goal mean: counters and sizes of a case, and the stub's counters on the same case."""
-    mine = Counted(case.counters, "exact")
+    """Build the names of a goal: counters and sizes of a case, and the stub's counters on the same case."""
+    counters = Counted(case.counters, "exact")
     threads, blocks = math.prod(case.block), math.prod(case.grid)
     shape = dict(zip(SHAPE, (threads, blocks, threads * blocks), strict=True))
     return {
-        **{name: mine.get(name) for name in COUNTERS},
+        **{name: counters.get(name) for name in COUNTERS},
         **{name: Quantity(number) for name, number in {**shape, **case.sizes}.items()},
         STUB: Counted(stub, "exact"),
     }

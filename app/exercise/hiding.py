@@ -1,4 +1,4 @@
-"""What an exercise such as "Find the race" keeps back of a finding: its place and remedy, until hints are asked for."""
+"""Hide the line and remedy of findings in exercises such as "Find the race", until hints are used."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ SOMEWHERE = "Somewhere in this kernel; the hints show where."
 
 
 def shown_of(exercise: Exercise, hints: int) -> Shown:
-    """Return what is shown of the findings that an exercise hides, after so many hints.
+    """Return the visible part of an exercise's hidden findings, after so many hints.
 
-    The first hint shows their place, the last one their remedy.
+    The first hint shows the line, the last one the remedy.
     """
     if not exercise.hides or hints >= len(exercise.hints):
         return "all"
@@ -27,7 +27,7 @@ def shown_of(exercise: Exercise, hints: int) -> Shown:
 
 
 def hide_places(findings: Sequence[Finding], kinds: Sequence[str], shown: Shown) -> tuple[Finding, ...]:
-    """Return findings with those of some kinds hidden: as one without a place, or without their remedies."""
+    """Hide the findings of some kinds: replace them by one without a line, or drop their remedies."""
     if shown == "all":
         return tuple(findings)
     if shown == "place":
@@ -38,7 +38,7 @@ def hide_places(findings: Sequence[Finding], kinds: Sequence[str], shown: Shown)
 
 
 def hide_judged(findings: Sequence[JudgedFinding], kinds: Sequence[str], shown: Shown) -> list[JudgedFinding]:
-    """Return the same of a judge's findings; one without a place has the line 0."""
+    """Do the same for a judge's findings; a finding without a line has line 0."""
     if shown == "all":
         return list(findings)
     return [_judged(finding, shown) if finding.kind in kinds else finding for finding in findings]
@@ -46,21 +46,23 @@ def hide_judged(findings: Sequence[JudgedFinding], kinds: Sequence[str], shown: 
 
 def _judged(finding: JudgedFinding, shown: Shown) -> JudgedFinding:
     if shown == "place":
-        return replace(finding, message=_cut(finding.message, finding.remedy), remedy="")
+        return replace(finding, message=_without_suffix(finding.message, finding.remedy), remedy="")
     return replace(finding, message=SOMEWHERE, remedy="", line=0, moment=0)
 
 
 def _somewhere(kind: str, findings: Sequence[Finding]) -> Finding:
-    mine = [finding for finding in findings if finding.kind == kind]
-    return Finding(kind, mine[0].severity, SOMEWHERE, "", len(mine), (), np.empty(0, np.int64), (), (), 0)
+    of_kind = [finding for finding in findings if finding.kind == kind]
+    return Finding(
+        kind, of_kind[0].severity, SOMEWHERE, "", len(of_kind), (), np.empty(0, np.int64), (), (), 0
+    )
 
 
 def _without_remedy(finding: Finding) -> Finding:
-    return replace(finding, statement=_cut(finding.statement, finding.remedy), remedy="")
+    return replace(finding, statement=_without_suffix(finding.statement, finding.remedy), remedy="")
 
 
-def _cut(statement: str, remedy: str) -> str:
-    """Return a statement without the remedy that it ends with."""
+def _without_suffix(statement: str, remedy: str) -> str:
+    """Remove the remedy from the end of a statement."""
     begin = statement.rfind(remedy) if remedy else -1
     if begin < 0:
         return statement

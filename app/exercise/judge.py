@@ -1,4 +1,4 @@
-"""Judging a student's text: the worker runs it on the judge's cases, Numba's compiler looks at it meanwhile."""
+"""Judge a student's text: the worker runs it on the judge's cases, and Numba's compiler checks it meanwhile."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from .goals import Goal, GoalError, names_of_case
 from .mistakes import ExerciseError
 from .verdict import GoalVerdict, Verdict
 
-ANSWERS = "compiler"  # the folder of the compiler's answers that are kept, among what can be made again
+ANSWERS = "compiler"  # the folder of the compiler's answers in the cache
 
 
 class Judge:
-    """Judges one text after the other, in processes that stay warm between them. Any thread may call."""
+    """Judges texts one after the other, in processes that stay warm. Callable from any thread."""
 
     def __init__(self, seconds: float = JUDGING) -> None:
-        """Seconds: that a judging may take."""
+        """Create the worker and the compiler's client; seconds: the limit for a judging."""
         self._worker, self._seconds = Worker(), seconds
         self._inference = TypeInference(cache_folder() / ANSWERS)
 
@@ -42,11 +42,11 @@ class Judge:
         self, exercise: Exercise, text: str, file: Path | None = None,
         output: Callable[[str], None] | None = None,
     ) -> Verdict:  # fmt: skip
-        """Return what a student's text comes to, after the judgings that were asked for before.
+        """Judge a student's text, after all earlier judgings.
 
-        file: what the text is called in messages and in the trace; it need not be there. `output(text)` gets what is
-        printed, in the calling thread. Raises Cancelled after `cancel` or `close`, and ExerciseError where it is the
-        exercise with which something is wrong.
+        file: the name of the text in messages and in the trace; it need not exist. `output(text)` gets the printed
+        text, in the calling thread. Raises Cancelled after `cancel` or `close`, and ExerciseError if the exercise
+        itself is faulty.
         """
         if exercise.mistakes:
             raise ExerciseError(f"The exercise {exercise.name} has a mistake: {exercise.mistakes[0]}")
@@ -59,98 +59,102 @@ class Judge:
             self._inference.ask(question)
 
         try:
-            found, trace = self._worker.judge(task, ask, output, self._seconds)
+            judgement, trace = self._worker.judge(task, ask, output, self._seconds)
         except NoEnd as error:
             return _not_ended(exercise, task, error, time.perf_counter() - start)
         except WorkerError as error:
             return _verdict(exercise, Judgement(error=_sentence(error)), (), None, start)
-        if found.fault:
-            where = f"{task.file}:{found.fault_line}"
-            raise ExerciseError(f"The exercise {exercise.name} can't judge: {where}: {visible(found.fault)}")
-        compiled = tuple(_of_compiler(map(self._inference.answer_to, questions), exercise.kernel))
-        return _verdict(exercise, found, compiled, trace, start)
+        if judgement.fault:
+            where = f"{task.file}:{judgement.fault_line}"
+            raise ExerciseError(
+                f"The exercise {exercise.name} can't be judged: {where}: {visible(judgement.fault)}"
+            )
+        compiled = tuple(_compiler_findings(map(self._inference.answer_to, questions), exercise.kernel))
+        return _verdict(exercise, judgement, compiled, trace, start)
 
     def cancel(self) -> None:
-        """End the judging under way, if there is one."""
+        """Cancel the current judging, if there is one."""
         self._worker.cancel()
 
     def close(self) -> None:
-        """End the processes; a judging under way is cancelled."""
+        """End the processes; a current judging is cancelled."""
         self._worker.close()
         self._inference.close()
 
 
 def _task(exercise: Exercise, text: str, file: Path) -> JudgingTask:
-    """Return what the worker is asked; raises ExerciseError for names of files that can't be told it."""
+    """Build the worker's task; raises ExerciseError for file names that are not UTF-8."""
     program = exercise.program
     for path in (program.path, file):
         if not is_utf8(str(path.absolute())):
             raise ExerciseError(f"The name of {visible(path)}, or of its folder, is not UTF-8; rename it.")
-    text = text.encode("utf-8", "replace").decode()  # what is no character makes no program either
+    text = text.encode("utf-8", "replace").decode()  # invalid characters do not make a valid program either
     return JudgingTask(
         str(program.path.absolute()), program.text, exercise.kernel, str(file.absolute()), text, "", ""
     )
 
 
 def _sentence(error: WorkerError) -> str:
-    return visible(str(error)).replace("The tracing process ended", "What runs your kernel ended")
+    return visible(str(error)).replace("The tracing process ended", "The process that runs your kernel ended")
 
 
 def _not_ended(exercise: Exercise, task: JudgingTask, error: NoEnd, seconds: float) -> Verdict:
-    """Return the verdict of a text that did not end; raises ExerciseError where the exercise did not."""
+    """Return the verdict on a text that did not end; raises ExerciseError if the exercise's own code did not."""
     file, line = error.at
     if file == task.file and line:
         where = f"{file}:{line}"
         raise ExerciseError(
-            f"The exercise {exercise.name} can't judge: it has not ended after {error.seconds:.0f} s, at {where}."
+            f"The exercise {exercise.name} can't be judged: it did not end after {error.seconds:.0f} s, at {where}."
         )
-    mine = file == task.student_file and line > 0
-    where = f"; it was on line {line} when it was ended" if mine else ""
-    sentence = f"Your kernel has not come to its end after {error.seconds:.0f} s{where}."
-    return Verdict(exercise.name, False, sentence, line if mine else 0, seconds=seconds)
+    is_students = file == task.student_file and line > 0
+    where = f"; it was on line {line} when it was stopped" if is_students else ""
+    sentence = f"Your kernel did not end after {error.seconds:.0f} s{where}."
+    return Verdict(exercise.name, False, sentence, line if is_students else 0, seconds=seconds)
 
 
 def _verdict(
     exercise: Exercise,
-    found: Judgement,
+    judgement: Judgement,
     compiled: tuple[JudgedFinding, ...],
     trace: Trace | None,
     start: float,
 ) -> Verdict:
-    """Return the verdict of what came of a text; raises ExerciseError for a goal that can't be computed."""
-    complete = bool(found.cases) and len(found.cases) == found.count and not found.cases[-1].error
-    goals = _goals(exercise, found.cases[-1], found.stub_counters) if complete else ()
-    errors = any(f.severity == "error" for case in found.cases for f in case.findings) or any(
+    """Build the verdict from a judgement; raises ExerciseError for a goal that can't be computed."""
+    complete = (
+        bool(judgement.cases) and len(judgement.cases) == judgement.count and not judgement.cases[-1].error
+    )
+    goals = _goals(exercise, judgement.cases[-1], judgement.stub_counters) if complete else ()
+    errors = any(f.severity == "error" for case in judgement.cases for f in case.findings) or any(
         f.severity == "error" for f in compiled
     )
-    right = complete and all(case.correct for case in found.cases)
+    right = complete and all(case.correct for case in judgement.cases)
     passed = right and not errors and all(goal.met for goal in goals)
     return Verdict(
-        exercise.name, passed, visible(found.error), found.line, found.cases, compiled, goals, found.stub_counters,
-        time.perf_counter() - start, trace,
+        exercise.name, passed, visible(judgement.error), judgement.line, judgement.cases, compiled, goals,
+        judgement.stub_counters, time.perf_counter() - start, trace,
     )  # fmt: skip
 
 
 def _goals(exercise: Exercise, last: CaseResult, stub: Mapping[str, int]) -> tuple[GoalVerdict, ...]:
     names = names_of_case(last, stub)
 
-    def of(goal: Goal) -> GoalVerdict:
+    def judge_goal(goal: Goal) -> GoalVerdict:
         try:
             return GoalVerdict(goal.words, goal.is_met(names), goal.expression.text, goal.measured(names))
         except GoalError as error:
             where = f"{exercise.path}:{goal.line}"
-            raise ExerciseError(f"The exercise {exercise.name} can't judge: {where}: {error}") from None
+            raise ExerciseError(f"The exercise {exercise.name} can't be judged: {where}: {error}") from None
 
-    return tuple(map(of, exercise.goals))
+    return tuple(map(judge_goal, exercise.goals))
 
 
-def _of_compiler(answers: Iterable[Answer], kernel: str) -> Iterable[JudgedFinding]:
-    """Yield what Numba's compiler makes of a kernel: the first refusal of some arguments, and float64 arithmetic."""
-    told = list(answers)
-    refused = next((answer.refusal for answer in told if answer.refusal), None)
+def _compiler_findings(answers: Iterable[Answer], kernel: str) -> Iterable[JudgedFinding]:
+    """Yield the findings of Numba's compiler: the first refusal of some arguments, and float64 arithmetic."""
+    answers = list(answers)
+    refused = next((answer.refusal for answer in answers if answer.refusal), None)
     if refused:
         sentence = refusal_message(kernel, refused)
         yield JudgedFinding(KIND, SEVERITY, refused.file, refused.line, sentence, 0, refused.remedy)
-    for line in float64_lines(told[0].operations if told else ()):
+    for line in float64_lines(answers[0].operations if answers else ()):
         message = message_of(line.message, line.also)
         yield JudgedFinding(FLOAT64, line.severity, line.file, line.line, message, 0, line.remedy)

@@ -1,4 +1,4 @@
-"""Where exercises are: the shipped ones, and folders that teachers have written."""
+"""Find exercises: the shipped ones, and those in teachers' folders."""
 
 from __future__ import annotations
 
@@ -14,57 +14,57 @@ SHIPPED = ROOT / "resources" / "exercises"
 
 
 def exercises_in(folder: Path = SHIPPED) -> tuple[list[Exercise], list[Mistake]]:
-    """Return the exercises of a folder by number, and what is wrong there; raises ExerciseError for no folder.
+    """Read the exercises of a folder, sorted by number, and their mistakes; raises ExerciseError for no folder.
 
-    What can't be read at all is left out, and among the mistakes.
+    Unreadable exercises are left out, and listed among the mistakes.
     """
     from .reading import read_exercise  # the window starts without it
 
     if not folder.is_dir():
         raise ExerciseError(f"There is no folder {visible(folder)}; check its name.")
-    found: list[Exercise] = []
-    wrong: list[Mistake] = []
+    exercises: list[Exercise] = []
+    mistakes: list[Mistake] = []
     for path in sorted(folder.glob("*.md")):
         if FILE_NAME.fullmatch(path.name):
             try:
-                found.append(read_exercise(path))
+                exercises.append(read_exercise(path))
             except ExerciseError as error:
-                wrong.append(Mistake(path, 1, str(error)))
-    found.sort(key=lambda exercise: (exercise.number, exercise.name))
-    wrong += [mistake for exercise in found for mistake in exercise.mistakes]
-    return found, wrong + _same_names(found)
+                mistakes.append(Mistake(path, 1, str(error)))
+    exercises.sort(key=lambda exercise: (exercise.number, exercise.name))
+    mistakes += [mistake for exercise in exercises for mistake in exercise.mistakes]
+    return exercises, mistakes + _same_names(exercises)
 
 
 def _same_names(exercises: list[Exercise]) -> list[Mistake]:
     first: dict[str, Exercise] = {}
     return [
-        Mistake(e.path, 1, f"{first[e.name].path.name} has the name {e.name} too; give one of them another.")
+        Mistake(e.path, 1, f"{first[e.name].path.name} also has the name {e.name}; rename one of them.")
         for e in exercises
         if first.setdefault(e.name, e) is not e
     ]
 
 
 def exercise_named(word: str, folder: Path | None = None) -> Exercise:
-    """Return the exercise of a name, a number, FOLDER/NAME, or a path of one of its files; raises ExerciseError.
+    """Find an exercise by name, number, FOLDER/NAME, or the path of one of its files; raises ExerciseError.
 
-    folder: where to look for a name, that of the shipped ones where it is None.
+    folder: where to look for a name; None is the folder of the shipped ones.
     """
     path = Path(word)
     if (folder is None and len(path.parts) > 1) or path.suffix in (".md", ".py"):
-        return _of_path(path if folder is None else folder / path)
-    found, _ = exercises_in(folder or SHIPPED)
-    for exercise in found:
+        return _read_path(path if folder is None else folder / path)
+    exercises, _ = exercises_in(folder or SHIPPED)
+    for exercise in exercises:
         if word in (exercise.name, str(exercise.number), exercise.path.stem):
             return exercise
-    if not found:
+    if not exercises:
         raise ExerciseError(
-            f"There is no exercise {visible(word)}; there is none in {visible(folder or SHIPPED)}."
+            f"There is no exercise {visible(word)}: {visible(folder or SHIPPED)} contains none."
         )
-    hint = did_you_mean(word, [exercise.name for exercise in found])
+    hint = did_you_mean(word, [exercise.name for exercise in exercises])
     raise ExerciseError(f"There is no exercise {visible(word)}{hint}")
 
 
-def _of_path(path: Path) -> Exercise:
+def _read_path(path: Path) -> Exercise:
     if path.suffix in (".md", ".py"):
         from .reading import read_exercise
 

@@ -1,4 +1,4 @@
-"""What is wrong with an exercise's files: a sentence, with the file and the line that it is about."""
+"""Mistakes in an exercise's files: a sentence, with its file and line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Mistake(Struct, frozen=True, order=True):
 
     path: Path  # of the file
     line: int  # from 1
-    sentence: str  # what is wrong and what to do, on one line in which all can be seen
+    sentence: str  # the mistake and its remedy, on one line without control characters
 
     def __post_init__(self) -> None:
         force_setattr(self, "sentence", visible(self.sentence))
@@ -25,4 +25,4 @@ class Mistake(Struct, frozen=True, order=True):
 
 
 class ExerciseError(Exception):
-    """An exercise that is not there, can't be read or can't be judged by; the text is one sentence."""
+    """An exercise is missing, unreadable, or can't be judged; the text is one sentence."""

@@ -1,4 +1,4 @@
-"""A verdict as text for terminals, and as JSON for graders: docs/pages/how-to/exercises.md describes the keys."""
+"""Verdicts as text for terminals, and as JSON for graders: docs/pages/how-to/exercises.md describes the keys."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .verdict import GoalVerdict, Verdict
 
 
 def verdict_text(verdict: Verdict, exercise: Exercise, file: str) -> list[str]:
-    """Return a line for each thing that is said of a file: its cases, what is found, its goals, and the verdict."""
+    """List the lines of the report on a file: its cases, findings, goals, and the verdict."""
     lines = [case_text(case, number) for number, case in enumerate(verdict.cases, 1)]
     if verdict.error:
         lines.append(
@@ -29,18 +29,18 @@ def verdict_text(verdict: Verdict, exercise: Exercise, file: str) -> list[str]:
 
 
 def case_text(case: CaseResult, number: int) -> str:
-    """Return one line for a case: "case 1, 3 blocks of 4 threads, n = 10: right"."""
+    """Format a case as one line: "case 1, 3 blocks of 4 threads, n = 10: right"."""
     sizes = "".join(f", {name} = {value:,}" for name, value in case.sizes.items())
     return f"case {number}, {launch_text(case)}{sizes}: {result_text(case)}"
 
 
 def launch_text(case: CaseResult) -> str:
-    """Return what was launched: "3 blocks of 4 threads"."""
+    """Describe a launch: "3 blocks of 4 threads"."""
     return f"{_shape(case.grid, 'block')} of {_shape(case.block, 'thread')}"
 
 
 def _shape(lengths: Dim3, noun: str) -> str:
-    """Return so many blocks or threads: 3 blocks, 4 x 4 threads."""
+    """Format numbers of blocks or threads: 3 blocks, 4 x 4 threads."""
     used = max((axis + 1 for axis in range(3) if lengths[axis] > 1), default=1)
     if used == 1:
         return counted(lengths[0], noun)
@@ -48,37 +48,37 @@ def _shape(lengths: Dim3, noun: str) -> str:
 
 
 def result_text(case: CaseResult) -> str:
-    """Return what came of a case: "right", what is wrong first, or why it did not end."""
+    """Describe the result of a case: "right", the first mistake, or the reason why it did not end."""
     if case.error:
         return f"line {case.line}: {case.error}" if case.line else case.error
     return "; ".join(map(wrong_text, case.wrong)) if case.wrong else "right"
 
 
 def wrong_text(wrong: WrongArgument) -> str:
-    """Return what is wrong with an argument: "wrong, 3 of 1,000 elements of out; out[7] is 0.0, expected 17.0"."""
+    """Describe a wrong argument: "wrong, 3 of 1,000 elements of out; out[7] is 0.0, expected 17.0"."""
     where = f"{wrong.argument}[{', '.join(map(str, wrong.index))}]"
     first = f"{where} is {wrong.got}, expected {wrong.expected}"
-    some = f"{wrong.differing:,} of {counted(wrong.elements, 'element')} of {wrong.argument}"
+    differing = f"{wrong.differing:,} of {counted(wrong.elements, 'element')} of {wrong.argument}"
     error = wrong.largest_error
     largest = f"; off by {error:.3g} at most" if error is not None and wrong.differing > 1 else ""
-    nothing = f"; {wrong.argument} is as it was before" if wrong.untouched else ""
-    return f"wrong, {some}; {first}{largest}{nothing}"
+    untouched = f"; {wrong.argument} is unchanged" if wrong.untouched else ""
+    return f"wrong, {differing}; {first}{largest}{untouched}"
 
 
 def finding_text(finding: JudgedFinding, case: int, file: str) -> str:
-    """Return one line for a finding as `tilescope check` has it, with the case of which its numbers are, 0 for none."""
-    where = f"{_named(finding, file)}:{finding.line}"
+    """Format a finding as `tilescope check` does, with the case of its numbers, 0 for none."""
+    where = f"{_file_name(finding, file)}:{finding.line}"
     of_case = f" (case {case})" if case else ""
     return f"{where}: {finding.severity}: {finding.kind}: {finding.message.removesuffix('.')}{of_case}."
 
 
 def goal_text(goal: GoalVerdict) -> str:
-    """Return one line for a goal."""
+    """Format a goal as one line."""
     return f"goal {'met' if goal.met else 'missed'}: {goal.words}: {goal.expression}, with {goal.measured}"
 
 
 def json_of(verdict: Verdict, file: str) -> str:
-    """Return a verdict as JSON, in the names that docs/pages/how-to/exercises.md describes."""
+    """Encode a verdict as JSON, with the keys that docs/pages/how-to/exercises.md describes."""
     cases = [
         {"case": number, **to_builtins(case), "findings": _finding_data(case.findings, file)}
         for number, case in enumerate(verdict.cases, 1)
@@ -95,16 +95,16 @@ def json_of(verdict: Verdict, file: str) -> str:
 
 
 def _finding_data(findings: Sequence[JudgedFinding], file: str) -> list[dict[str, Any]]:
-    return [{**to_builtins(finding), "file": _named(finding, file)} for finding in findings]
+    return [{**to_builtins(finding), "file": _file_name(finding, file)} for finding in findings]
 
 
-def _named(finding: JudgedFinding, file: str) -> str:
-    """Return the file of a finding, the student's as she named it."""
+def _file_name(finding: JudgedFinding, file: str) -> str:
+    """Return the file of a finding; for the student's file, the name that the user gave."""
     return file if finding.file == str(Path(file).absolute()) else finding.file
 
 
 def task_text(exercise: Exercise) -> Iterator[str]:
-    """Yield the lines of a task as a terminal shows it: title, text, goals."""
+    """Yield the lines of a task for a terminal: title, text, goals."""
     yield f"{exercise.number}. {exercise.title}"
     for paragraph in exercise.task.paragraphs:
         text = "".join(span.text for span in paragraph.spans)

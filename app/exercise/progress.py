@@ -1,4 +1,4 @@
-"""What is remembered of exercises: which are done, the hints seen, the text last written for each. A JSON file."""
+"""The progress on exercises: which are done, the hints used, the latest text of each. A JSON file."""
 
 from __future__ import annotations
 
@@ -16,95 +16,96 @@ FILE = "exercises.json"
 
 
 class Remembered(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What is remembered of one exercise."""
+    """The progress on one exercise."""
 
     done: bool = False  # whether it was passed once
-    hints: int = 0  # that were seen, from the first on
-    text: str = ""  # last written for it, "" where it is the stub
+    hints: int = 0  # number of hints used
+    text: str = ""  # the latest text, "" for the stub
 
 
 class _Content(msgspec.Struct, frozen=True):
-    """The whole file."""
+    """The complete file."""
 
     exercises: dict[str, Remembered] = {}
 
 
 class Progress:
-    """What is remembered of all exercises, and the file in which it outlives us, None for nowhere.
+    """The progress on all exercises, and the file that stores it, None for no file.
 
-    problem: one sentence that says why it could not be read, or "".
+    problem: one sentence with the read error, or "".
     """
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
-        self._known, self.problem = _read(path) if path else ({}, "")
+        self._exercises, self.problem = _read(path) if path else ({}, "")
 
     def of(self, exercise: Exercise) -> Remembered:
-        """Return what is remembered of an exercise."""
-        return self._known.get(key_of(exercise), Remembered())
+        """Return the progress on an exercise."""
+        return self._exercises.get(key_of(exercise), Remembered())
 
     def note(self, exercise: Exercise, **changes: Any) -> str:
-        """Remember these changes of an exercise; return "" or one sentence that says why they are not written.
+        """Store these changes of an exercise; return "" or one sentence with the write error.
 
-        What others have written meanwhile, such as `tilescope exercise check`, stays. A file that can't be read is
-        kept beside the new one.
+        Changes of other programs, such as `tilescope exercise check`, are kept. An unreadable file is renamed and kept
+        next to the new one.
         """
-        kept = ""
+        problem = ""
         if self.path:
-            known, damaged = _read(self.path)
-            kept = _set_aside(self.path) if damaged else ""
-            self._known = self._known if damaged else known
-        self._known[key_of(exercise)] = msgspec.structs.replace(self.of(exercise), **changes)
-        return kept or (self._write(self.path) if self.path else "")
+            stored, damaged = _read(self.path)
+            problem = _set_aside(self.path) if damaged else ""
+            self._exercises = self._exercises if damaged else stored
+        self._exercises[key_of(exercise)] = msgspec.structs.replace(self.of(exercise), **changes)
+        return problem or (self._write(self.path) if self.path else "")
 
     def _write(self, path: Path) -> str:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(path, _encoded(self._known))
+            write_atomically(path, _encoded(self._exercises))
         except OSError as error:
-            return f"What is done of the exercises could not be written to {path}: {error.strerror or error}."
+            return f"The progress on the exercises could not be written to {path}: {error.strerror or error}."
         return ""
 
 
 def stored_progress() -> Progress:
-    """Return what is remembered on this computer, beside the settings."""
+    """Read the progress stored on this computer, next to the settings."""
     return Progress(config_folder() / FILE)
 
 
 def key_of(exercise: Exercise) -> str:
-    """Return what an exercise is remembered by: its name, with the folder of one that is not shipped."""
+    """Return the key of an exercise: its name, with the folder unless it is shipped."""
     shipped = exercise.folder.absolute() == SHIPPED.absolute()
     return exercise.name if shipped else str(exercise.folder.absolute() / exercise.name)
 
 
 def _read(path: Path) -> tuple[dict[str, Remembered], str]:
-    """Return what a file remembers and "", or nothing and one sentence that says why."""
+    """Read a file; return its entries and "", or no entries and one sentence with the reason."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=_Content).exercises, ""
     except FileNotFoundError:
         return {}, ""
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-        why = f"What is done of the exercises could not be read in {path} ({error})"
-        return {}, f"{why}; the file is kept, and a fresh one begun."
+        why = f"The progress on the exercises could not be read from {path} ({error})"
+        return {}, f"{why}; the file is kept, and a new one is started."
 
 
 def _set_aside(path: Path) -> str:
-    """Give a file that can't be read another name, so that nothing is lost; return "" or one sentence."""
+    """Rename an unreadable file, so that nothing is lost; return "" or one sentence."""
     for number in range(1, 100):
-        aside = path.with_name(f"{path.stem}.damaged-{number}{path.suffix}")
-        if not aside.exists():
+        renamed = path.with_name(f"{path.stem}.damaged-{number}{path.suffix}")
+        if not renamed.exists():
             try:
-                path.replace(aside)
+                path.replace(renamed)
             except OSError as error:
-                return f"{path} can't be read, nor set aside ({error.strerror or error}); nothing is written."
+                return f"{path} can't be read or renamed ({error.strerror or error}); nothing is written."
             return ""
-    return f"{path} can't be read, and too many such files lie beside it; nothing is written."
+    return f"{path} can't be read, and there are too many renamed copies of it; nothing is written."
 
 
-def _encoded(known: dict[str, Remembered]) -> bytes:
-    """Return the content of the file; what is no text in UTF-8, as names of files may be, is replaced."""
+def _encoded(exercises: dict[str, Remembered]) -> bytes:
+    """Encode the file's content; characters that UTF-8 lacks, as in file names, are replaced."""
     plain = {
-        _plain(key): msgspec.structs.replace(value, text=_plain(value.text)) for key, value in known.items()
+        _plain(key): msgspec.structs.replace(value, text=_plain(value.text))
+        for key, value in exercises.items()
     }
     return msgspec.json.encode(_Content(plain))
 

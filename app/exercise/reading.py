@@ -1,4 +1,4 @@
-"""Exercises read from their two files, with what is wrong with them. Nothing of them is run."""
+"""Read exercises from their two files, and list their mistakes. Nothing in them is run."""
 
 from __future__ import annotations
 
@@ -25,30 +25,30 @@ if TYPE_CHECKING:
 LARGEST = 200_000  # bytes of a file
 LONGEST_TITLE = 300  # characters
 MOST_HINTS, MOST_GOALS = 20, 20
-FENCE = "exercise"  # what the block with kernel and goals is marked with
+FENCE = "exercise"  # marks the block with kernel and goals
 PICTURES = (".svg", ".png")
-WORDS = ("A caption", "A task or hint")  # what problems of captions are about here
+WORDS = ("A caption", "A task or hint")  # how messages about captions name the text here
 OTHERWISE = {
-    OF_PICTURES: "A picture stands in a paragraph of its own, below the title.",
-    OF_LENGTH: f"A task or hint has at most {LONGEST:,} characters; leave some out.",
+    OF_PICTURES: "A picture needs a separate paragraph, below the title.",
+    OF_LENGTH: f"A task or hint has at most {LONGEST:,} characters; shorten it.",
 }
 
 
 def read_exercise(path: Path) -> Exercise:
-    """Return the exercise of a Markdown file and of the Python file beside it, with what is wrong with them.
+    """Read an exercise from a Markdown file and the Python file next to it, and list its mistakes.
 
-    Raises ExerciseError where the Markdown file is no text that can be read, or not named as one of an exercise.
+    Raises ExerciseError unless the Markdown file is readable text with a valid name.
     """
-    named = FILE_NAME.fullmatch(path.name)
-    if named is None:
+    match = FILE_NAME.fullmatch(path.name)
+    if match is None:
         raise ExerciseError(
-            f"{visible(path)} is not named as an exercise, by a number and a name: 01-map.md."
+            f"{visible(path)} is not named like an exercise: a number and a name, such as 01-map.md."
         )
     reader = _Reader(_text_of(path), path)
-    program, wrong = read_program(path.with_suffix(".py"), reader.kernel)
-    mistakes = tuple(sorted({*reader.mistakes, *wrong}))
+    program, program_mistakes = read_program(path.with_suffix(".py"), reader.kernel)
+    mistakes = tuple(sorted({*reader.mistakes, *program_mistakes}))
     return Exercise(
-        visible(named[2]), int(named[1]), reader.title, reader.task, reader.picture, tuple(reader.goals),
+        visible(match[2]), int(match[1]), reader.title, reader.task, reader.picture, tuple(reader.goals),
         tuple(reader.hints), program, reader.kernel, mistakes, path, tuple(reader.hides),
     )  # fmt: skip
 
@@ -65,9 +65,9 @@ def _text_of(path: Path) -> str:
 def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt  # the window starts without it
 
-    made = MarkdownIt("commonmark", {"html": False, "maxNesting": 20})
-    made.core.ruler.before("inline", "cut", cut_long_paragraphs)
-    return made
+    parser = MarkdownIt("commonmark", {"html": False, "maxNesting": 20})
+    parser.core.ruler.before("inline", "cut", cut_long_paragraphs)
+    return parser
 
 
 class _Reader:
@@ -80,14 +80,14 @@ class _Reader:
         self.goals: list[Goal] = []
         self.hints: list[Caption] = []
         self.hides: list[str] = []
-        self._fenced = False
+        self._has_fence = False
         try:
             blocks = top_blocks(_parser().parse(text))
         except (
             RecursionError,
             IndexError,
             ValueError,
-        ) as error:  # of the parser, on what nobody wrote by hand
+        ) as error:  # raised by the parser for generated input
             raise ExerciseError(
                 f"{visible(path)} can't be read as Markdown ({type(error).__name__})."
             ) from None
@@ -96,28 +96,28 @@ class _Reader:
     def _read(self, blocks: Sequence[Sequence[Token]]) -> None:
         heads = [i for i, block in enumerate(blocks) if block[0].type == "heading_open"]
         if heads[:1] != [0] or blocks[0][0].tag != "h1":
-            self._tell(1, "An exercise begins with its title: # Title.")
+            self._report(1, "An exercise begins with its title: # Title.")
         else:
             self._take_title(blocks[0])
             heads = heads[1:]
         begin = 1 if blocks and blocks[0][0].tag == "h1" else 0
         end = heads[0] if heads else len(blocks)
-        self.task = self._caption([b for b in blocks[begin:end] if not self._takes(b)])
+        self.task = self._caption([b for b in blocks[begin:end] if not self._take_fence_or_picture(b)])
         if not self.task:
-            self._tell(1, "There is no task; say below the title in a few sentences what is to be done.")
+            self._report(1, "There is no task; describe it in a few sentences below the title.")
         for start, end in pairwise([*heads, len(blocks)]):
             self._take_hint(blocks[start], blocks[start + 1 : end])
-        if not self._fenced:
-            self._tell(1, f"There is no block marked ```{FENCE}; it says the kernel and its goals.")
+        if not self._has_fence:
+            self._report(1, f"There is no block marked ```{FENCE}, which names the kernel and its goals.")
 
     def _take_title(self, block: Sequence[Token]) -> None:
         text = heading_of(block)
         if not text or len(text) > LONGEST_TITLE:
-            self._tell(line_of(block), f"A title has 1 to {LONGEST_TITLE} characters, not {len(text):,}.")
+            self._report(line_of(block), f"A title has 1 to {LONGEST_TITLE} characters, not {len(text):,}.")
         self.title = text[:LONGEST_TITLE] or self.title
 
-    def _takes(self, block: Sequence[Token]) -> bool:
-        """Take the block of kernel and goals, or a picture; return whether it was one."""
+    def _take_fence_or_picture(self, block: Sequence[Token]) -> bool:
+        """Read the block of kernel and goals, or a picture; return whether the block was one of these."""
         if block[0].type == "fence" and block[0].info.split()[:1] == [FENCE]:
             self._take_fence(block[0])
             return True
@@ -128,49 +128,53 @@ class _Reader:
 
     def _take_fence(self, token: Token) -> None:
         first = line_of([token])
-        if self._fenced:
-            self._tell(first, "An exercise has one block of kernel and goals; join this one to it.")
+        if self._has_fence:
+            self._report(first, "An exercise has one block of kernel and goals; join this one to it.")
             return
-        self._fenced, before = True, len(self.mistakes)
+        self._has_fence, before = True, len(self.mistakes)
         for number, text in enumerate(token.content.splitlines(), first + 1):
             if text.strip():
                 self._take_line(number, *(part.strip() for part in text.partition(":")[::2]))
         if not self.kernel and len(self.mistakes) == before:
-            self._tell(first, "The kernel is not named; write a line such as kernel: add_ten.")
+            self._report(first, "The kernel is not named; write a line such as kernel: add_ten.")
 
     def _take_line(self, number: int, key: str, value: str) -> None:
         if key == "kernel":
             if self.kernel or not value.isidentifier():
-                self._tell(number, "One kernel is named, by its name in Python: kernel: add_ten.")
+                self._report(number, "Name one kernel by its name in Python: kernel: add_ten.")
             self.kernel = self.kernel or (value if value.isidentifier() else "")
         elif key == "goal" and len(self.goals) < MOST_GOALS:
             try:
                 self.goals.append(goal_of(value, number))
             except GoalError as error:
-                self._tell(number, str(error))
+                self._report(number, str(error))
         elif key == "hides":
             kinds = [kind.strip() for kind in value.split(",")]
             unknown = next((kind for kind in kinds if kind not in FINDING_KINDS), None)
             if unknown is not None:
-                self._tell(
-                    number, f"{unknown!r} is no kind of finding; there are {', '.join(FINDING_KINDS)}."
+                self._report(
+                    number, f"{unknown!r} is not a kind of finding; the kinds are {', '.join(FINDING_KINDS)}."
                 )
             else:
                 self.hides += kinds
         elif key == "goal":
-            self._tell(number, f"An exercise has at most {MOST_GOALS} goals.")
+            self._report(number, f"An exercise has at most {MOST_GOALS} goals.")
         else:
-            self._tell(number, f"{key!r} is not known here; there are kernel:, goal: and hides:.")
+            self._report(number, f"{key!r} is not a known key; the keys are kernel:, goal: and hides:.")
 
     def _take_picture(self, image: Token, line: int) -> None:
         name = str(image.attrGet("src") or "")
         path = self.folder / name
         if self.picture is not None:
-            self._tell(line, "An exercise has one picture.")
+            self._report(line, "An exercise has one picture.")
         elif PurePosixPath(name).name != name or "\\" in name or ":" in name or "%" in name:
-            self._tell(line, f"The picture {name} must lie beside the file, and be named without a folder.")
+            self._report(
+                line, f"The picture {name} must be in the folder of the file, and be named without a folder."
+            )
         elif path.suffix.lower() not in PICTURES or not path.is_file():
-            self._tell(line, f"There is no picture {name} beside the file, in {' or '.join(PICTURES)}.")
+            self._report(
+                line, f"There is no picture {name} with {' or '.join(PICTURES)} in the folder of the file."
+            )
         else:
             self.picture = Picture(path, visible(image.content))
 
@@ -182,27 +186,27 @@ class _Reader:
     def _take_hint(self, head: Sequence[Token], body: Sequence[Sequence[Token]]) -> None:
         line = line_of(head)
         if head[0].tag != "h2" or heading_of(head) != "Hint":
-            self._tell(line, "Below the task there are hints alone, each under ## Hint.")
+            self._report(line, "Only hints may follow the task, each under ## Hint.")
             return
         hint = self._caption(body)
         if not hint:
-            self._tell(line, "A hint needs a text under its heading.")
+            self._report(line, "A hint needs a text under its heading.")
         elif len(self.hints) == MOST_HINTS:
-            self._tell(line, f"An exercise has at most {MOST_HINTS} hints.")
+            self._report(line, f"An exercise has at most {MOST_HINTS} hints.")
         else:
             self.hints.append(hint)
 
     def _caption(self, blocks: Sequence[Sequence[Token]]) -> Caption:
         caption, problems = caption_of([token for block in blocks for token in block])
         for problem in problems:
-            self._tell(problem.line, OTHERWISE.get(problem.sentence, problem.sentence.replace(*WORDS)))
+            self._report(problem.line, OTHERWISE.get(problem.sentence, problem.sentence.replace(*WORDS)))
         return caption
 
-    def _tell(self, line: int, sentence: str) -> None:
+    def _report(self, line: int, sentence: str) -> None:
         self.mistakes.append(Mistake(self.path, line, sentence))
 
 
 def _only_image(block: Sequence[Token]) -> Token | None:
-    """Return the picture of a paragraph that is one and nothing else."""
+    """Return the picture of a paragraph that contains nothing else."""
     children = block[1].children if len(block) == 3 and block[0].type == "paragraph_open" else None
     return children[0] if children and [c.type for c in children] == ["image"] else None

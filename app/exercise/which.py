@@ -1,4 +1,4 @@
-"""Which exercise a student's file is for: by the file's name, or by the kernel in it. Nothing of it is run."""
+"""Match a student's file to an exercise, by the file's name or by its kernel. Nothing in it is run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LARGEST = 1_000_000  # bytes of a student's file
 
 
 def text_of(path: Path) -> str:
-    """Return the text of a student's file; raises ExerciseError."""
+    """Read a student's file; raises ExerciseError."""
     try:
         raw = bytes_of(path, LARGEST)
     except FileNotFoundError:
@@ -28,31 +28,29 @@ def text_of(path: Path) -> str:
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ExerciseError(f"{visible(path)} is no text in UTF-8 (byte {error.start:,}).") from None
+        raise ExerciseError(f"{visible(path)} is not UTF-8 text (byte {error.start:,}).") from None
 
 
 def exercise_for(path: Path, text: str, folder: Path | None = None) -> Exercise:
-    """Return the exercise of a folder, or of the shipped ones, that a file is for; raises ExerciseError."""
-    found, _ = exercises_in(folder or SHIPPED)
-    for exercise in found:
+    """Find the exercise of a file, in a folder or among the shipped ones; raises ExerciseError."""
+    exercises, _ = exercises_in(folder or SHIPPED)
+    for exercise in exercises:
         if path.stem in (exercise.name, exercise.path.stem):
             return exercise
     kernels = _functions_in(text)
-    suited = [exercise for exercise in found if exercise.kernel in kernels]
-    if len(suited) == 1:
-        return suited[0]
-    what = "several exercises have" if suited else "neither its name nor a kernel in it is of"
-    known = ", ".join(exercise.name for exercise in suited or found)
-    which = (
-        f"{what} its kernel: {known}"
-        if suited
-        else f"{what} an exercise, of which there are {known or 'none'}"
-    )
-    raise ExerciseError(f"Say which exercise {visible(path)} is for, with --exercise NAME: {which}.")
+    matching = [exercise for exercise in exercises if exercise.kernel in kernels]
+    if len(matching) == 1:
+        return matching[0]
+    names = ", ".join(exercise.name for exercise in matching or exercises)
+    if matching:
+        reason = f"several exercises have its kernel: {names}"
+    else:
+        reason = f"neither its name nor a kernel in it belongs to an exercise ({names or 'there are none'})"
+    raise ExerciseError(f"Name the exercise of {visible(path)} with --exercise NAME: {reason}.")
 
 
 def _functions_in(text: str) -> set[str]:
-    """Return the names of the functions of a text, none of one that is no Python."""
+    """Return the names of the functions in a text; none if it is not valid Python."""
     try:
         with warnings.catch_warnings(action="ignore"):  # Python's parser would print them
             tree = ast.parse(text)

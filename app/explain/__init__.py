@@ -1,1 +1,1 @@
-"""Pages about findings and counters: their names, their files, and their text in a terminal."""
+"""Pages about findings and counters: their names, files, and text for a terminal."""

@@ -1,4 +1,4 @@
-"""The pages about findings and counters, which are Markdown files of the package."""
+"""The pages about findings and counters, which are Markdown files in the package."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def page_names() -> tuple[str, ...]:
 
 
 def page_path(name: str) -> Path:
-    """Return the file of a page. Spaces, dashes and underscores are equal; raises UnknownPageError."""
+    """Find the file of a page. Spaces, dashes and underscores are equal; raises UnknownPageError."""
     wanted = _spaced(name)
-    names = {_spaced(known): known for known in page_names()}
+    names = {_spaced(page): page for page in page_names()}
     if wanted not in names:
         near = [names[text] for text in near_words(wanted, names)]
         hint = f"did you mean {joined_words(near, 'or')}?" if near else "`tilescope explain` lists all pages."
@@ -34,7 +34,7 @@ def page_path(name: str) -> Path:
 
 
 def page_title(name: str) -> str:
-    """Return what a page is about: its heading without the name, or its first sentence."""
+    """Return the subject of a page: its heading without the name, or its first sentence."""
     heading, _, text = page_path(name).read_text(encoding="utf-8").partition("\n")
     return heading.partition(": ")[2] or text.strip().partition("\n")[0].removesuffix(".")
 

@@ -1,1 +1,1 @@
-"""What was recorded of launches on a GPU, as a chart shows it: which recording, what is told of it, where one looks."""
+"""GPU recordings for charts: finding the recording of a pane, its facts, and the position in the chart."""

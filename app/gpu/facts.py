@@ -1,4 +1,4 @@
-"""What is told of a timeline below its chart: facts in words, each with the mark of where it comes from."""
+"""The facts below the chart of a timeline, each with the mark of its source."""
 
 from __future__ import annotations
 
@@ -12,116 +12,114 @@ from .data import GpuData
 
 FactMark = Literal["measured", "exact"]
 THINNED = {
-    "barriers": "marks at barriers alone: with all of them the kernel took more than a quarter longer",
-    "ends": "marks at each warp's start and end alone: with more the kernel took more than a quarter longer",
+    "barriers": "only barriers are marked: with all marks the kernel took more than 25 % longer",
+    "ends": "only each warp's start and end are marked: with more marks the kernel took more than 25 % longer",
 }
 
 
 class Fact(NamedTuple):
-    """A fact in words, and what it rests on."""
+    """A fact, the mark of its source, and a tooltip."""
 
     mark: FactMark
     text: str
-    tip: str  # more about it
+    tip: str
 
 
 def facts_of(data: GpuData) -> list[Fact]:
-    """Return what is told of a whole launch, in the order in which it is asked."""
+    """List the facts of a launch, the most important first."""
     head = data.timeline.head
     shape = f"{data.timeline.blocks:,} blocks of {threads_text(head.block)}"
-    found = [
+    facts = [
         Fact("exact", shape, "The shape of the launch."),
-        Fact("measured", head.origin, _made_tip(data)),
+        Fact("measured", head.origin, _origin_tip(data)),
         Fact(
             "measured",
             f"{micros_text(data.timeline.nanoseconds)} from first start to last end",
             _span_tip(data),
         ),
         Fact("measured", _at_once_text(data), _AT_ONCE),
-        Fact("measured", f"{_few(data.wave_count)} waves", _WAVES),
+        Fact("measured", f"{_short_number(data.wave_count)} waves", _WAVES),
     ]
     if data.kinds:
         blocks = _counted(len(data.detailed), "block")
-        found.append(Fact("measured", f"warps of {blocks}: {kinds_text(data.kinds)}", _KINDS))
-    found.append(Fact("measured", _cost_text(head.plain, head.marked), _COST))
+        facts.append(Fact("measured", f"warps of {blocks}: {kinds_text(data.kinds)}", _KINDS))
+    facts.append(Fact("measured", _cost_text(head.plain, head.marked), _COST))
     if head.detail != "all":
-        found.append(Fact("measured", THINNED[head.detail], " ".join(head.notes)))
-    return found
+        facts.append(Fact("measured", THINNED[head.detail], " ".join(head.notes)))
+    return facts
 
 
-_KINDS = "Clock cycles of all warps that were recorded, added up by what they did."
-_AT_ONCE = (
-    "The most blocks that were on one multiprocessor at the same time, counted from their starts and ends."
-)
-_WAVES = "Blocks by multiprocessors, by blocks at once: how often the launch fills the GPU."
+_KINDS = "Clock cycles of all recorded warps, summed by kind."
+_AT_ONCE = "The largest number of blocks on one multiprocessor at the same time, from their starts and ends."
+_WAVES = "Blocks divided by multiprocessors and by blocks at once: how often the launch fills the GPU."
 _COST = (
-    "Registers of a thread, local memory where it has some, and the median time, of the kernel with the marks that "
-    "read the clock and as it is."
+    "Registers per thread, local memory if there is any, and the median time, of the kernel with marks that read the "
+    "clock and without them."
 )
 
 
-def _made_tip(data: GpuData) -> str:
+def _origin_tip(data: GpuData) -> str:
     head = data.timeline.head
     revision = f", revision {head.revision[:7]}{'+' * head.revision.endswith('+')}" if head.revision else ""
     return (
-        f"Recorded on {head.origin}{revision}; {head.mhz:,.0f} MHz; clocks of different multiprocessors are compared "
-        f"to {head.resolution_ns:,.0f} ns. {' '.join(head.notes)}"
+        f"Recorded on {head.origin}{revision}; {head.mhz:,.0f} MHz; clocks of different multiprocessors agree to "
+        f"{head.resolution_ns:,.0f} ns. {' '.join(head.notes)}"
     ).strip()
 
 
 def _span_tip(data: GpuData) -> str:
-    """Return what the time of a launch is, beside that between two events."""
+    """Explain the time of a launch, and compare it with the time between two events."""
     head = data.timeline.head
-    text = "From the first start of a block to the last end of one, by the GPU's clock, with the marks in the kernel."
+    text = (
+        "From the first start of a block to the last end, by the GPU's clock, with the marks in the kernel."
+    )
     if not head.launch_microseconds:
         return text
-    events = f"Two events around it read {_time(head.launch_microseconds)}"
+    events = f"Two events around the launch measure {_time(head.launch_microseconds)}"
     empty = (
-        f", and {_time(head.empty_microseconds)} around a kernel that does nothing"
-        if head.empty_microseconds
-        else ""
+        f", and {_time(head.empty_microseconds)} around an empty kernel" if head.empty_microseconds else ""
     )
     return f"{text} {events}{empty}."
 
 
 def _at_once_text(data: GpuData) -> str:
     used, at_once = data.used_machines, data.lanes.at_once
-    of = f"{used:,}" if used == data.machines else f"{used:,} of {data.machines:,}"
+    machines = f"{used:,}" if used == data.machines else f"{used:,} of {data.machines:,}"
     most = data.timeline.head.marked.blocks_at_once
-    may = f" (the driver allows {most})" if most else ""
-    return f"up to {_counted(at_once, 'block')} at once on a multiprocessor{may}, {of} in use"
+    limit = f" (the driver allows {most})" if most else ""
+    return f"up to {_counted(at_once, 'block')} at once on a multiprocessor{limit}, {machines} in use"
 
 
 def _cost_text(plain: KernelCost, marked: KernelCost) -> str:
-    """Return what the marks cost: marks: 34 registers, not 30; 44.0 µs, not 40.1 (+10 %)."""
+    """Return the cost of the marks: with marks 34 registers, not 30; 44.0 µs, not 40.1 µs (+10 %)."""
     parts = [f"{marked.registers} registers, not {plain.registers}"]
     if marked.registers == plain.registers:
-        parts = [f"{marked.registers} registers as without"]
+        parts = [f"{marked.registers} registers, as without marks"]
     if marked.blocks_at_once != plain.blocks_at_once:
         parts.append(f"{marked.blocks_at_once} blocks at once, not {plain.blocks_at_once}")
     if marked.local_bytes != plain.local_bytes:
         parts.append(f"{marked.local_bytes} bytes of local memory, not {plain.local_bytes}")
     if marked.microseconds and plain.microseconds:
         times = [float(np.median(cost.microseconds)) for cost in (marked, plain)]
-        more = round(100 * (times[0] / times[1] - 1))
-        parts.append(f"{_time(times[0])}, not {_time(times[1])} ({more:+d} %)")
+        increase = round(100 * (times[0] / times[1] - 1))
+        parts.append(f"{_time(times[0])}, not {_time(times[1])} ({increase:+d} %)")
     return f"with marks {'; '.join(parts)}"
 
 
 def kinds_text(cycles: dict[SegmentKind, int]) -> str:
-    """Return shares of kinds, the largest first: load 61 %, compute 22 %."""
-    whole = sum(cycles.values()) or 1
+    """Return the shares of kinds, the largest first: load 61 %, compute 22 %."""
+    total = sum(cycles.values()) or 1
     ordered = sorted(cycles.items(), key=lambda pair: -pair[1])
-    return ", ".join(f"{kind} {share_text(count / whole)}" for kind, count in ordered)
+    return ", ".join(f"{kind} {share_text(count / total)}" for kind, count in ordered)
 
 
 def share_text(share: float) -> str:
-    """Return a share in percent; what rounds to nothing is less than 1 %."""
+    """Return a share in percent; tiny shares are < 1 %."""
     return f"{100 * share:.0f} %" if share >= 0.005 or share == 0 else "< 1 %"
 
 
 def kinds_of(data: GpuData, block: int, warp: int | None = None) -> dict[SegmentKind, int]:
-    """Return the cycles that the warps of a block, or one of them, spent by kind; {} where none were recorded."""
+    """Return the cycles of a block's warps, or of one warp, by kind; {} if none were recorded."""
     segments, rows = data.timeline.segments, data.rows(block)
     if warp is None:
         return kind_cycles(segments, rows)
@@ -129,7 +127,7 @@ def kinds_of(data: GpuData, block: int, warp: int | None = None) -> dict[Segment
 
 
 def micros_text(nanoseconds: float) -> str:
-    """Return a time in microseconds, of a millisecond or more in milliseconds: 4.27 µs."""
+    """Return nanoseconds as text, in µs or, from a millisecond on, in ms: 4.27 µs."""
     return _time(nanoseconds / 1000)
 
 
@@ -146,10 +144,10 @@ def threads_text(block: tuple[int, int, int]) -> str:
     return " × ".join(f"{side:,}" for side in sides) + " threads"
 
 
-def _few(number: float) -> str:
-    """Return a number with a digit behind its point, below 1 with two that tell: 3.9, 0.12."""
+def _short_number(number: float) -> str:
+    """Return a number with one decimal, or below 1 with two digits: 3.9, 0.12."""
     return f"{number:,.1f}" if number >= 1 else f"{number:.2g}"
 
 
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'s' * (number != 1)}"
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"

@@ -1,4 +1,4 @@
-"""Where one looks in the chart "On the GPU", and the words that say it: gpu block=12/3 range=0:4.5."""
+"""A position in the chart "On the GPU", and its text form: gpu block=12/3 range=0:4.5."""
 
 from __future__ import annotations
 
@@ -11,67 +11,69 @@ from msgspec.structs import replace
 from ...kernels.scenarios.suggestions import did_you_mean
 from ...tracer.model.whole_numbers import whole_number_of
 
-GPU = "gpu"  # the first word of a place, which no chart of times has
+GPU = "gpu"  # the first word of a place; no chart of times begins with it
 Level = Literal["gpu", "multiprocessor", "block", "warp"]
 LEVELS: Final[tuple[Level, ...]] = get_args(Level)
-LARGEST = 2**31  # of a number, which is beyond all there are
-NOTHING = "-"  # for a pane that has none
+LARGEST = 2**31  # above any number in a place
+NOTHING = "-"  # for a pane without the number
 KEYS = ("size", "multiprocessor", "block", "warp", "range")
 
 
 class PanePlace(Struct, frozen=True):
-    """Where one looks in the chart of a pane; None and "" leave the choice to the chart."""
+    """The position in one pane's chart; None and "" leave the choice to the chart."""
 
-    size: str = ""  # the word of the recorded size that is shown; "" is that of the pane's launch
+    size: str = ""  # the word of a recorded size; "" is the size of the pane's launch
     multiprocessor: int | None = None  # its number
     block: int | None = None  # linear number in the grid
     warp: int | None = None  # number in the block
 
     def machine_in(self, count: int) -> int | None:
-        """Return the multiprocessor's number where a GPU has so many, else None."""
+        """Return the multiprocessor's number if a GPU with `count` has it, else None."""
         return (
             self.multiprocessor if self.multiprocessor is not None and self.multiprocessor < count else None
         )
 
 
 class GpuPlace(Struct, frozen=True):
-    """Where one looks in the charts of all panes, which are as deep as each other and have one axis."""
+    """The position in the charts of all panes, which share the level and the axis."""
 
-    level: Level = "gpu"  # what the rows are parts of: the GPU's multiprocessors, places of one, warps, kinds
-    panes: tuple[PanePlace, ...] = ()  # from left to right; what is missing is left to the chart
+    level: Level = "gpu"  # the rows: multiprocessors, slots of one, warps, or kinds
+    panes: tuple[PanePlace, ...] = ()  # from left to right; the chart chooses for missing ones
     range: tuple[float, float] | None = (
-        None  # microseconds at the edges, from the block's start where it is one's
+        None  # microseconds of both edges, from the launch's or the block's start
     )
 
     def pane(self, i: int) -> PanePlace:
-        """Return where one looks in the chart of a pane; the last size that is said goes for all behind it."""
+        """Return the place of a pane; missing panes repeat the last size."""
         if i < len(self.panes):
             return self.panes[i]
         return PanePlace(self.panes[-1].size if self.panes else "")
 
     def with_pane(self, i: int, place: PanePlace) -> GpuPlace:
-        """Return this place with another one in a pane."""
+        """Return this place with one pane changed."""
         panes = [self.pane(n) for n in range(max(len(self.panes), i + 1))]
         panes[i] = place
         return replace(self, panes=tuple(panes))
 
     def above(self) -> GpuPlace:
-        """Return the place a level higher, whole; that of the GPU is its own."""
+        """Return the place one level higher, over its complete range; the GPU is the top."""
         return replace(self, level=LEVELS[max(0, LEVELS.index(self.level) - 1)], range=None)
 
 
 def is_gpu(text: str) -> bool:
-    """Return whether a chart's words mean the chart "On the GPU"."""
+    """Return True if a chart's text means the chart "On the GPU"."""
     return text.split(" ", 1)[0] == GPU
 
 
 def gpu_place_text(place: GpuPlace) -> str:
-    """Return the words of a place, which `parse_gpu_place` reads."""
+    """Return the text of a place, which `parse_gpu_place` reads."""
     words = [GPU]
     if any(pane.size for pane in place.panes):
         words.append("size=" + "/".join(pane.size or NOTHING for pane in place.panes))
     for level in LEVELS[1 : LEVELS.index(place.level) + 1]:
-        if level != "multiprocessor" or place.level == "multiprocessor":  # a block is on one alone
+        if (
+            level != "multiprocessor" or place.level == "multiprocessor"
+        ):  # a block determines its multiprocessor
             numbers = [getattr(pane, level) for pane in place.panes] or [None]
             words.append(f"{level}=" + "/".join(NOTHING if n is None else str(n) for n in numbers))
     if place.range is not None:
@@ -80,19 +82,19 @@ def gpu_place_text(place: GpuPlace) -> str:
 
 
 def parse_gpu_place(text: str) -> GpuPlace:
-    """Return the place that words mean; raises ValueError, whose text is one sentence."""
+    """Parse the text of a place; raises ValueError with a sentence."""
     first, *words = text.split()
     if first != GPU:
-        raise ValueError(f"{text!r} is no place on a GPU; write for example: gpu block=12.")
-    said: dict[str, str] = {}
+        raise ValueError(f"{text!r} is not a place on a GPU; write for example: gpu block=12.")
+    values: dict[str, str] = {}
     for word in words:
         key, equals, value = word.partition("=")
         if key not in KEYS or not equals:
-            raise ValueError(f"{word!r} is nothing of the chart gpu{did_you_mean(key, KEYS)}")
-        said[key] = value
-    span = _range(said.pop("range")) if "range" in said else None
-    level = next((name for name in reversed(LEVELS) if name in said), LEVELS[0])
-    columns = {key: value.split("/") for key, value in said.items()}
+            raise ValueError(f"{word!r} is not an option of the chart gpu{did_you_mean(key, KEYS)}")
+        values[key] = value
+    span = _range(values.pop("range")) if "range" in values else None
+    level = next((name for name in reversed(LEVELS) if name in values), LEVELS[0])
+    columns = {key: value.split("/") for key, value in values.items()}
     count = max((len(column) for column in columns.values()), default=0)
     return GpuPlace(level, tuple(_pane(columns, i) for i in range(count)), span)
 
@@ -101,14 +103,16 @@ def _pane(columns: dict[str, list[str]], i: int) -> PanePlace:
     given = {key: column[i] for key, column in columns.items() if i < len(column) and column[i] != NOTHING}
     size = given.pop("size", "")
     if not re.fullmatch(r"[\w.-]*", size):
-        raise ValueError(f"size={size} is no size; write it as the chart does, for example size=1024.")
+        raise ValueError(f"size={size} is not a size; write it as the chart does, for example size=1024.")
     return PanePlace(size, **{key: _number(key, text) for key, text in given.items()})
 
 
 def _number(key: str, text: str) -> int:
     number = whole_number_of(text)
     if number is None or number >= LARGEST:
-        raise ValueError(f"{key}={text} is no whole number from 0 on, nor {NOTHING} for the chart's choice.")
+        raise ValueError(
+            f"{key}={text} is not a whole number from 0 on, nor {NOTHING} for the chart's choice."
+        )
     return number
 
 
@@ -119,6 +123,6 @@ def _range(text: str) -> tuple[float, float]:
         first, last = 0.0, 0.0
     if not -LARGEST < first < last < LARGEST:
         raise ValueError(
-            f"range={text} is no time; write microseconds as range=1.5:4, the first before the last."
+            f"range={text} is not a range of time; write microseconds as range=1.5:4, the first before the last."
         )
     return first, last

@@ -1,1 +1,1 @@
-"""Lectures: the file, what each step shows, and the numbers and answers in it, without widgets."""
+"""Lectures without widgets: the file, the contents of each step, its numbers and answers."""

@@ -1,4 +1,4 @@
-"""Blocks of a Markdown file as its parser leaves them: paragraphs, headings and so on, each with its line."""
+"""Blocks of a Markdown file, as its parser returns them: paragraphs, headings and so on, each with its line."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def cut_long_paragraphs(state: StateCore) -> None:
-    """Cut paragraphs that are longer than a caption, of which the reader tells: a rule of the Markdown parser.
+    """Cut paragraphs that are longer than a caption, which the reader reports: a rule of the Markdown parser.
 
-    What stands in brackets, and the like, would take time by the square of its length.
+    Parsing brackets and similar characters takes time quadratic in the length.
     """
     for token in state.tokens:
         if token.type == "inline":
@@ -24,7 +24,7 @@ def cut_long_paragraphs(state: StateCore) -> None:
 
 
 def top_blocks(tokens: Sequence[Token]) -> list[list[Token]]:
-    """Return the tokens of each paragraph, heading, list and so on that stands for itself."""
+    """Group the tokens by top-level block: paragraph, heading, list and so on."""
     blocks: list[list[Token]] = []
     depth = 0
     for token in tokens:

@@ -1,4 +1,4 @@
-"""Captions: what the audience reads under a step, with numbers that are filled in when it is shown."""
+"""Captions: the text that the audience reads under a step, with numbers that are computed on display."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ ALLOWED = {
     "paragraph_open", "paragraph_close", "inline", "bullet_list_open", "bullet_list_close", "ordered_list_open",
     "ordered_list_close", "list_item_open", "list_item_close", "heading_open", "heading_close", "fence", "code_block",
 }  # fmt: skip
-LONGEST = 10_000  # characters of a caption, or of what is said to it
-OF_LENGTH = f"A caption has at most {LONGEST:,} characters; make more steps of this one."
-OF_PICTURES = "A caption has no pictures of its own; what is shown is the step's."
-UNKNOWN = "???"  # in place of a number that can't be computed
-SOON = Quantity("…")  # in place of one that is still being computed
+LONGEST = 10_000  # characters of a caption, or of an answer
+OF_LENGTH = f"A caption has at most {LONGEST:,} characters; split this step."
+OF_PICTURES = "A caption can't contain pictures; the step shows its own."
+UNKNOWN = "???"  # replaces a number that can't be computed
+SOON = Quantity("…")  # replaces a number that is still being computed
 
 
 class Span(Struct, frozen=True):
-    """Some words of a caption, or a number to be filled in."""
+    """Some words of a caption, or a number to fill in."""
 
-    text: str  # as it is read, or the expression as it was written
-    styles: frozenset[Style] = frozenset()  # how it stands out
+    text: str  # the words, or the expression as written
+    styles: frozenset[Style] = frozenset()  # emphasis
     expression: Expression | None = None  # of a number
     line: int = 0  # of the file
 
@@ -43,12 +43,12 @@ class Paragraph(Struct, frozen=True):
     """A paragraph, or an item of a list."""
 
     spans: tuple[Span, ...]  # in order
-    bullet: str = ""  # what stands before an item: a dot or its number
-    is_code: bool = False  # lines of code, as they stand
+    bullet: str = ""  # precedes an item: a dot or its number
+    is_code: bool = False  # lines of code, unchanged
 
 
 class Caption(Struct, frozen=True):
-    """A caption as it was written."""
+    """A caption as written."""
 
     paragraphs: tuple[Paragraph, ...] = ()  # in order
 
@@ -59,14 +59,14 @@ class Caption(Struct, frozen=True):
 class FilledCaption(Struct, frozen=True):
     """A caption with its numbers."""
 
-    html: str  # simple rich text of our own making: p, b, i, code, sup
+    html: str  # generated simple rich text: p, b, i, code, sup
     text: str  # the same as plain text
-    foot: str  # where its numbers come from, "" where there are none
+    foot: str  # the source of its numbers, "" if it has none
     problems: tuple[Problem, ...]  # numbers that can't be computed
 
 
 def caption_of(tokens: Sequence[Token]) -> tuple[Caption, list[Problem]]:
-    """Return the caption of a Markdown parser's tokens, and what in it can't be shown."""
+    """Read a caption from a Markdown parser's tokens, with the problems of parts that can't be shown."""
     reader = _CaptionReader()
     for token in tokens:
         reader.take(token)
@@ -77,22 +77,20 @@ class _CaptionReader:
     def __init__(self) -> None:
         self.paragraphs: list[Paragraph] = []
         self.problems: list[Problem] = []
-        self._lists: list[
-            int | None
-        ] = []  # the number of the next item of each open list, None of a bulleted one
+        self._lists: list[int | None] = []  # the next number of each open list, None for a bulleted one
         self._bullet = ""
         self._line = 1
-        self._left = LONGEST  # characters that it may have yet
+        self._left = LONGEST  # characters that are still allowed
 
     def take(self, token: Token) -> None:
-        """Go on to the next token."""
+        """Read the next token."""
         self._line = token.map[0] + 1 if token.map else self._line
         if not self._has_room(token):
             return
         if token.type not in ALLOWED:
             if token.nesting >= 0:
-                self._tell(
-                    f"A caption has paragraphs, lists and code, no {token.type.removesuffix('_open')}."
+                self._report(
+                    f"A caption can contain paragraphs, lists and code, but no {token.type.removesuffix('_open')}."
                 )
         elif token.type in ("fence", "code_block"):
             text = visible_lines(token.content.rstrip("\n"))
@@ -109,10 +107,10 @@ class _CaptionReader:
             self._bullet = ""
 
     def _has_room(self, token: Token) -> bool:
-        """Return whether the caption may have what a token holds as well; of the first that it may not, tell."""
-        had, self._left = self._left, self._left - len(token.content)
-        if had >= 0 > self._left:
-            self._tell(OF_LENGTH)
+        """Check whether the caption still has room for a token; report the first one that does not fit."""
+        before, self._left = self._left, self._left - len(token.content)
+        if before >= 0 > self._left:
+            self._report(OF_LENGTH)
         return self._left >= 0 or not token.content
 
     def _begin_item(self) -> None:
@@ -121,7 +119,7 @@ class _CaptionReader:
         if number is not None:
             self._lists[-1] = number + 1
 
-    def _tell(self, sentence: str) -> None:
+    def _report(self, sentence: str) -> None:
         self.problems.append(Problem(self._line, sentence))
 
     def _spans(self, children: Sequence[Token]) -> Iterator[Span]:
@@ -136,7 +134,7 @@ class _CaptionReader:
             elif child.type == "placeholder":
                 yield from self._number(child.content, frozenset(styles))
             elif child.type == "image":
-                self._tell(OF_PICTURES)
+                self._report(OF_PICTURES)
             elif child.content:
                 code: list[Style] = ["code"] if child.type == "code_inline" else []
                 yield Span(visible(child.content), frozenset([*styles, *code]), None, self._line)
@@ -145,12 +143,12 @@ class _CaptionReader:
         try:
             yield Span(visible(text), styles, parse(text), self._line)
         except ExpressionError as error:
-            self._tell(str(error))
+            self._report(str(error))
             yield Span(UNKNOWN, styles, None, self._line)
 
 
 def fill(caption: Caption, names: Environment) -> FilledCaption:
-    """Return a caption with its numbers, each with its mark where they are of several kinds."""
+    """Fill in the numbers of a caption, with their marks if they are of several kinds."""
     numbers, problems = _computed(caption, names)
     marks: set[tuple[Mark, str]] = {(q.mark, q.origin) for q in numbers.values() if q.mark}
     several = len(marks) > 1
@@ -160,7 +158,7 @@ def fill(caption: Caption, names: Environment) -> FilledCaption:
 
 
 def _computed(caption: Caption, names: Environment) -> tuple[dict[int, Quantity], list[Problem]]:
-    """Return the value of each span that is a number, by its id, and what can't be computed."""
+    """Compute the value of each number span, by its id, and list the problems."""
     values: dict[int, Quantity] = {}
     problems = []
     for paragraph in caption.paragraphs:
@@ -168,9 +166,9 @@ def _computed(caption: Caption, names: Environment) -> tuple[dict[int, Quantity]
             if span.expression is None:
                 continue
             try:
-                found = span.expression.evaluate(names)
-                span.expression.words(found)
-                values[id(span)] = found
+                value = span.expression.evaluate(names)
+                span.expression.words(value)
+                values[id(span)] = value
             except StillComputedError:
                 values[id(span)] = SOON
             except ExpressionError as error:
@@ -179,11 +177,11 @@ def _computed(caption: Caption, names: Environment) -> tuple[dict[int, Quantity]
 
 
 def _words(span: Span, numbers: dict[int, Quantity]) -> tuple[str, Mark]:
-    """Return what a span says, and the mark of a number."""
+    """Return the text of a span, and the mark of a number."""
     if span.expression is None:
         return span.text, ""
-    found = numbers.get(id(span))
-    return (UNKNOWN, "") if found is None else (span.expression.words(found), found.mark)
+    number = numbers.get(id(span))
+    return (UNKNOWN, "") if number is None else (span.expression.words(number), number.mark)
 
 
 def _html_of(paragraph: Paragraph, numbers: dict[int, Quantity], several: bool) -> str:
@@ -208,11 +206,11 @@ def _text_of(paragraph: Paragraph, numbers: dict[int, Quantity]) -> str:
 
 
 def _foot(marks: set[tuple[Mark, str]]) -> str:
-    """Return where numbers come from: "Exact from the trace. Measured on NVIDIA H200."."""
+    """Describe the source of numbers: "Exact from the trace. Measured on NVIDIA H200."."""
     texts = [f"{MARK_TEXTS[mark]} {origin}".strip() for mark, origin in sorted(marks)]
     return " ".join(f"{text[:1].upper()}{text[1:]}." for text in dict.fromkeys(texts))
 
 
 def masked(text: str) -> str:
-    """Return the HTML of a question's caption as it is before the answer: as long, and telling nothing of it."""
-    return re.sub(r"(<[^>]*>)|&[^;]*;|[^\s<]", lambda found: found[1] or "n", text)
+    """Mask the HTML of a question's caption before the answer: same length, but no information."""
+    return re.sub(r"(<[^>]*>)|&[^;]*;|[^\s<]", lambda match: match[1] or "n", text)

@@ -1,4 +1,4 @@
-"""What a step changes against the step before: the lines of its block, read, said and taken over."""
+"""The change of a step against the step before: read its lines, write them, and apply them."""
 
 from __future__ import annotations
 
@@ -27,33 +27,33 @@ LONGEST = 1000  # characters of a line
 PANELS = ("source", "thread", "warp", "findings", "explain", "code", "none")
 COLOURS = ("auto", "value", "reads", "waste", "conflicts", "races")
 PANES = ("left", "right")
-COLOUR_WORDS = {"wasted": "waste"}  # for those of a bookmark, where they differ
+COLOUR_WORDS = {"wasted": "waste"}  # a bookmark's colour names that differ
 QUESTION_KEYS = ("ask", "choices", "answer")
 
 
 class Play(Struct, frozen=True):
-    """To play from a step's place to another one."""
+    """Playing from a step's moment to another one."""
 
-    to: Place  # where it stands then
-    seconds: float | None = None  # that it takes, None where `speed` says
-    speed: float | None = None  # moments a second; None for what suits the launch
+    to: Place  # where it stops
+    seconds: float | None = None  # duration, None if `speed` decides
+    speed: float | None = None  # moments a second; None picks a speed that suits the launch
 
 
 class ProgramLaunch(Struct, frozen=True):
-    """A launch of a program that lies beside the lecture and runs once somebody agrees."""
+    """A launch of a program next to the lecture, which runs once the user agrees."""
 
     file: str  # its name, relative to the lecture's folder
     launch: int  # from 1
 
 
 class EditedKernel(Struct, frozen=True):
-    """A scenario with another text of its kernel's file, which lies beside the lecture; it needs consent to run."""
+    """A scenario with an edited text of its kernel's file, next to the lecture; it runs once the user agrees."""
 
     file: str  # the text's name, relative to the lecture's folder
     spec: str  # the scenario with its parameters and options, `source` among them
 
     def setup(self, folder: Path) -> Setup:
-        """Return what a pane runs, once somebody agreed; raises PlanError where the file can't be read."""
+        """Build the setup of the pane, after consent; raises PlanError if the file can't be read."""
         return setups_of([self.spec.replace(f"source={self.file}", f"source={folder / self.file}")])[0]
 
 
@@ -63,43 +63,43 @@ Pane = Setup | ProgramLaunch | EditedKernel
 class Element(Struct, frozen=True):
     """An element of a buffer, by the buffer's name and an index."""
 
-    buffer: str  # as the panes call it
-    index: tuple[int, ...]  # as many as it has dimensions
+    buffer: str  # as in the panes
+    index: tuple[int, ...]  # one for each dimension
 
 
 class StepChange(Struct, frozen=True):
-    """What a step changes; None leaves a thing as it was."""
+    """The change of a step; None leaves a field as it was."""
 
     show: tuple[Pane, ...] | None = None  # from left to right
     at: Place | None = None  # where in time
-    play: Play | None = None  # after that, in this step alone
+    play: Play | None = None  # after `at`, only in this step
     focus: int | None = None  # pane
     block: int | None = None  # linear number
     thread: int | None = None  # linear number in its block
-    element: Element | None = None  # whose writer is looked at
+    element: Element | None = None  # its writer is selected
     panel: str | None = None  # of PANELS
     colour: str | None = None  # of COLOURS
     picture: PictureChoice | None = None  # memory or histogram
     zoom: tuple[str, ...] | None = None  # buffers, () for all
     chart: str | None = None  # "" for none
-    spotlight: tuple[str, ...] | None = None  # in this step alone
-    link: Link | None = None  # how panes go together
+    spotlight: tuple[str, ...] | None = None  # only in this step
+    link: Link | None = None  # how panes are linked
     time: TimeChoice | None = None  # what timelines show
-    nearest: NearestChoice | None = None  # whether a pane that was not measured names the nearest launch
-    compiled: Literal["shown", "hidden"] | None = None  # whether counters as compiled are shown
-    speed: float | Literal["auto"] | None = None  # moments a second, auto for what suits the launch
-    words: WordChoice | None = None  # for threads and blocks
+    nearest: NearestChoice | None = None  # whether a pane without measurements names the nearest launch
+    compiled: Literal["shown", "hidden"] | None = None  # whether compiled counters are shown
+    speed: float | Literal["auto"] | None = None  # moments a second; auto suits the launch
+    words: WordChoice | None = None  # terms for threads and blocks
     question: Question | None = None  # asked in this step
 
 
 class ChangeError(Exception):
-    """A line of a step that can't be read; the text is one sentence."""
+    """A line of a step can't be read; the text is one sentence."""
 
 
 def parse_line(text: str, folder: Path) -> dict[str, Any]:
-    """Return the fields of a StepChange that a line sets; raises ChangeError.
+    """Parse a line into fields of a StepChange; raises ChangeError.
 
-    text: "key: value", or a place alone. folder: of the lecture, where its files are.
+    text: "key: value", or only a place. folder: of the lecture, where its files are.
     """
     if len(text) > LONGEST:
         raise ChangeError(f"A line of a step has at most {LONGEST:,} characters, not {len(text):,}.")
@@ -109,16 +109,16 @@ def parse_line(text: str, folder: Path) -> dict[str, Any]:
             return {key: READERS[key](value, folder)}
         return {"at": parse_place(text)} if not colon or key not in QUESTION_KEYS else {key: value}
     except (CatalogueError, PlanError, PlaceError, ExpressionError, ValueError) as error:
-        known = not colon or key in READERS or '"' in text
-        raise ChangeError(str(error) if known else _unknown(key)) from None
+        is_recognised = not colon or key in READERS or '"' in text
+        raise ChangeError(str(error) if is_recognised else _unknown(key)) from None
 
 
 def _unknown(key: str) -> str:
-    return f"{key!r} is nothing that a step can change{did_you_mean(key, [*READERS, *QUESTION_KEYS])}"
+    return f"{key!r} is not a key of a step{did_you_mean(key, [*READERS, *QUESTION_KEYS])}"
 
 
 def is_change(text: str, folder: Path) -> bool:
-    """Return whether a line in backticks is meant as a change: it has a known key, or is a place."""
+    """Check whether a line in backticks is meant as a change: it has a known key, or is a place."""
     if text.partition(":")[0].strip() in (*READERS, *QUESTION_KEYS) and ":" in text:
         return True
     if len(text) > LONGEST:
@@ -131,8 +131,8 @@ def is_change(text: str, folder: Path) -> bool:
 
 
 def parse_change(lines: Mapping[int, str], folder: Path) -> tuple[StepChange, list[tuple[int, str]]]:
-    """Return the change that numbered lines describe, and (line, sentence) of each that can't be read."""
-    found: dict[str, Any] = {}
+    """Parse numbered lines into a change, and return (line, sentence) of each that can't be read."""
+    fields: dict[str, Any] = {}
     problems: list[tuple[int, str]] = []
     where: dict[str, int] = {}
     for number, text in lines.items():
@@ -140,39 +140,39 @@ def parse_change(lines: Mapping[int, str], folder: Path) -> tuple[StepChange, li
             continue
         try:
             new = parse_line(text.strip(), folder)
-            twice = next((key for key in new if key in found), "")
+            twice = next((key for key in new if key in fields), "")
             if twice:
-                raise ChangeError(f"{twice} is said twice in this step; leave one out.")
+                raise ChangeError(f"{twice} appears twice in this step; remove one.")
         except ChangeError as error:
             problems.append((number, str(error)))
             continue
-        found |= new
+        fields |= new
         where |= dict.fromkeys(new, number)
-    asked = {key: found.pop(key, "") for key in QUESTION_KEYS}
+    question_texts = {key: fields.pop(key, "") for key in QUESTION_KEYS}
     try:
-        question = parse_question(asked["ask"], asked["choices"], asked["answer"])
+        question = parse_question(question_texts["ask"], question_texts["choices"], question_texts["answer"])
     except (ExpressionError, ValueError) as error:
         question = None
         problems.append((max(where.get(key, 0) for key in QUESTION_KEYS), str(error)))
-    return StepChange(**found, question=question), problems
+    return StepChange(**fields, question=question), problems
 
 
-def _shown(value: str, folder: Path) -> tuple[Pane, ...]:
+def _panes(value: str, folder: Path) -> tuple[Pane, ...]:
     words = value.split()
     if not 1 <= len(words) <= 2:
-        raise ValueError(f"one or two scenarios are shown, not {len(words)}.".capitalize())
+        raise ValueError(f"a step shows one or two scenarios, not {len(words)}.".capitalize())
     return tuple(_pane(word, folder) for word in words)
 
 
 def _pane(word: str, folder: Path) -> Pane:
-    if found := re.fullmatch(r"([^:]+\.py)(?::launch=(\d{1,6}))?", word):
-        _inside(found[1], folder)
-        return ProgramLaunch(found[1], int(found[2] or 1))
+    if match := re.fullmatch(r"([^:]+\.py)(?::launch=(\d{1,6}))?", word):
+        _inside(match[1], folder)
+        return ProgramLaunch(match[1], int(match[2] or 1))
     if word.endswith(".npz"):
         return Setup(file=str(_inside(word, folder)))
-    if found := re.search(r"[:,]source=([^,]+)", word):
-        _inside(found[1], folder)
-        edited = EditedKernel(found[1], word)
+    if match := re.search(r"[:,]source=([^,]+)", word):
+        _inside(match[1], folder)
+        edited = EditedKernel(match[1], word)
         launch_of_setup(edited.setup(folder))
         return edited
     from ...tracer.model.plan import launch_of, parse_spec
@@ -183,36 +183,36 @@ def _pane(word: str, folder: Path) -> Pane:
 
 
 def _inside(name: str, folder: Path) -> Path:
-    """Return the path of a file beside the lecture; raises ValueError where it is not one."""
+    """Return the path of a file in the lecture's folder; raises ValueError if there is none."""
     path = Path(name)
     if path.is_absolute() or ".." in path.parts:
-        raise ValueError(f"{name} must lie in the folder of the lecture or below it.")
+        raise ValueError(f"{name} must be in the folder of the lecture or below it.")
     if not (folder / path).is_file():
-        raise ValueError(f"There is no file {name} beside the lecture.")
+        raise ValueError(f"There is no file {name} in the lecture's folder.")
     return (folder / path).absolute()
 
 
 def _play(value: str, _: Path) -> Play:
-    found = re.fullmatch(r"to (.+?)(?: (over) (\d+(?:\.\d+)?) ?s| (at) (\d+(?:\.\d+)?))?", value)
-    if not found:
+    match = re.fullmatch(r"to (.+?)(?: (over) (\d+(?:\.\d+)?) ?s| (at) (\d+(?:\.\d+)?))?", value)
+    if not match:
         raise ValueError(f"{value!r} can't be played; write for example: play: to end over 5 s.")
-    place = parse_place(found[1])
-    if found[2]:
-        return Play(place, seconds=_between(found[3], 0.1, 600, "seconds"))
-    return Play(place, speed=_between(found[5], 0.1, 1e6, "moments a second") if found[4] else None)
+    place = parse_place(match[1])
+    if match[2]:
+        return Play(place, seconds=_between(match[3], 0.1, 600, "seconds"))
+    return Play(place, speed=_between(match[5], 0.1, 1e6, "moments a second") if match[4] else None)
 
 
-def _between(text: str, low: float, high: float, what: str) -> float:
+def _between(text: str, low: float, high: float, unit: str) -> float:
     number = float(text)
     if not low <= number <= high:
-        raise ValueError(f"There may be {low:g} to {high:,.0f} {what}, not {text}.")
+        raise ValueError(f"The range is {low:g} to {high:,.0f} {unit}, not {text}.")
     return number
 
 
-def _one_of(*known: str) -> Callable[[str, Path], str]:
+def _one_of(*choices: str) -> Callable[[str, Path], str]:
     def read(value: str, _: Path) -> str:
-        if value not in known:
-            raise ValueError(f"{value!r} is not known here{did_you_mean(value, known)}")
+        if value not in choices:
+            raise ValueError(f"{value!r} is not known here{did_you_mean(value, choices)}")
         return value
 
     return read
@@ -223,24 +223,24 @@ def _focus(value: str, folder: Path) -> int:
 
 
 def _colour(value: str, folder: Path) -> str:
-    """Return the bookmark's word for what colours cells."""
+    """Parse a colour, and return the bookmark's name for it."""
     return "wasted" if value in ("waste", "wasted") else _one_of(*COLOURS)(value, folder)
 
 
 def _number(value: str, _: Path) -> int:
     number = whole_number_of(value)
     if number is None or number >= 2**31:
-        raise ValueError(f"{value!r} is no whole number from 0 on.")
+        raise ValueError(f"{value!r} is not a whole number from 0 on.")
     return number
 
 
 def _element(value: str, _: Path) -> Element:
-    found = re.fullmatch(r"(\w+) ?\[([\d, ]+)\]", value)
-    numbers = [whole_number_of(part.strip()) for part in found[2].split(",")] if found else [None]
+    match = re.fullmatch(r"(\w+) ?\[([\d, ]+)\]", value)
+    numbers = [whole_number_of(part.strip()) for part in match[2].split(",")] if match else [None]
     index = tuple(number for number in numbers if number is not None)
-    if not found or len(index) != len(numbers):
-        raise ValueError(f"{value!r} is no element; write for example C[2, 3].")
-    return Element(found[1], index)
+    if not match or len(index) != len(numbers):
+        raise ValueError(f"{value!r} is not an element; write for example C[2, 3].")
+    return Element(match[1], index)
 
 
 def _names(value: str, _: Path) -> tuple[str, ...]:
@@ -258,7 +258,7 @@ def _chart(value: str, _: Path) -> str:
         return ""
     if is_gpu(value):
         return gpu_place_text(parse_gpu_place(value))
-    from ..charts.choice_text import parse_choice  # with charts, which the window needs later
+    from ..charts.choice_text import parse_choice  # imported here, because the window needs charts later
 
     parse_choice(value)
     return value
@@ -270,12 +270,12 @@ def _speed(value: str, _: Path) -> float | Literal["auto"]:
     try:
         return _between(value, 0.1, 1e6, "moments a second")
     except ValueError:
-        raise ValueError(f"{value!r} is no speed; write moments a second, such as 8, or auto.") from None
+        raise ValueError(f"{value!r} is not a speed; write moments a second, such as 8, or auto.") from None
 
 
 Reader = Callable[[str, Path], Any]
 READERS: Final[dict[str, Reader]] = {
-    "show": _shown,
+    "show": _panes,
     "at": lambda value, _: parse_place(value),
     "play": _play,
     "focus": _focus,
@@ -298,54 +298,54 @@ READERS: Final[dict[str, Reader]] = {
 
 
 def merged(first: StepChange, second: StepChange) -> StepChange:
-    """Return both changes, of which the second has the last word."""
-    said = {name: value for name, value in asdict(second).items() if value is not None}
-    return replace(first, **said)
+    """Merge two changes; the second one takes precedence."""
+    fields = {name: value for name, value in asdict(second).items() if value is not None}
+    return replace(first, **fields)
 
 
 def look_said(shown: Bookmark, wanted: Bookmark) -> dict[str, str]:
-    """Return what has to be said for a look to become another, apart from the spotlight, which each step has anew."""
-    said: dict[str, str] = {}
+    """List the lines that turn one look into another, without the spotlight, which each step sets again."""
+    lines: dict[str, str] = {}
     if shown.focus != wanted.focus:
-        said["focus"] = PANES[wanted.focus]
+        lines["focus"] = PANES[wanted.focus]
     if panel_of(shown) != panel_of(wanted):
-        said["panel"] = panel_of(wanted)
+        lines["panel"] = panel_of(wanted)
     if shown.colour_by != wanted.colour_by:
-        said["colour"] = COLOUR_WORDS.get(wanted.colour_by, wanted.colour_by)
+        lines["colour"] = COLOUR_WORDS.get(wanted.colour_by, wanted.colour_by)
     if shown.picture != wanted.picture:
-        said["picture"] = wanted.picture
+        lines["picture"] = wanted.picture
     if shown.zoom != wanted.zoom:
-        said["zoom"] = ", ".join(wanted.zoom) or "all"
+        lines["zoom"] = ", ".join(wanted.zoom) or "all"
     if shown.chart != wanted.chart:
-        said["chart"] = wanted.chart or "none"
+        lines["chart"] = wanted.chart or "none"
     if shown.link != wanted.link:
-        said["link"] = wanted.link
+        lines["link"] = wanted.link
     if shown.time != wanted.time:
-        said["time"] = wanted.time
+        lines["time"] = wanted.time
     if shown.nearest != wanted.nearest:
-        said["nearest"] = wanted.nearest
+        lines["nearest"] = wanted.nearest
     if (shown.compiled == "shown") != (wanted.compiled == "shown"):
-        said["compiled"] = "shown" if wanted.compiled == "shown" else "hidden"
+        lines["compiled"] = "shown" if wanted.compiled == "shown" else "hidden"
     if shown.speed != wanted.speed:
-        said["speed"] = "auto" if wanted.speed is None else f"{wanted.speed:g}"
+        lines["speed"] = "auto" if wanted.speed is None else f"{wanted.speed:g}"
     if shown.words != wanted.words:
-        said["words"] = wanted.words
-    return said
+        lines["words"] = wanted.words
+    return lines
 
 
 def panel_of(look: Bookmark) -> str:
-    """Return what stands beside the pictures, "none" where nothing does."""
+    """Return the name of the panel next to the pictures, "none" if there is none."""
     return "none" if look.side == "hidden" else look.tab
 
 
 def changed_look(look: Bookmark, change: StepChange) -> Bookmark:
-    """Return a look after a change of everything but what runs, where it stands, and what stands out."""
-    said = {
+    """Apply a change to a look, except for panes, time and spotlight."""
+    fields = {
         "focus": change.focus, "colour_by": change.colour, "picture": change.picture, "zoom": change.zoom,
         "chart": change.chart, "link": change.link, "time": change.time, "nearest": change.nearest,
         "compiled": change.compiled, "words": change.words,
     }  # fmt: skip
-    look = replace(look, **{key: value for key, value in said.items() if value is not None})
+    look = replace(look, **{key: value for key, value in fields.items() if value is not None})
     if change.speed is not None:
         look = replace(look, speed=None if change.speed == "auto" else change.speed)
     if change.panel is not None:

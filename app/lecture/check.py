@@ -1,4 +1,4 @@
-"""Everything that is wrong with a lecture: what can't be read, shown or computed, once its launches are traced."""
+"""Check a lecture completely: whether it can be read, shown and computed, once its launches are traced."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SessionOf = Callable[[Setup], Session]
 def environment_of(
     scene: Scene, sessions: Sequence[Session], moment: Moment, ask: Ask | None = None
 ) -> Environment:
-    """Return what names mean where a step stands; ask: see `PaneNames`."""
+    """Build the environment of names at a step's moment; ask: see `PaneNames`."""
     ends = [session.end for session in sessions]
     moments = pane_moments(moment.stand, ends, scene.look.link)
     values = [values_of(pane) if isinstance(pane, Setup) else {} for pane in scene.panes]
@@ -38,7 +38,7 @@ def environment_of(
 
 
 def runs_program(scene: Scene) -> bool:
-    """Return whether a step runs what came with the lecture, which nobody runs for a check."""
+    """Check whether a step runs a program that came with the lecture, which a check never runs."""
     return any(not isinstance(pane, Setup) for pane in scene.panes)
 
 
@@ -47,16 +47,16 @@ def check_lecture(
     session_of: SessionOf,
     progress: Callable[[int], None] = lambda _: None,
 ) -> tuple[Problem, ...]:
-    """Return every problem of a lecture, by line; each of its launches is traced for that.
+    """List every problem of a lecture, by line; this traces each of its launches.
 
-    progress: called with the number of each step before it is looked at.
+    progress: called with the number of each step before its check.
     """
-    found = list(lecture.problems)
+    problems = list(lecture.problems)
     scenes = scenes_of(lecture)
     for number, step in enumerate(lecture.steps):
         progress(number)
-        found += _step_problems(lecture, scenes, number, step, session_of)
-    return tuple(sorted(set(found)))
+        problems += _step_problems(lecture, scenes, number, step, session_of)
+    return tuple(sorted(set(problems)))
 
 
 def _step_problems(
@@ -69,7 +69,7 @@ def _step_problems(
     scene = scenes[number]
     if not scene.panes and (not scene.look.chart or is_gpu(scene.look.chart)):
         if not lecture.problems:
-            yield Problem(step.line, "Nothing is shown yet; say what with show: SCENARIO.")
+            yield Problem(step.line, "Nothing is shown yet; add a line show: SCENARIO.")
         return
     if runs_program(scene):
         return
@@ -83,7 +83,7 @@ def _step_problems(
         placed = True
     except PlaceError as error:
         moment, placed = unplaced(sessions), False
-        if error.step == number:  # else it is told of that step
+        if error.step == number:  # else that step reports it
             yield Problem(_line_of_place(step), str(error))
     unknown = unknown_names(scene.look.spotlight, sessions)
     for sentence in (unknown | hidden_names(scene.look, sessions)).values():
@@ -91,7 +91,7 @@ def _step_problems(
     yield from _zoom_problems(step, scene, sessions)
     names = environment_of(scene, sessions, moment)
     for problem in _number_problems(step, names):
-        if placed or NO_REQUEST not in problem.sentence:  # there may be one where the step should stand
+        if placed or NO_REQUEST not in problem.sentence:  # there may be one at the right place
             yield problem
 
 
@@ -107,16 +107,16 @@ def _number_problems(step: Step, names: Environment) -> Iterator[Problem]:
 
 def _zoom_problems(step: Step, scene: Scene, sessions: Sequence[Session]) -> Iterator[Problem]:
     buffers = [buffer for session in sessions for buffer in session.trace.buffers]
-    known = list(dict.fromkeys(map(buffer_text, buffers)))
+    names = list(dict.fromkeys(map(buffer_text, buffers)))
     for name in step.change.zoom or ():
-        if name not in {*known, *(buffer.name for buffer in buffers)}:
-            sentence = f"There is no buffer {name} to zoom to{did_you_mean(name, known)}"
+        if name not in {*names, *(buffer.name for buffer in buffers)}:
+            sentence = f"There is no buffer {name} to zoom to{did_you_mean(name, names)}"
             yield Problem(step.line_of("zoom"), sentence)
 
 
 def _line_of_place(step: Step) -> int:
-    """Return the line of a step that says where it stands."""
-    known = dict(step.lines)
+    """Find the line of a step that sets its time or selection."""
+    lines = dict(step.lines)
     return next(
-        (known[key] for key in ("at", "element", "thread", "block", "play") if key in known), step.change_line
+        (lines[key] for key in ("at", "element", "thread", "block", "play") if key in lines), step.change_line
     )

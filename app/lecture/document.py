@@ -1,4 +1,4 @@
-"""A lecture's Markdown: read into title, steps, captions and notes. Nothing in it is run, opened or fetched."""
+"""A lecture's Markdown: read title, steps, captions and notes. Nothing in it is run, opened or fetched."""
 
 from __future__ import annotations
 
@@ -24,45 +24,45 @@ if TYPE_CHECKING:
 LARGEST = 200_000  # bytes of a file
 MOST_STEPS = 400
 LONGEST_TITLE = 300  # characters
-FENCE = "tilescope"  # what the block of a step is marked with
+FENCE = "tilescope"  # marks the change block of a step
 
 
 class Step(Struct, frozen=True):
-    """A step: a heading and what stands under it."""
+    """A step: a heading and its contents."""
 
     title: str  # its heading
     line: int  # of the heading, from 1
     end: int  # the line after the step: of the next heading, or after the last line
-    caption: Caption  # what the audience reads
-    notes: str  # what the speaker reads, as it was written
-    spoken: Caption  # the same with its numbers to be filled in
+    caption: Caption  # for the audience
+    notes: str  # for the speaker, as written
+    spoken: Caption  # the notes with numbers to fill in
     change: StepChange  # against the step before
-    change_line: int  # where the change begins, that of the heading where there is none
+    change_line: int  # the line where the change begins, or the heading's
     lines: tuple[tuple[str, int], ...]  # of the change: ("at", 12)...
 
     def line_of(self, key: str) -> int:
-        """Return the line that says something of a step, that of its heading where none does."""
+        """Return the line that sets a key of the step, or the heading's if none does."""
         return dict(self.lines).get(key, self.change_line)
 
 
 class Lecture(Struct, frozen=True):
-    """A lecture as its file has it."""
+    """A lecture as read from its file."""
 
     title: str  # the first heading
-    introduction: Caption  # what stands before the first step
+    introduction: Caption  # text before the first step
     steps: tuple[Step, ...]  # in order
-    problems: tuple[Problem, ...]  # what can't be read, by line
-    text: str  # of the whole file
+    problems: tuple[Problem, ...]  # parts that can't be read, by line
+    text: str  # of the complete file
     path: Path  # of the file
 
     @property
     def folder(self) -> Path:
-        """Where files that it names lie."""
+        """The folder of the files that it names."""
         return self.path.parent
 
 
 def read_lecture(path: Path) -> Lecture:
-    """Return the lecture of a file; raises LectureError where it is no text that can be read."""
+    """Read the lecture in a file; raises LectureError if it is not readable text."""
     try:
         return parse_lecture(small_text(path, LARGEST, "lecture"), path)
     except UnreadableFileError as error:
@@ -70,14 +70,14 @@ def read_lecture(path: Path) -> Lecture:
 
 
 def parse_lecture(text: str, path: Path) -> Lecture:
-    """Return the lecture of a text; what can't be read is in its `problems`, and all else is there.
+    """Parse a lecture; unreadable parts are listed in its `problems`, and the rest is used.
 
-    path: of its file, beside which the files lie that it names.
+    path: of its file, whose folder holds the files that it names.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
     try:
         tokens = _parser().parse(text)
-    except (RecursionError, IndexError, ValueError) as error:  # of the parser, on what nobody wrote by hand
+    except (RecursionError, IndexError, ValueError) as error:  # raised by the parser for generated input
         raise LectureError(f"{visible(path)} can't be read as Markdown ({type(error).__name__}).") from None
     return _Reader(tokens, text, path).lecture()
 
@@ -86,14 +86,14 @@ def parse_lecture(text: str, path: Path) -> Lecture:
 def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt  # the window starts without it
 
-    made = MarkdownIt("commonmark", {"html": False, "maxNesting": 20})
-    made.inline.ruler.before("escape", "placeholder", _placeholder)
-    made.core.ruler.before("inline", "cut", cut_long_paragraphs)
-    return made
+    parser = MarkdownIt("commonmark", {"html": False, "maxNesting": 20})
+    parser.inline.ruler.before("escape", "placeholder", _placeholder)
+    parser.core.ruler.before("inline", "cut", cut_long_paragraphs)
+    return parser
 
 
 def _placeholder(state: StateInline, silent: bool) -> bool:
-    """Take {expression}, and {{ and }} as braces: a rule of the Markdown parser."""
+    """Parse {expression}, and {{ and }} as braces: a rule of the Markdown parser."""
     source, pos = state.src, state.pos
     if source[pos] not in "{}":
         return False
@@ -106,7 +106,9 @@ def _placeholder(state: StateInline, silent: bool) -> bool:
     if source[pos] == "}" or end < 0:
         return False
     if not silent:
-        state.push("placeholder", "", 0).content = " ".join(source[pos + 1 : end].split("\n"))  # a folded one
+        state.push("placeholder", "", 0).content = " ".join(
+            source[pos + 1 : end].split("\n")
+        )  # it may be folded
     state.pos = end + 1
     return True
 
@@ -124,13 +126,13 @@ class _Reader:
         titles = [i for i, block in enumerate(blocks) if block[0].tag == "h1"]
         heads = [i for i, block in enumerate(blocks) if block[0].tag == "h2"]
         if not titles or titles[0] != 0:
-            self._tell(1, "A lecture begins with its title: # Title.")
+            self._report(1, "A lecture begins with its title: # Title.")
         for i in titles[1:]:
-            self._tell(line_of(blocks[i]), "A lecture has one title; begin a step with ## instead.")
+            self._report(line_of(blocks[i]), "A lecture has one title; begin a step with ## instead.")
         if not heads:
-            self._tell(len(self.source), "There is no step; begin one with ## and a title.")
+            self._report(len(self.source), "There is no step; begin one with ## and a title.")
         if len(heads) > MOST_STEPS:
-            self._tell(line_of(blocks[heads[MOST_STEPS]]), f"A lecture has at most {MOST_STEPS} steps.")
+            self._report(line_of(blocks[heads[MOST_STEPS]]), f"A lecture has at most {MOST_STEPS} steps.")
         heads, after = heads[:MOST_STEPS], heads[MOST_STEPS:]
         first = blocks[len(titles[:1]) : heads[0] if heads else None]
         ends = [*heads[1:], *after[:1], len(blocks)][: len(heads)]
@@ -151,15 +153,15 @@ class _Reader:
         shown: list[Sequence[Token]] = []
         for block in body:
             quoted = block[0].type == "blockquote_open"
-            (changing if self._changes(block) else notes if quoted else shown).append(block)
+            (changing if self._is_change(block) else notes if quoted else shown).append(block)
         if not heading_of(head):
-            self._tell(line, "A step needs a title after its ##.")
+            self._report(line, "A step needs a title after its ##.")
         if len(changing) > 1:
-            self._tell(line_of(changing[1]), "A step has one block of changes; join this one to it.")
+            self._report(line_of(changing[1]), "A step has one block of changes; join this one to it.")
         lines = self._change_lines(changing[0]) if changing else {}
         change, problems = parse_change(lines, self.path.parent)
         for number, sentence in problems:
-            self._tell(number or line, sentence)
+            self._report(number or line, sentence)
         where = tuple((text.partition(":")[0].strip(), number) for number, text in lines.items())
         begin = line_of(changing[0]) if changing else line
         notes_text = "\n\n".join(self._quoted(block) for block in notes)
@@ -168,13 +170,15 @@ class _Reader:
         return Step(self._title(head), line, end, caption, notes_text, speech, change, begin, where)
 
     def _title(self, block: Sequence[Token]) -> str:
-        """Return the text of a heading, the beginning of one that nobody can read at a glance."""
+        """Return the text of a heading, cut to a readable length."""
         text = heading_of(block)
         if len(text) > LONGEST_TITLE:
-            self._tell(line_of(block), f"A title has at most {LONGEST_TITLE} characters, not {len(text):,}.")
+            self._report(
+                line_of(block), f"A title has at most {LONGEST_TITLE} characters, not {len(text):,}."
+            )
         return text[:LONGEST_TITLE]
 
-    def _changes(self, block: Sequence[Token]) -> bool:
+    def _is_change(self, block: Sequence[Token]) -> bool:
         if block[0].type == "fence":
             return block[0].info.split()[:1] == [FENCE]
         code = _only_code(block)
@@ -196,11 +200,11 @@ class _Reader:
         self.problems += problems
         return caption
 
-    def _tell(self, line: int, sentence: str) -> None:
+    def _report(self, line: int, sentence: str) -> None:
         self.problems.append(Problem(line, sentence))
 
 
 def _only_code(block: Sequence[Token]) -> str | None:
-    """Return the text of a paragraph that is one line in backticks and nothing else."""
+    """Return the text of a paragraph that consists of one line in backticks."""
     children = block[1].children if len(block) == 3 and block[0].type == "paragraph_open" else None
     return children[0].content if children and [c.type for c in children] == ["code_inline"] else None

@@ -1,4 +1,4 @@
-"""Arithmetic in captions, choices and answers: parsed by an allow-list of Python's syntax, computed by us."""
+"""Arithmetic in captions, choices and answers: parsed with an allow-list of Python's syntax, and evaluated here."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ...kernels.scenarios.suggestions import did_you_mean
 from .quantities import Quantity, Unit, is_format, quantity_text, weakest
 
 LONGEST = 400  # characters of an expression
-DEEPEST = 30  # nested parts of one
+DEEPEST = 30  # nested parts
 
 
 class ExpressionError(Exception):
@@ -24,28 +24,28 @@ class ExpressionError(Exception):
 
 
 class StillComputedError(ExpressionError):
-    """A number that is not known yet, and will be soon."""
+    """A number is not computed yet, but will be soon."""
 
 
 class Names(ABC):
-    """What has names under it: a pane, a buffer, a request, a measured row. Both methods raise ExpressionError."""
+    """An object with named values: a pane, a buffer, a request, a measured row. All methods raise ExpressionError."""
 
     @property
     @abstractmethod
     def what(self) -> str:
-        """What it is, in an error: "the left pane"."""
+        """Its description in an error: "the left pane"."""
 
     @abstractmethod
     def get(self, name: str) -> Quantity | Names:
-        """Return what a name means."""
+        """Look up a name."""
 
     def part(self, name: str) -> Quantity | Names:
-        """Return what a name means where something of it is asked for, such as an element."""
+        """Look up a name whose element or attribute is used next."""
         return self.get(name)
 
     def at(self, index: tuple[int, ...]) -> Quantity:
-        """Return an element, where there are some."""
-        raise ExpressionError(f"{self.what} has no elements; say of which buffer, as in left.C[2, 3].")
+        """Return an element, if there are any."""
+        raise ExpressionError(f"{self.what} has no elements; name a buffer, as in left.C[2, 3].")
 
 
 Function = Callable[[tuple[Quantity, ...], Mapping[str, Quantity]], "Quantity | Names"]
@@ -67,11 +67,11 @@ COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {  # of two num
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }
-MOST_DIGITS = 15  # to which a number is rounded, after its point or before it
+MOST_DIGITS = 15  # of a rounded number, before or after its point
 
 
 def _rounded(number: float, digits: float | None = None) -> float:
-    """Return a number rounded as Python does; raises ValueError for digits that would take for ever."""
+    """Round a number as Python does; raises ValueError for digits that would take too long."""
     if digits is None:
         return round(number)
     if not isinstance(digits, int) or abs(digits) > MOST_DIGITS:
@@ -91,29 +91,31 @@ ALLOWED = (
 class Expression:
     """An expression that was read, with the format of its text."""
 
-    text: str  # as it was written
+    text: str  # as written
     tree: ast.expr = field(compare=False)  # of Python's syntax
     spec: str = ""  # after the colon
 
     def evaluate(self, names: Environment) -> Quantity:
-        """Return its value; raises ExpressionError."""
-        found = _value(self.tree, names)
-        if not isinstance(found, Quantity):
+        """Evaluate the expression; raises ExpressionError."""
+        value = _value(self.tree, names)
+        if not isinstance(value, Quantity):
             name = ast.unparse(self.tree)
-            raise ExpressionError(f"{name} is {found.what}, not a number; say what of it, as in {name}.NAME.")
-        return found
+            raise ExpressionError(
+                f"{name} is {value.what}, not a number; name one of its values, as in {name}.NAME."
+            )
+        return value
 
-    def words(self, found: Quantity) -> str:
-        """Return what it came to as it is written; raises ExpressionError where that is no text in its format."""
+    def words(self, value: Quantity) -> str:
+        """Format the value; raises ExpressionError if it does not suit the format."""
         try:
-            return quantity_text(found, self.spec)
+            return quantity_text(value, self.spec)
         except (ValueError, OverflowError):
-            how = f"can't be written as {self.spec!r}" if self.spec else "is too large to be written"
-            raise ExpressionError(f"{self.text} {how}.") from None
+            reason = f"can't be written as {self.spec!r}" if self.spec else "is too large to be written"
+            raise ExpressionError(f"{self.text} {reason}.") from None
 
 
 def parse(text: str) -> Expression:
-    """Return the expression of a text such as "left.global_sectors / 2:.1f"; raises ExpressionError."""
+    """Parse a text such as "left.global_sectors / 2:.1f"; raises ExpressionError."""
     body, spec = _split(text)
     if not body.strip():
         raise ExpressionError("There is nothing between the braces.")
@@ -131,7 +133,7 @@ def parse(text: str) -> Expression:
 
 
 def _split(text: str) -> tuple[str, str]:
-    """Return expression and format: what stands before and after the first colon outside quotes."""
+    """Split a text into expression and format at the first colon outside quotes."""
     quote = ""
     for i, char in enumerate(text):
         if quote:
@@ -186,10 +188,10 @@ def _value(node: ast.expr, names: Environment) -> Quantity | Names:
 
 
 def _chosen(node: ast.IfExp, names: Environment) -> Quantity:
-    """Return one of two values: what decides between them has a say in the mark."""
+    """Return one of two values; the mark includes that of the condition."""
     test = _quantity(node.test, names)
-    found = _quantity(node.body if test.value else node.orelse, names)
-    return replace(found, mark=weakest((found.mark, test.mark)), origin=_origin(found, test))
+    value = _quantity(node.body if test.value else node.orelse, names)
+    return replace(value, mark=weakest((value.mark, test.mark)), origin=_origin(value, test))
 
 
 def _constant(node: ast.Constant) -> float | int | str | bool:
@@ -199,35 +201,35 @@ def _constant(node: ast.Constant) -> float | int | str | bool:
 
 
 def _named(name: str, names: Environment) -> Quantity | Names:
-    found = names.get(name)
-    if found is None or callable(found):
-        known = [key for key, value in names.items() if not callable(value)]
-        raise ExpressionError(f"{name} is not known{did_you_mean(name, known)}")
-    return found
+    meaning = names.get(name)
+    if meaning is None or callable(meaning):
+        variables = [key for key, value in names.items() if not callable(value)]
+        raise ExpressionError(f"{name} is not known{did_you_mean(name, variables)}")
+    return meaning
 
 
 def _part(node: ast.Attribute, names: Environment) -> Quantity | Names:
-    whole = _whole(node.value, names)
-    if isinstance(whole, Quantity):
+    owner = _owner(node.value, names)
+    if isinstance(owner, Quantity):
         raise ExpressionError(f"{_shown(node.value)} is a number and has no {node.attr}.")
-    return whole.get(node.attr)
+    return owner.get(node.attr)
 
 
-def _whole(node: ast.expr, names: Environment) -> Quantity | Names:
-    """Return what something is asked of: of a buffer and a parameter of one name, the buffer."""
+def _owner(node: ast.expr, names: Environment) -> Quantity | Names:
+    """Evaluate the owner of an attribute; if a buffer and a parameter have one name, choose the buffer."""
     if not isinstance(node, ast.Attribute):
         return _value(node, names)
-    outer = _whole(node.value, names)
+    outer = _owner(node.value, names)
     return _part(node, names) if isinstance(outer, Quantity) else outer.part(node.attr)
 
 
 def _element(node: ast.Subscript, names: Environment) -> Quantity:
-    whole = _whole(node.value, names)
+    owner = _owner(node.value, names)
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     index = tuple(_quantity(part, names).value for part in parts)
-    if isinstance(whole, Quantity) or not all(type(number) is int for number in index):
-        raise ExpressionError(f"{_shown(node)} is no element of a buffer.")
-    return whole.at(tuple(int(number) for number in index))
+    if isinstance(owner, Quantity) or not all(type(number) is int for number in index):
+        raise ExpressionError(f"{_shown(node)} is not an element of a buffer.")
+    return owner.at(tuple(int(number) for number in index))
 
 
 def _call(node: ast.Call, names: Environment) -> Quantity | Names:
@@ -245,10 +247,10 @@ def _call(node: ast.Call, names: Environment) -> Quantity | Names:
 
 
 def _quantity(node: ast.expr, names: Environment) -> Quantity:
-    found = _value(node, names)
-    if not isinstance(found, Quantity):
-        raise ExpressionError(f"{_shown(node)} is {found.what}, not a number.")
-    return found
+    value = _value(node, names)
+    if not isinstance(value, Quantity):
+        raise ExpressionError(f"{_shown(node)} is {value.what}, not a number.")
+    return value
 
 
 def _number(node: ast.AST, quantity: Quantity) -> float:
@@ -277,7 +279,7 @@ def _arithmetic(node: ast.BinOp, names: Environment) -> Quantity:
 
 
 def _unit(symbol: str, left: Unit, right: Unit) -> Unit:
-    """Return the unit of a sum of the same units, or of a multiple; else none."""
+    """Return the unit of a sum of equal units, or of a multiple; else none."""
     if symbol in "+-":
         return left if left == right else ""
     return left if not right and symbol != "%" else ""
@@ -306,6 +308,6 @@ def _compared(node: ast.Compare, names: Environment) -> Quantity:
 
 def _joined(node: ast.BoolOp, names: Environment) -> Quantity:
     parts = [_quantity(part, names) for part in node.values]
-    every = isinstance(node.op, ast.And)
-    truth = all(bool(p.value) for p in parts) if every else any(bool(p.value) for p in parts)
+    is_and = isinstance(node.op, ast.And)
+    truth = all(bool(p.value) for p in parts) if is_and else any(bool(p.value) for p in parts)
     return Quantity(truth, weakest(part.mark for part in parts))

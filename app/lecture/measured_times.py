@@ -1,4 +1,4 @@
-"""What was measured of a kernel, for the numbers of a lecture: what was measured here first, then what is shipped."""
+"""The measurements of a kernel for the numbers of a lecture: those of this computer first, then the shipped ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..model.session import Session
 from .expressions import ExpressionError, Names
 from .quantities import Mark, Quantity, Unit
 
-KINDS: dict[str, TimingKind] = {  # what may be asked of a row, beside `time`: each a median
+KINDS: dict[str, TimingKind] = {  # values of a row besides `time`: each a median
     "first_call": "first-call",
     "call": "call",
     "cold": "kernel-cold",
@@ -35,7 +35,7 @@ class MeasuredNames(Names):
         self.when = measured.source.when
 
     def get(self, name: str) -> Quantity:
-        """Return one of its numbers; raises ExpressionError."""
+        """Look up one of its numbers; raises ExpressionError."""
         if name in KINDS or name == "time":
             return self._number(self._time(KINDS.get(name, "kernel-warm")), "measured", "us")
         if name == "bandwidth":
@@ -44,37 +44,37 @@ class MeasuredNames(Names):
             return self._number(self.row.flop / self._time() / 1000, "modelled", "GFLOP/s")
         words = {"size": problem_of(self.row), "device": self.ran_on}
         if name not in words:
-            known = ["time", *KINDS, "bandwidth", *["rate"] * bool(self.row.flop), *words]
+            names = ["time", *KINDS, "bandwidth", *["rate"] * bool(self.row.flop), *words]
             raise ExpressionError(
-                f"{self.what} of {self.row.scenario} has no {name}{did_you_mean(name, known)}"
+                f"{self.what} of {self.row.scenario} has no {name}{did_you_mean(name, names)}"
             )
         return self._number(words[name], "measured")
 
     def _time(self, kind: TimingKind = "kernel-warm") -> float:
         timing = timing_of(self.row, kind)
         if timing is None:
-            raise ExpressionError(f"Of {self.row.scenario} no such time was measured ({kind}).")
+            raise ExpressionError(f"This time of {self.row.scenario} was not measured ({kind}).")
         return timing.median
 
     def _number(self, value: float | str, mark: Mark, unit: Unit = "") -> Quantity:
-        how = "by formula from times measured" if mark == "modelled" else ""
-        return Quantity(value, mark, unit, f"{how} on {self.ran_on}, {self.when}".strip())
+        basis = "by formula from times measured" if mark == "modelled" else ""
+        return Quantity(value, mark, unit, f"{basis} on {self.ran_on}, {self.when}".strip())
 
 
 def of_panes(sessions: Sequence[Session], values: Sequence[Parameters]) -> list[MeasuredNames | None]:
-    """Return the rows nearest to what panes show, of one size where they can be compared; None where there is none."""
-    asked = [
+    """Find the rows nearest to the panes, of one size if they can be compared; None if there is none."""
+    requests = [
         asked_of_launch(session.launch, given) if session.runs_as_shipped else None
         for session, given in zip(sessions, values, strict=True)
     ]
-    found = measured_together(asked, sources()[0])
-    return [MeasuredNames(time.measured) if time else None for time in found]
+    times = measured_together(requests, sources()[0])
+    return [MeasuredNames(time.measured) if time else None for time in times]
 
 
 def of_row(key: str, values: Parameters) -> MeasuredNames:
-    """Return the first measured row of a scenario with these parameters; raises ExpressionError where there is none.
+    """Find the first measured row of a scenario with these parameters; raises ExpressionError if there is none.
 
-    key: the scenario's name, and after a slash that of one of its programs for the CPU: matmul-tiled/numpy.
+    key: the scenario's name, optionally with a slash and one of its CPU programs: matmul-tiled/numpy.
     """
     try:
         subject = subject_of_key(key)
@@ -84,8 +84,8 @@ def of_row(key: str, values: Parameters) -> MeasuredNames:
     fitting = [m for m in rows if all(m.row.parameters.get(name) == value for name, value in values.items())]
     if not fitting:
         given = ", ".join(f"{name}={value}" for name, value in values.items())
-        why = f"with {given}" if rows and given else "at all"
-        raise ExpressionError(f"Nothing was measured of {key} {why}.")
+        condition = f"with {given}" if rows and given else "at all"
+        raise ExpressionError(f"There are no measurements of {key} {condition}.")
     return MeasuredNames(fitting[0])
 
 

@@ -1,4 +1,4 @@
-"""Places in time, as a lecture names them, and the moments of a session that they mean."""
+"""Places in time as a lecture names them, and their moments in a session."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ RELATIVE = (
     "moments",
     "line",
 )
-KNOWN = (
+EXAMPLES = (
     'start, end, first load, moment 3, phase 2, next phase, next block, +3 moments, line "text", finding race'
 )
 
 
 class PlaceError(Exception):
-    """A place that can't be read or is not there; the text is one sentence.
+    """A place can't be read or found; the text is one sentence.
 
-    step: of the lecture, the one whose place it is, where that is known.
+    step: the step of the lecture that names the place, if it is known.
     """
 
     step: int | None = None
@@ -43,33 +43,33 @@ class Place(Struct, frozen=True):
     """A place in time of the pane in focus."""
 
     kind: str  # of NUMBERED or PLAIN, or moments, line, finding
-    number: int = 0  # of a moment or phase; of moments how many to go, back where negative
+    number: int = 0  # of a moment or phase; for moments the distance, negative to go back
     text: str = ""  # of a line, or the kind of a finding
 
     @property
     def is_relative(self) -> bool:
-        """Whether it depends on where the step before stood."""
+        """Whether it depends on the position of the step before."""
         return self.kind in RELATIVE
 
 
 def parse_place(text: str) -> Place:
-    """Return the place that a text names; raises PlaceError."""
+    """Parse a place; raises PlaceError."""
     text = " ".join(text.split())
     if text in PLAIN:
         return Place(text)
-    if found := re.fullmatch(rf"({'|'.join(NUMBERED)}) (\d{{1,9}})", text):
-        return Place(found[1], int(found[2]))
-    if found := re.fullmatch(r"([+-])(\d{1,9}) moments?", text):
-        return Place("moments", int(found[1] + found[2]))
-    if found := re.fullmatch(r'line "(.+)"', text):
-        return Place("line", text=found[1])
-    if found := re.fullmatch(r"finding( [a-z0-9 ]+)?", text):
-        return Place("finding", text=(found[1] or "").strip())
-    raise PlaceError(f"{text!r} is no place in time; there are {KNOWN}.")
+    if match := re.fullmatch(rf"({'|'.join(NUMBERED)}) (\d{{1,9}})", text):
+        return Place(match[1], int(match[2]))
+    if match := re.fullmatch(r"([+-])(\d{1,9}) moments?", text):
+        return Place("moments", int(match[1] + match[2]))
+    if match := re.fullmatch(r'line "(.+)"', text):
+        return Place("line", text=match[1])
+    if match := re.fullmatch(r"finding( [a-z0-9 ]+)?", text):
+        return Place("finding", text=(match[1] or "").strip())
+    raise PlaceError(f"{text!r} is not a place in time; write {EXAMPLES}.")
 
 
 def place_text(place: Place) -> str:
-    """Return the text that `parse_place` reads."""
+    """Format a place as `parse_place` reads it."""
     match place.kind:
         case "moments":
             return f"{place.number:+} moment{'s' * (abs(place.number) != 1)}"
@@ -83,17 +83,17 @@ def place_text(place: Place) -> str:
 def find_place(
     place: Place, session: Session, selection: Selection, moment: float
 ) -> tuple[float, Selection]:
-    """Return the moment of a place and what is looked at there, seen from a moment; raises PlaceError."""
+    """Find the moment of a place and the selection there, relative to a moment; raises PlaceError."""
     block = selection.block
     match place.kind:
         case "next block" | "previous block":
             direction = 1 if place.kind == "next block" else -1
-            found = phase_steps.next_block(session, block, direction)
-            if found == block:
-                raise PlaceError(f"There is no {place.kind}: block {block} is at that end.")
-            return phase_steps.block_span(session, found)[0] + 1, Selection(found, selection.thread)
+            next_block = phase_steps.next_block(session, block, direction)
+            if next_block == block:
+                raise PlaceError(f"There is no {place.kind}: block {block} is the last in that direction.")
+            return phase_steps.block_span(session, next_block)[0] + 1, Selection(next_block, selection.thread)
         case "finding":
-            return _of_finding(session, place.text, selection)
+            return _moment_of_finding(session, place.text, selection)
     return _moment_of(place, session, block, moment), selection
 
 
@@ -106,30 +106,30 @@ def _moment_of(place: Place, session: Session, block: int, moment: float) -> flo
         case "first load":
             return phase_steps.first_load(session)
         case "moment":
-            return _within(session, place.number)
+            return _checked_moment(session, place.number)
         case "moments":
             return min(max(math.floor(moment) + place.number, 0), session.end)
         case "phase" | "middle of phase" | "end of phase":
             return _in_phase(session, block, place)
         case "next phase":
-            return _further(session, phase_steps.next_phase(session, block, moment, 1), moment)
+            return _checked_next_phase(session, phase_steps.next_phase(session, block, moment, 1), moment)
         case "previous phase":
             return phase_steps.next_phase(session, block, moment, -1)
         case "end of this phase":
             return phase_steps.phase_span(session, block, phase_steps.phase_at(session, block, moment))[1]
-    return _of_line(session, place.text, block, moment)
+    return _moment_of_line(session, place.text, block, moment)
 
 
-def _within(session: Session, number: int) -> int:
+def _checked_moment(session: Session, number: int) -> int:
     if number > session.end:
-        raise PlaceError(f"There is no moment {number:,}: the last is {session.end:,}.")
+        raise PlaceError(f"There is no moment {number:,}; the last one is {session.end:,}.")
     return number
 
 
-def _further(session: Session, found: int, moment: float) -> int:
+def _checked_next_phase(session: Session, phase_start: int, moment: float) -> int:
     if moment >= session.end:
         raise PlaceError("There is no next phase: this is the end.")
-    return found
+    return phase_start
 
 
 def _in_phase(session: Session, block: int, place: Place) -> int:
@@ -140,22 +140,22 @@ def _in_phase(session: Session, block: int, place: Place) -> int:
     return {"phase": first + 1, "middle of phase": (first + last + 1) // 2}.get(place.kind, last)
 
 
-def _of_line(session: Session, text: str, block: int, moment: float) -> int:
-    """Return the next moment, this one aside, at which the block runs a line with this text."""
+def _moment_of_line(session: Session, text: str, block: int, moment: float) -> int:
+    """Find the next moment after this one at which the block runs a line with this text."""
     wanted = lines_with(session, text)
     if not wanted:
-        raise PlaceError(f"No line of the kernel has {text!r} in it.")
+        raise PlaceError(f"No line of the kernel contains {text!r}.")
     requests = session.requests
     sites = [i for i, site in enumerate(session.trace.sites) if (site.file, site.line) in wanted]
-    mine = (requests.block == block) & np.isin(requests.site, sites) & (requests.moment > moment)
-    later = requests.moment[mine]
+    is_match = (requests.block == block) & np.isin(requests.site, sites) & (requests.moment > moment)
+    later = requests.moment[is_match]
     if not len(later):
         raise PlaceError(f"Block {block} runs no line with {text!r} after moment {moment:,.0f}.")
     return int(later[0])
 
 
 def lines_with(session: Session, text: str) -> set[tuple[str, int]]:
-    """Return the (file, line) of each line of the kernel's source that has this text in it."""
+    """Find the (file, line) of each line of the kernel's source that contains this text."""
     return {
         (file, number)
         for file, source in session.trace.sources.items()
@@ -164,10 +164,10 @@ def lines_with(session: Session, text: str) -> set[tuple[str, int]]:
     }
 
 
-def _of_finding(session: Session, kind: str, selection: Selection) -> tuple[float, Selection]:
-    told = [finding for finding in session.findings if not kind or finding.kind == kind]
-    if not told:
+def _moment_of_finding(session: Session, kind: str, selection: Selection) -> tuple[float, Selection]:
+    findings = [finding for finding in session.findings if not kind or finding.kind == kind]
+    if not findings:
         kinds = dict.fromkeys(finding.kind for finding in session.findings)
         raise PlaceError(f"There is no finding {kind}".rstrip() + did_you_mean(kind, kinds))
-    first = told[0]
+    first = findings[0]
     return first.moment, Selection(*first.threads[0]) if first.threads else selection

@@ -1,4 +1,4 @@
-"""What is wrong with a lecture: a sentence and the line that it is about."""
+"""Mistakes of a lecture: a sentence and its line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Problem(Struct, frozen=True, order=True):
     """One mistake in a lecture's file."""
 
     line: int  # from 1
-    sentence: str  # what is wrong and what to do, on one line in which all can be seen
+    sentence: str  # the mistake and its remedy, on one line without control characters
 
     def __post_init__(self) -> None:
         force_setattr(self, "sentence", visible(self.sentence))
@@ -22,4 +22,4 @@ class Problem(Struct, frozen=True, order=True):
 
 
 class LectureError(Exception):
-    """A lecture that can't be read or shown; the text is one sentence."""
+    """A lecture can't be read or shown; the text is one sentence."""

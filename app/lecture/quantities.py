@@ -1,4 +1,4 @@
-"""Numbers that know where they come from, and how they are written."""
+"""Numbers with their origin and format."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MARKS: tuple[Mark, ...] = (
     "measured",
     "compiled",
     "modelled",
-)  # from the most certain on
+)  # the most certain first
 MARK_TEXTS: dict[Mark, str] = {
     "exact": "exact from the trace",
     "part": "of a part of the launch",
@@ -26,35 +26,35 @@ MARK_TEXTS: dict[Mark, str] = {
     "compiled": "counted from the compiled kernel",
     "modelled": "modelled",
 }
-SPEC = re.compile(r",?(\.\d)?[dfge%]?")  # of Python's formats those that a caption needs
+SPEC = re.compile(r",?(\.\d)?[dfge%]?")  # the subset of Python's formats for captions
 
 
 class Quantity(Struct, frozen=True):
     """A number, word or verdict with its mark."""
 
     value: float | int | str | bool
-    mark: Mark = ""  # "" of a number that the lecture's author wrote
+    mark: Mark = ""  # "" for a number that the lecture's author wrote
     unit: Unit = ""
-    origin: str = ""  # of what was measured: the device, and where
+    origin: str = ""  # of a measurement: the device
 
     @property
     def is_number(self) -> bool:
-        """Whether it is neither a word nor true or false."""
+        """Whether it is a number, and no word or truth value."""
         return isinstance(self.value, int | float) and not isinstance(self.value, bool)
 
 
 def weakest(marks: Iterable[Mark]) -> Mark:
-    """Return the mark of what is computed from numbers with these marks: that of the least certain."""
+    """Return the mark of a result computed from numbers with these marks: the least certain."""
     return max(marks, key=MARKS.index, default="")
 
 
 def is_format(spec: str) -> bool:
-    """Return whether a format is one that `quantity_text` knows."""
+    """Check whether `quantity_text` supports a format."""
     return SPEC.fullmatch(spec) is not None
 
 
 def quantity_text(quantity: Quantity, spec: str = "") -> str:
-    """Return a quantity as it is written in a caption; raises ValueError and OverflowError.
+    """Format a quantity for a caption; raises ValueError and OverflowError.
 
     Both are raised for a format, or a unit, that does not suit the number.
     """
@@ -71,7 +71,7 @@ def quantity_text(quantity: Quantity, spec: str = "") -> str:
 
 
 def _plain(value: float) -> str:
-    """Return a number with three digits that count, and all those before its point."""
+    """Format a number with three significant digits, and all digits before its point."""
     if not math.isfinite(value):
         return str(value)
     return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.3g}"

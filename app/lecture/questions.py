@@ -1,4 +1,4 @@
-"""Questions of a lecture: what is asked, the choices, and the answer, computed when it is revealed."""
+"""Questions of a lecture: the question, its choices, and the answer, which is computed when it is revealed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Choice(Struct, frozen=True):
     expression: Expression | None = None  # of a text in braces
 
     def value(self, names: Environment) -> Quantity:
-        """Return what it stands for; raises ExpressionError."""
+        """Compute its value; raises ExpressionError."""
         if self.expression is not None:
             return self.expression.evaluate(names)
         number = _number_of(self.text)
@@ -31,24 +31,24 @@ class Question(Struct, frozen=True):
 
     ask: str  # the question
     answer: Expression  # its value is the answer
-    choices: tuple[Choice, ...] = ()  # none where a number is asked for
+    choices: tuple[Choice, ...] = ()  # none if the answer is a number
 
 
 class Answer(Struct, frozen=True):
     """A question's answer at a moment."""
 
-    quantity: Quantity  # the answer itself, with its mark
+    quantity: Quantity  # the answer, with its mark
     text: str  # in words
     choices: tuple[str, ...]  # the choices in words
-    right: int | None  # which choice it is, None without choices
+    right: int | None  # index of the right choice, None without choices
 
 
 def parse_question(ask: str, choices: str, answer: str) -> Question | None:
-    """Return the question of these texts, None where all are empty; raises ValueError and ExpressionError."""
+    """Parse the texts of a question, None if all are empty; raises ValueError and ExpressionError."""
     if not (ask or choices or answer):
         return None
     if not ask or not answer:
-        raise ValueError("A question needs ask: and answer:, and choices: where it has some.")
+        raise ValueError("A question needs ask: and answer:, and optionally choices:.")
     texts = [text.strip() for text in choices.split("|")] if choices else []
     if texts and (not 2 <= len(texts) <= MOST_CHOICES or not all(texts)):
         raise ValueError(f"A question has 2 to {MOST_CHOICES} choices, with | between them.")
@@ -61,21 +61,23 @@ def _choice(text: str) -> Choice:
 
 
 def answer_of(question: Question, names: Environment) -> Answer:
-    """Return the answer to a question; raises ExpressionError, also where not exactly one choice is right."""
-    found = question.answer.evaluate(names)
-    text = question.answer.words(found)
+    """Compute the answer to a question; raises ExpressionError, also unless exactly one choice is right."""
+    answer = question.answer.evaluate(names)
+    text = question.answer.words(answer)
     if not question.choices:
-        return Answer(found, text, (), None)
+        return Answer(answer, text, (), None)
     values = [choice.value(names) for choice in question.choices]
-    right = [i for i, value in enumerate(values) if _equal(value, found)]
+    right = [i for i, value in enumerate(values) if _equal(value, answer)]
     texts = tuple(
         choice.expression.words(value) if choice.expression else choice.text
         for value, choice in zip(values, question.choices, strict=True)
     )
     if len(right) != 1:
-        which = "none" if not right else "more than one"
-        raise ExpressionError(f"Of the choices {', '.join(texts)} {which} is the answer, {text}.")
-    return Answer(found, text, texts, right[0])
+        number = "none" if not right else "more than one"
+        raise ExpressionError(
+            f"The answer is {text}, but {number} of the choices {', '.join(texts)} equals it."
+        )
+    return Answer(answer, text, texts, right[0])
 
 
 def _equal(choice: Quantity, answer: Quantity) -> bool:
@@ -86,7 +88,7 @@ def _equal(choice: Quantity, answer: Quantity) -> bool:
         return str(choice.value).strip() == str(answer.value).strip()
     try:
         return math.isclose(choice.value, answer.value, rel_tol=1e-9, abs_tol=1e-9)
-    except OverflowError:  # whole numbers beyond every float
+    except OverflowError:  # integers beyond the range of floats
         return choice.value == answer.value
 
 

@@ -1,4 +1,4 @@
-"""What each step shows: the changes of all steps before it, added up, and where it stands once it is traced."""
+"""The contents of each step: the accumulated changes of all steps, and its moment once it is traced."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ FIRST_LOAD = Place("first load")
 
 
 class Scene(Struct, frozen=True):
-    """What a step shows, before it is traced."""
+    """The contents of a step, before it is traced."""
 
     panes: tuple[Pane, ...]  # from left to right; none before the first `show`
-    look: Bookmark  # all that does not depend on traces
-    anchor: int  # the last step, this one or before, that says by itself where it stands
-    play: Play | None  # from where it stands
+    look: Bookmark  # everything that does not depend on traces
+    anchor: int  # the latest step up to this one with an absolute place
+    play: Play | None  # from its place on
 
 
 class Moment(Struct, frozen=True):
-    """Where a step stands, once its panes are traced."""
+    """The position of a step, once its panes are traced."""
 
-    begin: float  # of the playhead, where the step begins
-    stand: float  # where it stands once it has played
+    begin: float  # of the playhead, at the start of the step
+    stand: float  # after the step has played
     first_selections: tuple[Selection, ...]  # one a pane, at `begin`
     selections: tuple[Selection, ...]  # one a pane, at `stand`
 
@@ -42,7 +42,7 @@ BASE = Bookmark((), side="hidden", layout="lecture", nearest="hidden", compiled=
 
 
 def scenes_of(lecture: Lecture) -> tuple[Scene, ...]:
-    """Return what each step shows."""
+    """Accumulate the changes into the contents of each step."""
     scenes: list[Scene] = []
     before = Scene((), BASE, 0, None)
     for number, step in enumerate(lecture.steps):
@@ -63,18 +63,18 @@ def _changed(before: Scene, change: StepChange, number: int) -> Scene:
 
 
 def selection_start(lecture: Lecture, scenes: Sequence[Scene], number: int) -> int:
-    """Return the step from which on selections add up to those of a step: the one that showed its panes."""
+    """Find the step that showed a step's panes: the selections accumulate from there."""
     while number > 0 and lecture.steps[number].change.show is None:
         number -= 1
     return number
 
 
 def moment_of(lecture: Lecture, scenes: Sequence[Scene], number: int, sessions: Sequence[Session]) -> Moment:
-    """Return where a step stands; raises PlaceError with the sentence of a place that is not there.
+    """Compute the moment of a step; raises PlaceError for a place that does not exist.
 
-    sessions: of the step's panes, which are those of all steps from `selection_start` on.
+    sessions: of the step's panes, which all steps from `selection_start` on share.
     """
-    if not sessions:  # a chart alone
+    if not sessions:  # only a chart
         return Moment(0.0, 0.0, (), ())
     first = selection_start(lecture, scenes, number)
     standing = unplaced(sessions)
@@ -90,7 +90,7 @@ def moment_of(lecture: Lecture, scenes: Sequence[Scene], number: int, sessions: 
 
 
 def unplaced(sessions: Sequence[Session]) -> Moment:
-    """Return the start of all, where a step stands that says nothing that is there."""
+    """Return the position of a step without a valid place: the start."""
     nowhere = (Selection(),) * len(sessions)
     return Moment(0.0, 0.0, nowhere, nowhere)
 
@@ -98,68 +98,68 @@ def unplaced(sessions: Sequence[Session]) -> Moment:
 def _next_moment(
     change: StepChange, scene: Scene, sessions: Sequence[Session], before: Moment, *, is_first: bool
 ) -> Moment:
-    """Return where a step stands after the one before it."""
+    """Compute the moment of a step from that of the step before."""
     stage = _Stage(sessions, scene)
     moment, selections = before.stand, stage.selected(change, before.selections)
     place = change.at or (FIRST_LOAD if is_first else None)
-    begun, chosen = stage.at(place, moment, selections) if place else (moment, selections)
-    if change.at is None and not stage.runs(selections, begun):
-        begun, chosen = stage.visited(selections)
-    moment, selections = stage.at(scene.play.to, begun, chosen) if scene.play else (begun, chosen)
-    return Moment(begun, moment, chosen, selections)
+    begin, chosen = stage.moment_at(place, moment, selections) if place else (moment, selections)
+    if change.at is None and not stage.runs(selections, begin):
+        begin, chosen = stage.visited(selections)
+    moment, selections = stage.moment_at(scene.play.to, begin, chosen) if scene.play else (begin, chosen)
+    return Moment(begin, moment, chosen, selections)
 
 
 class _Stage:
-    """The sessions of a step, seen as the window sees them."""
+    """The sessions of a step, positioned as in the window."""
 
     def __init__(self, sessions: Sequence[Session], scene: Scene) -> None:
         self.sessions, self.link = sessions, scene.look.link
         self.focus = min(scene.look.focus, len(sessions) - 1)
         self.ends = [session.end for session in sessions]
 
-    def at(
+    def moment_at(
         self, place: Place, moment: float, selections: tuple[Selection, ...]
     ) -> tuple[float, tuple[Selection, ...]]:
-        """Return the playhead's moment of a place, and the selections there."""
+        """Find the playhead's moment of a place, and the selections there."""
         here = pane_moments(moment, self.ends, self.link)[self.focus]
-        found, selection = find_place(place, self.sessions[self.focus], selections[self.focus], here)
+        pane_moment, selection = find_place(place, self.sessions[self.focus], selections[self.focus], here)
         if place.kind == "end":
-            there = float(max(self.ends))
+            playhead = float(max(self.ends))
         elif place.kind == "first load":
-            there = self._first_loads()
+            playhead = self._first_loads()
         else:
-            there = playhead_moment(found, self.focus, self.ends, self.link)
+            playhead = playhead_moment(pane_moment, self.focus, self.ends, self.link)
         chosen = self._with(selection, selections) if selection != selections[self.focus] else selections
-        return there, self.followed(chosen, there)
+        return playhead, self.followed(chosen, playhead)
 
     def runs(self, selections: tuple[Selection, ...], moment: float) -> bool:
-        """Return whether the block that is looked at runs at a moment, so that it may stay."""
+        """Check whether the selected block runs at a moment, so that it can stay selected."""
         return selections[self.focus].block == self.followed(selections, moment)[self.focus].block
 
     def visited(self, selections: tuple[Selection, ...]) -> tuple[float, tuple[Selection, ...]]:
-        """Return the first moment of the block that is looked at, and the selections there."""
+        """Return the first moment of the selected block, and the selections there."""
         session, selection = self.sessions[self.focus], selections[self.focus]
         begin = phase_steps.block_span(session, selection.block)[0] + 1
-        there = playhead_moment(begin, self.focus, self.ends, self.link)
-        return there, self.followed(selections, there)
+        playhead = playhead_moment(begin, self.focus, self.ends, self.link)
+        return playhead, self.followed(selections, playhead)
 
     def _first_loads(self) -> float:
-        """Return where every pane has made its first load, as where new panes stand."""
+        """Return the moment when every pane has made its first load, where new panes start."""
         return max(
             playhead_moment(phase_steps.first_load(session), pane, self.ends, self.link)
             for pane, session in enumerate(self.sessions)
         )
 
     def followed(self, selections: tuple[Selection, ...], moment: float) -> tuple[Selection, ...]:
-        """Return the selections, each of a block that runs at a moment."""
+        """Move each selection to a block that runs at a moment."""
         moments = pane_moments(moment, self.ends, self.link)
         return tuple(
-            phase_steps.follow(session, selection, at)
-            for session, selection, at in zip(self.sessions, selections, moments, strict=True)
+            phase_steps.follow(session, selection, pane_moment)
+            for session, selection, pane_moment in zip(self.sessions, selections, moments, strict=True)
         )
 
     def selected(self, change: StepChange, selections: tuple[Selection, ...]) -> tuple[Selection, ...]:
-        """Return the selections with what a step says of block, thread and element; raises PlaceError."""
+        """Apply a step's block, thread and element to the selections; raises PlaceError."""
         if change.element is not None:
             selections = self._with(writer_of(self.sessions[self.focus], change.element), selections)
         here = selections[self.focus]
@@ -177,18 +177,18 @@ class _Stage:
         return self._with(wanted, selections)
 
     def _with(self, wanted: Selection, selections: tuple[Selection, ...]) -> tuple[Selection, ...]:
-        """Return the selections with another one in the pane in focus, and in the other where it has the same shape."""
-        mine = self.sessions[self.focus].trace
+        """Replace the selection of the pane in focus, and of the other pane if it has the same shape."""
+        trace = self.sessions[self.focus].trace
         return tuple(
             wanted
-            if pane == self.focus or (mine.grid, mine.block_dim) == (s.trace.grid, s.trace.block_dim)
+            if pane == self.focus or (trace.grid, trace.block_dim) == (s.trace.grid, s.trace.block_dim)
             else old
             for pane, (s, old) in enumerate(zip(self.sessions, selections, strict=True))
         )
 
 
 def writer_of(session: Session, element: Element) -> Selection:
-    """Return the block and thread that write an element last; raises PlaceError."""
+    """Find the block and thread that write an element last; raises PlaceError."""
     trace = session.trace
     numbers = [i for i, buffer in enumerate(trace.buffers) if buffer.name.lower() == element.buffer.lower()]
     if not numbers:
@@ -196,7 +196,7 @@ def writer_of(session: Session, element: Element) -> Selection:
         raise PlaceError(f"There is no buffer {element.buffer}{hint}")
     shape = trace.buffers[numbers[0]].shape
     if len(element.index) != len(shape) or any(i >= n for i, n in zip(element.index, shape, strict=False)):
-        raise PlaceError(f"{element.buffer} has the shape {shape}, and no element {list(element.index)}.")
+        raise PlaceError(f"{element.buffer} has the shape {shape} and no element {list(element.index)}.")
     flat = int(np.ravel_multi_index(element.index, shape))
     row = session.memory.writer(numbers[0], flat, session.end)
     if row is None:
@@ -205,6 +205,6 @@ def writer_of(session: Session, element: Element) -> Selection:
 
 
 def bookmark_of(scene: Scene, setups: tuple[Setup, ...], look: Bookmark) -> Bookmark:
-    """Return the bookmark of a scene, with theme, text size and motion of the one that is looked through."""
+    """Build the bookmark of a scene, with theme, text size and motion of the current look."""
     kept = {"theme": look.theme, "text_scale": look.text_scale, "reduced_motion": look.reduced_motion}
     return msgspec.structs.replace(scene.look, panes=setups, **kept)

@@ -1,4 +1,4 @@
-"""Sessions of setups for who waits for them: the commands, the handout, the tests. The window has jobs of its own."""
+"""Sessions of setups for callers that can wait: the commands, the handout, the tests. The window uses jobs."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from ..model.session import Session, build_session, session_of_file
 from ..model.setup_launch import launch_of_setup
 
 KEPT = 8  # sessions held in memory
-KEPT_ACCESSES = 10_000_000  # of all of them, beside the two that a step may show
-PATIENCE = 10.0  # seconds that a launch may take, as in the window without anybody being asked
+KEPT_ACCESSES = 10_000_000  # of all of them, except for the two of the current step
+PATIENCE = 10.0  # seconds that a launch may take, as in the window without a question
 
 
 class Sessions:
-    """Makes sessions one by one and holds the last few."""
+    """Creates sessions one by one and keeps the last few."""
 
     def __init__(self, worker: Worker, cache: TraceCache | None, patience: float | None = PATIENCE) -> None:
-        """Patience: seconds that a launch may take, None for any."""
+        """Set up the cache; patience: seconds that a launch may take, None for any."""
         self.worker, self.cache, self.patience = worker, cache, patience
         self._held: dict[str, Session] = {}  # by the text of their setups, the latest last
 
     def of(self, setup: Setup) -> Session:
         """Return the session of a setup; raises WorkerError, TraceFileError, CatalogueError and PlanError.
 
-        TakesLong, a WorkerError, says of a launch that it would take longer than is waited for.
+        TakesLong, a WorkerError, means that the launch would take longer than `patience`.
         """
         key = repr(setup)
-        found = self._held.pop(key, None) or self._made(setup)
-        self._held[key] = found
+        session = self._held.pop(key, None) or self._create(setup)
+        self._held[key] = session
         while len(self._held) > KEPT or (len(self._held) > 2 and self._accesses() > KEPT_ACCESSES):
             del self._held[next(iter(self._held))]
-        return found
+        return session
 
     def _accesses(self) -> int:
-        """Return how many accesses the traces of the sessions in memory have."""
+        """Count the accesses of the sessions in memory."""
         return sum(len(session.trace) for session in self._held.values())
 
-    def _made(self, setup: Setup) -> Session:
+    def _create(self, setup: Setup) -> Session:
         if setup.file:
             return session_of_file(Path(setup.file))
         launch = launch_of_setup(setup)

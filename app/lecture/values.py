@@ -1,4 +1,4 @@
-"""What names mean in captions, choices and answers: counters, shapes, contents and measured times of the panes."""
+"""Names in captions, choices and answers: counters, shapes, contents and measured times of the panes."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from .expressions import Environment, ExpressionError, Names, StillComputedError
 from .quantities import Mark, Quantity, Unit
 
 Ask = Callable[[Session], None]
-NO_REQUEST = "makes no request at moment"  # what an error says where there is none
+NO_REQUEST = "makes no request at moment"  # part of an error message
 
 
 @dataclass(frozen=True)
 class Counted(Names):
-    """Counters of a launch, at an end or by a moment."""
+    """Counters of a launch, at its end or up to a moment."""
 
     what = "a set of counters"
 
     counters: Mapping[str, int]  # by the names of `tilescope counters`
-    mark: Mark  # exact, of a part, compiled or measured
-    origin: str = ""  # of what was compiled or measured: by what, or where
+    mark: Mark  # exact, part, compiled or measured
+    origin: str = ""  # of compiled or measured counters: the compiler or the device
 
     def get(self, name: str) -> Quantity:
-        """Return a counter or a sum of some; raises ExpressionError."""
+        """Look up a counter or a sum of some; raises ExpressionError."""
         unit: Unit = "bytes" if name.endswith("_bytes") else ""
         if name in NAMES:
             if name not in self.counters:
-                raise ExpressionError(f"{self.what} has no {name}: nobody has counted it.")
+                raise ExpressionError(f"{self.what} has no {name}: it was not counted.")
             return Quantity(self.counters[name], self.mark, unit, self.origin)
         if name not in SUMS:
             raise ExpressionError(f"{self.what} has no {name}{did_you_mean(name, [*SUMS, *NAMES])}")
@@ -47,38 +47,38 @@ class Counted(Names):
 
 @dataclass(frozen=True)
 class ReadCounters(Counted):
-    """Counters that Nsight Compute read on a GPU, which have the name of that."""
+    """Counters that Nsight Compute read on a GPU."""
 
     device: str = ""
 
     def get(self, name: str) -> Quantity:
-        """Return a counter, a sum of some, or the device; raises ExpressionError."""
+        """Look up a counter, a sum of some, or the device; raises ExpressionError."""
         return Quantity(self.device, self.mark, "", self.origin) if name == "device" else super().get(name)
 
 
 @dataclass(frozen=True)
 class RequestNames(Names):
-    """The request that a warp makes at a moment."""
+    """The request of a warp at a moment."""
 
     what = "a request"
 
-    session: Session  # whose it is
+    session: Session  # the session of the request
     row: int  # of the session's requests
     mark: Mark  # exact, or of a part
 
     def get(self, name: str) -> Quantity:
-        """Return one of its numbers; raises ExpressionError."""
+        """Look up one of its numbers; raises ExpressionError."""
         requests, row = self.session.requests, self.row
-        known: dict[str, Callable[[], int]] = {
+        numbers: dict[str, Callable[[], int]] = {
             "sectors": lambda: int(requests.sectors[row]),
             "wavefronts": lambda: int(requests.wavefronts[row]),
             "lanes": lambda: int(requests.lanes[row]),
             "bytes": lambda: int(requests.lanes[row]) * self._itemsize,
             "minimum": self._minimum,
         }
-        if name not in known:
-            raise ExpressionError(f"{self.what} has no {name}{did_you_mean(name, known)}")
-        return Quantity(known[name](), self.mark)
+        if name not in numbers:
+            raise ExpressionError(f"{self.what} has no {name}{did_you_mean(name, numbers)}")
+        return Quantity(numbers[name](), self.mark)
 
     @property
     def _buffer(self) -> Buffer:
@@ -89,7 +89,7 @@ class RequestNames(Names):
         return np.dtype(self._buffer.dtype).itemsize
 
     def _minimum(self) -> int:
-        """Return the sectors, or wavefronts, that its elements would take side by side."""
+        """Count the sectors, or wavefronts, that contiguous elements would take."""
         requests, trace = self.session.requests, self.session.trace
         rows = requests.accesses.of(slice(self.row, self.row + 1))
         if self._buffer.space == "shared":
@@ -102,12 +102,12 @@ class RequestNames(Names):
 class BufferNames(Names):
     """A buffer of a pane."""
 
-    pane: PaneNames  # whose it is
-    number: int  # in the trace's buffers
+    pane: PaneNames  # the pane of the buffer
+    number: int  # index in the trace's buffers
 
     @property
     def what(self) -> str:
-        """What it is, in an error."""
+        """Its description in an error."""
         return f"the buffer {self.buffer.name}"
 
     @property
@@ -116,53 +116,53 @@ class BufferNames(Names):
         return self.pane.session.trace.buffers[self.number]
 
     def get(self, name: str) -> Quantity:
-        """Return one of its numbers; raises ExpressionError."""
+        """Look up one of its numbers; raises ExpressionError."""
         shape, reads = self.buffer.shape, self._reads
-        known: dict[str, Callable[[], float]] = {
+        numbers: dict[str, Callable[[], float]] = {
             "elements": lambda: math.prod(shape),
             "rows": lambda: shape[0],
             "columns": lambda: shape[-1],
-            "reads": lambda: _whole(float(reads().mean())) if reads().size else 0,
+            "reads": lambda: _simplify_float(float(reads().mean())) if reads().size else 0,
             "most_reads": lambda: int(reads().max(initial=0)),
-            "sum": lambda: _whole(float(self._held().sum())),
-            "largest": lambda: _whole(float(self._held().max())),
-            "smallest": lambda: _whole(float(self._held().min())),
+            "sum": lambda: _simplify_float(float(self._contents().sum())),
+            "largest": lambda: _simplify_float(float(self._contents().max())),
+            "smallest": lambda: _simplify_float(float(self._contents().min())),
         }
-        if name not in known:
-            raise ExpressionError(f"{self.what} has no {name}{did_you_mean(name, known)}")
-        return Quantity(known[name](), self.pane.mark)
+        if name not in numbers:
+            raise ExpressionError(f"{self.what} has no {name}{did_you_mean(name, numbers)}")
+        return Quantity(numbers[name](), self.pane.mark)
 
     def _reads(self) -> np.ndarray[tuple[int, ...], np.dtype[np.int32]]:
         session, block = self.pane.session, self.pane.selection.block
         return session.memory.reads(self.number, session.end, block)
 
-    def _held(self) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-        """Return what all elements hold at this moment; raises ExpressionError where they are no plain numbers."""
+    def _contents(self) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+        """Return the values of all elements at this moment; raises ExpressionError unless they are plain numbers."""
         pane = self.pane
-        held = pane.session.memory.values(
+        contents = pane.session.memory.values(
             self.number, pane.moment, pane.selection.block, pane.selection.thread
         )
-        if held.dtype.kind not in "biuf" or not held.size:
-            raise ExpressionError(f"{self.what} holds no plain numbers.")
-        return held.astype(np.float64)
+        if contents.dtype.kind not in "biuf" or not contents.size:
+            raise ExpressionError(f"{self.what} does not contain plain numbers.")
+        return contents.astype(np.float64)
 
     def at(self, index: tuple[int, ...]) -> Quantity:
-        """Return what an element holds; raises ExpressionError."""
+        """Return the value of an element; raises ExpressionError."""
         shape = self.buffer.shape
         if len(index) != len(shape) or not all(0 <= i < n for i, n in zip(index, shape, strict=True)):
-            raise ExpressionError(f"{self.what} has the shape {shape}, and no element {list(index)}.")
+            raise ExpressionError(f"{self.what} has the shape {shape} and no element {list(index)}.")
         pane = self.pane
-        held = pane.session.memory.values(
+        contents = pane.session.memory.values(
             self.number, pane.moment, pane.selection.block, pane.selection.thread
         )
-        value = held[index]
+        value = contents[index]
         if not np.isscalar(value) or isinstance(value, complex | np.complexfloating):
-            raise ExpressionError(f"{self.buffer.name}{list(index)} is no plain number.")
-        return Quantity(_whole(float(value)) if value == value else float("nan"), pane.mark)
+            raise ExpressionError(f"{self.buffer.name}{list(index)} is not a plain number.")
+        return Quantity(_simplify_float(float(value)) if value == value else float("nan"), pane.mark)
 
 
-def _whole(value: float) -> float:
-    """Return a number as a whole one where it is."""
+def _simplify_float(value: float) -> float:
+    """Convert a float with an integer value to int."""
     return int(value) if math.isfinite(value) and value == int(value) else value
 
 
@@ -171,32 +171,32 @@ class PaneNames(Names):
     """A pane at a moment."""
 
     title: str  # "the left pane"
-    session: Session  # what it shows
+    session: Session  # the session of the pane
     moment: int  # of this pane
     selection: Selection  # block and thread in focus
     values: Mapping[str, int | str]  # of its scenario's parameters, all of them
-    measured: Names | None  # the row that was measured nearest to it
-    ask: Ask | None = None  # asks for counters as compiled that are not known; None: they are waited for
+    measured: Names | None  # the nearest measured row
+    ask: Ask | None = None  # requests missing compiled counters; None: wait for them
 
     @property
     def what(self) -> str:
-        """What it is, in an error."""
+        """Its description in an error."""
         return self.title
 
     @property
     def mark(self) -> Mark:
-        """Whether its numbers are of the whole launch."""
+        """Whether its numbers cover the complete launch."""
         trace = self.session.trace
         return "part" if (trace.is_part or trace.error is not None) else "exact"
 
     def get(self, name: str) -> Quantity | Names:
-        """Return what a name means; raises ExpressionError."""
+        """Look up a name; raises ExpressionError."""
         if name in SUMS or name in NAMES:
             return self._counted(self.session.counters.total).get(name)
         if name in self._shape:
             return Quantity(self._shape[name], self.mark)
         if name in ("findings", "races", "errors"):
-            return Quantity(self._told(name), self.mark)
+            return Quantity(self._finding_count(name), self.mark)
         if name in ("correct", "largest_error"):
             return self._checked(name)
         if name == "now":
@@ -214,20 +214,22 @@ class PaneNames(Names):
     def _compiled(self) -> Counted:
         from ..compiled.compiled_counters import compiled_counters_of
 
-        found = compiled_counters_of(self.session) if self.ask is None else self.session.compiled
-        if found is None:
+        counters = compiled_counters_of(self.session) if self.ask is None else self.session.compiled
+        if counters is None:
             assert self.ask is not None
             self.ask(self.session)
-            raise StillComputedError(f"What {self.what} shows is still being compiled.")
-        if found.reason:
-            raise ExpressionError(f"What {self.what} shows has no compiled counters: {found.reason}")
-        return Counted(found.counters, "compiled", f"by {short_compiler(found)}")
+            raise StillComputedError(f"The kernel of {self.what} is still being compiled.")
+        if counters.reason:
+            raise ExpressionError(f"The kernel of {self.what} has no compiled counters: {counters.reason}")
+        return Counted(counters.counters, "compiled", f"by {short_compiler(counters)}")
 
     def _read(self) -> Names:
-        read = recorded_counters_of(self.session.launch) if self.session.runs_as_shipped else None
-        if read is None:
-            raise ExpressionError(f"Nsight Compute did not count what {self.what} shows.")
-        return ReadCounters(read.counters, "measured", f"on an {read.device}, {read.date}", read.device)
+        recorded = recorded_counters_of(self.session.launch) if self.session.runs_as_shipped else None
+        if recorded is None:
+            raise ExpressionError(f"Nsight Compute did not count the launch of {self.what}.")
+        return ReadCounters(
+            recorded.counters, "measured", f"on an {recorded.device}, {recorded.date}", recorded.device
+        )
 
     def _counted(self, counters: Mapping[str, int]) -> Counted:
         return Counted(counters, self.mark)
@@ -248,39 +250,41 @@ class PaneNames(Names):
             "thread": self.selection.thread,
         }
 
-    def _told(self, name: str) -> int:
-        told = self.session.findings
+    def _finding_count(self, name: str) -> int:
+        findings = self.session.findings
         if name == "races":
-            return sum(finding.kind == "race" for finding in told)
-        return len(told) if name == "findings" else sum(finding.severity == "error" for finding in told)
+            return sum(finding.kind == "race" for finding in findings)
+        return (
+            len(findings) if name == "findings" else sum(finding.severity == "error" for finding in findings)
+        )
 
     def _checked(self, name: str) -> Quantity:
         check = self.session.trace.check
         if check is None:
-            raise ExpressionError(f"The result of {self.what} was not compared with NumPy's.")
+            raise ExpressionError(f"The result of {self.what} was not compared to NumPy's.")
         return Quantity(check.equal if name == "correct" else check.largest_error, self.mark)
 
     def _request(self) -> RequestNames:
         requests = self.session.requests
         rows = self.session.memory.request_rows(self.moment)
         warp = self.selection.thread // WARP
-        mine = [
+        own_rows = [
             row for row in rows if requests.block[row] == self.selection.block and requests.warp[row] == warp
         ]
-        if not mine:
+        if not own_rows:
             raise ExpressionError(
                 f"In {self.what}, warp {warp} of block {self.selection.block} {NO_REQUEST} "
                 f"{self.moment:,}; choose another moment, block or thread."
             )
-        return RequestNames(self.session, mine[0], self.mark)
+        return RequestNames(self.session, own_rows[0], self.mark)
 
     def _measured(self) -> Names:
         if self.measured is None:
-            raise ExpressionError(f"Nothing was measured of what {self.what} shows.")
+            raise ExpressionError(f"There are no measurements of the launch of {self.what}.")
         return self.measured
 
     def part(self, name: str) -> Quantity | Names:
-        """Return a buffer by its name, else what `get` returns; raises ExpressionError."""
+        """Look up a buffer by its name, else anything that `get` returns; raises ExpressionError."""
         return self._buffer(name) or self.get(name)
 
     def _buffer(self, name: str) -> BufferNames | None:
@@ -290,13 +294,13 @@ class PaneNames(Names):
         return None
 
     def _parameter_or_buffer(self, name: str) -> Quantity | Names:
-        found = Quantity(self.values[name]) if name in self.values else self._buffer(name)
-        if found is not None:
-            return found
+        value = Quantity(self.values[name]) if name in self.values else self._buffer(name)
+        if value is not None:
+            return value
         names = [buffer_text(buffer) for buffer in self.session.trace.buffers]
-        told = ["findings", "races", "correct", "now", "compiled", "nsight", "request", "measured"]
-        known = dict.fromkeys([*SUMS, *self._shape, *told, *self.values, *names])
-        raise ExpressionError(f"{self.what} has no {name}{did_you_mean(name, known)}")
+        other_names = ["findings", "races", "correct", "now", "compiled", "nsight", "request", "measured"]
+        all_names = dict.fromkeys([*SUMS, *self._shape, *other_names, *self.values, *names])
+        raise ExpressionError(f"{self.what} has no {name}{did_you_mean(name, all_names)}")
 
 
 def environment(
@@ -308,25 +312,25 @@ def environment(
     *,
     ask: Ask | None = None,
 ) -> Environment:
-    """Return what names mean where these sessions stand at these moments, the one of `focus` as `here` too.
+    """Build the environment of names for these sessions at these moments; `here` is the pane in focus.
 
     values: of the parameters of each pane's scenario, all of them. ask: see `PaneNames`.
     """
-    from .measured_times import of_panes  # with charts, which the window needs later
+    from .measured_times import of_panes  # imported here, because the window needs charts later
 
     titles = ["left", "right"][: len(sessions)]
     measured = of_panes(sessions, values)
     panes: dict[str, Names] = {}
     for i, title in enumerate(titles):
-        what = f"the {title} pane" if len(sessions) > 1 else "the pane"
+        pane_name = f"the {title} pane" if len(sessions) > 1 else "the pane"
         moment = math.floor(moments[i])
-        panes[title] = PaneNames(what, sessions[i], moment, selections[i], values[i], measured[i], ask)
+        panes[title] = PaneNames(pane_name, sessions[i], moment, selections[i], values[i], measured[i], ask)
     here = {"here": panes[titles[min(focus, len(titles) - 1)]]} if titles else {}
     return {**panes, **here, "measured": _measured}
 
 
 def _measured(arguments: tuple[Quantity, ...], keywords: Mapping[str, Quantity]) -> Names:
-    """Return the row of measured("SCENARIO", name=value); raises ExpressionError."""
+    """Look up the row of measured("SCENARIO", name=value); raises ExpressionError."""
     from .measured_times import of_row
 
     if len(arguments) != 1 or not isinstance(arguments[0].value, str):

@@ -24,7 +24,7 @@ ThemeChoice = Literal["light", "dark", "system"]
 
 
 class Setup(msgspec.Struct, frozen=True):
-    """What a pane runs: a scenario with its parameters and schedule, or a trace file, which then says all the rest."""
+    """What a pane runs: a scenario with parameters and a schedule, or a trace file, which defines everything else."""
 
     scenario: str = ""  # its name in the catalogue
     values: dict[str, Value] = {}  # of parameters, by their names
@@ -32,74 +32,68 @@ class Setup(msgspec.Struct, frozen=True):
     resident: int | Literal["all"] | None = None  # blocks at once; None is the scenario's own number
     blocks: tuple[int, ...] | None = None  # linear numbers of those to run; None is all of them
     file: str = ""  # the path of a trace
-    rerun: bool = False  # the file's kernel is run anew with this schedule, resident and blocks
+    rerun: bool = False  # run the file's kernel again with this schedule, resident and blocks
     engine: EngineName = "compiled"  # what runs the kernel
-    keep: Keep = "some"  # whether all accesses are kept, also where they are many
-    cut: bool = False  # `blocks` are the first one alone, since all take long
-    source: str = ""  # the text of the kernel's file as somebody wrote it anew; "" is its own
-    without: tuple[int, ...] = ()  # lines of that text, from 1, that are taken out
+    keep: Keep = "some"  # "all" keeps every access, even of large launches
+    cut: bool = False  # `blocks` is only the first block, because every block takes long
+    source: str = ""  # edited text of the kernel's file; "" is the original
+    without: tuple[int, ...] = ()  # lines of that text, from 1, that are left out
 
     @property
     def is_edited(self) -> bool:
-        """Whether another kernel runs than the scenario's or the file's own."""
+        """Whether a kernel other than the scenario's or the file's original runs."""
         return bool(self.source or self.without)
 
 
 class Bookmark(msgspec.Struct, frozen=True):
-    """Everything that makes the window look as it does."""
+    """Everything that determines how the window looks."""
 
     panes: tuple[Setup, ...]  # from left to right
     selections: tuple[Selection, ...] = msgspec.field(default=(), name="places")  # one a pane
     moment: float | None = None  # of the playhead (see `pane_moments`); None is the first load
     focus: int = 0  # index of the pane that the right column follows
-    link: Link = "progress"  # what panes have in common: the moment, or the share of their ticks
-    time: TimeChoice = "moments"  # what timelines show: measured is by a GPU's clock, where it was recorded
-    nearest: NearestChoice = "shown"  # whether a pane that was not measured names the nearest measured launch
-    compiled: CompiledChoice = (
-        "auto"  # whether counters as compiled are shown; auto is where nothing waits for them
-    )
-    speed: float | None = None  # moments a second, None for what suits the length of the launch
-    loop: bool = False  # the end is followed by the start
-    shared: bool = True  # a parameter is changed in both panes at once
+    link: Link = "progress"  # what the panes share: the moment, or the fraction of their ticks
+    time: TimeChoice = "moments"  # what timelines show; "measured" is GPU time, where it was recorded
+    nearest: NearestChoice = "shown"  # whether a pane without measurements names the nearest measured launch
+    compiled: CompiledChoice = "auto"  # whether compiled counters are shown; auto: if they are ready
+    speed: float | None = None  # moments a second; None picks a speed that suits the launch
+    loop: bool = False  # restart at the end
+    shared: bool = True  # change a parameter in both panes at once
     tab: str = "source"  # of the right column
-    side: SideChoice = "auto"  # whether the right column is there
+    side: SideChoice = "auto"  # whether the right column is visible
     colour_by: str = "auto"  # what colours the cells
-    picture: PictureChoice = (
-        "auto"  # of a launch that counts; auto is its histogram where it does nothing else
-    )
-    theme: ThemeChoice = "system"  # light or dark colours, or what the system has
+    picture: PictureChoice = "auto"  # of a launch that counts; auto: its histogram if it does nothing else
+    theme: ThemeChoice = "system"  # colours: light, dark, or those of the system
     text_scale: float = 1.0  # times the normal size
     reduced_motion: bool = False  # nothing glides or fades
-    words: WordChoice = "own"  # what labels call threads and blocks; own is as the scenario does
-    layout: LayoutChoice = "ordinary"  # lecture: the pictures take what there is, with a caption above
-    zoom: tuple[str, ...] = ()  # names of the buffers that the memory pictures show alone; () is all of them
-    spotlight: tuple[str, ...] = ()  # names of what stands out while the rest dims; () dims nothing
-    chart: str = (
-        ""  # what is drawn in place of the panes, in the words of `tilescope export timings`; "" is none
-    )
+    words: WordChoice = "own"  # terms for threads and blocks; own: those of the scenario
+    layout: LayoutChoice = "ordinary"  # lecture: the pictures fill the window, with a caption above
+    zoom: tuple[str, ...] = ()  # names of the only buffers that the memory pictures show; () is all
+    spotlight: tuple[str, ...] = ()  # names of highlighted items, while the rest dims; () dims nothing
+    chart: str = ""  # a chart that replaces the panes, as in `tilescope export timings`; "" is none
 
 
 class Room(Struct, frozen=True):
-    """How a window shares its room, by hand; what is empty or None follows from its size."""
+    """The sizes of the window's areas that the user set; an empty or None field follows from the window's size."""
 
     columns: tuple[int, ...] = ()  # widths of the panes and the right column, in points
     rows: tuple[int, ...] = ()  # heights of the pictures and of what is below them, in points
     ranges: tuple[tuple[float, float] | None, ...] = ()  # moments at the edges of each pane's timeline
-    bar: bool | None = None  # whether the bar at the top is there; None is as the layout has it
+    bar: bool | None = None  # whether the toolbar is visible; None: as the layout has it
 
 
 def encode(bookmark: Bookmark) -> str:
-    """Return the bookmark as JSON."""
+    """Encode the bookmark as JSON."""
     return msgspec.json.encode(bookmark).decode()
 
 
 def decode(text: str | bytes) -> Bookmark:
-    """Return the bookmark that `encode` wrote; raises msgspec.DecodeError for anything else."""
+    """Decode a bookmark that `encode` wrote; raises msgspec.DecodeError for anything else."""
     return msgspec.json.decode(text, type=Bookmark)
 
 
 def without_texts(mark: Bookmark) -> Bookmark:
-    """Return a bookmark whose kernels have their own text: what was typed and not saved goes with the window."""
+    """Return a bookmark with the original kernel texts: unsaved edits are lost when the window closes."""
     panes = (msgspec.structs.replace(s, source="", without=()) if s.source else s for s in mark.panes)
     return msgspec.structs.replace(mark, panes=tuple(panes))
 
@@ -115,7 +109,7 @@ class History:
         self._forward: list[Bookmark] = []
 
     def leave(self, here: Bookmark) -> None:
-        """Remember the bookmark that is left for something new; what lay ahead is forgotten."""
+        """Remember the bookmark that is left for something new; the forward history is cleared."""
         if not self._back or self._back[-1] != here:
             self._back.append(here)
             del self._back[:-KEPT]

@@ -1,4 +1,4 @@
-"""What the numbers under a pane are called, for whoever names one without drawing it. No Qt."""
+"""The labels of the numbers under a pane, without drawing them. No Qt."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def counter_labels(session: Session) -> tuple[str, ...]:
     if session.is_python_program:
         return (*PROGRAM, *_reads(session))
     spaces = np.array([buffer.space for buffer in session.trace.buffers])
-    whole = bool(session.trace.totals) and session.trace.error is None
+    is_totals_only = bool(session.trace.totals) and session.trace.error is None
     shared = SHARED if (spaces == "shared").any() else ()
-    if whole:  # of which the moments are not known
+    if is_totals_only:  # the moments are not known
         return (*REQUESTS, *shared, COMPILED)
     updated = set(spaces[session.requests.buffer[session.requests.op >= Op.ATOMIC]].tolist())
     atomics = [f"{space} atomics" for space in ("global", "shared") if space in updated]
@@ -35,7 +35,7 @@ def _reads(session: Session) -> list[str]:
 
 
 def operands(session: Session) -> list[tuple[int, str]]:
-    """Return number and name of the buffers whose reads a lesson is about: left and above, or the inputs."""
+    """Find number and name of the buffers whose reads matter for a lesson: left and above, or the inputs."""
     buffers, roles = session.trace.buffers, session.scenario.roles if session.scenario else {}
     chosen = [
         i for i, b in enumerate(buffers) if b.space == "global" and roles.get(b.name) in ("left", "above")

@@ -1,4 +1,4 @@
-"""What is shown first: the scenarios or the trace file that were asked for, or what was shown last."""
+"""The first bookmark of a window: the requested scenarios or trace file, or those of the last time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DEFAULT_PAIR = ("matmul-naive-col-on-x", "matmul-tiled")
 
 
 def first_bookmark(specs: Sequence[str], last: Bookmark | None) -> Bookmark:
-    """Return what to show first: what was asked for in the look of the last time, else all of the last time.
+    """Combine the requested panes with the look of the last time; without a request return the last bookmark.
 
     specs: scenarios with their parameters, or paths of trace files, as `setups_of` reads them. Raises CatalogueError.
     """
@@ -28,9 +28,9 @@ def first_bookmark(specs: Sequence[str], last: Bookmark | None) -> Bookmark:
 
 
 def setups_of(specs: Sequence[str]) -> tuple[Setup, ...]:
-    """Return the setups that command line words name: scenarios, or trace files; raises CatalogueError.
+    """Parse command line words into setups: scenarios, or trace files; raises CatalogueError.
 
-    After a file's name may come options, with which its kernel is run anew: `FILE.npz:schedule=random,seed=3`.
+    Options may follow a file's name; its kernel then runs again with them: `FILE.npz:schedule=random,seed=3`.
     """
     setups = []
     for spec in specs:
@@ -44,12 +44,12 @@ def setups_of(specs: Sequence[str]) -> tuple[Setup, ...]:
 
 
 def names_file(spec: str) -> bool:
-    """Return whether a command line word names a trace file, which may be missing, and not a scenario."""
+    """Check whether a command line word names a trace file, which may be missing, and not a scenario."""
     return parse_file_spec(spec)[0].endswith(TRACE_SUFFIX) or is_file(spec)
 
 
 def _comparable(setup: Setup, setups: Sequence[Setup]) -> str:
-    """Return what may differ between panes that are changed alike: the parameters that all have, the schedule."""
+    """Return a key of what linked panes may differ in: the parameters that all setups have, and the schedule."""
     common = [name for name in setup.values if all(name in other.values for other in setups)]
     values = {name: setup.values[name] for name in common}
     return repr((values, setup.schedule, setup.resident, setup.blocks))

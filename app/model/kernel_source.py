@@ -1,4 +1,4 @@
-"""The source of a session's kernel: its file, its text, where the kernel is in it; edits between two texts. No Qt."""
+"""The source of a session's kernel: its file, text and position; edits between two texts. No Qt."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WHERE = re.compile(r"(\d{1,7})(?:-(\d{1,7})|(\+))?")
 
 
 def kernel_file(session: Session) -> str:
-    """Return the file that defines the kernel, as the trace calls it; "" where it has no sources."""
+    """Find the file that defines the kernel, as the trace names it; "" if it has no sources."""
     trace = session.trace
     files = [s.file for s in trace.sites if s.function == trace.kernel] + list(trace.sources)
     text = session.launch.source
@@ -24,7 +24,7 @@ def kernel_file(session: Session) -> str:
 
 
 def source_text(session: Session, file: str) -> str:
-    """Return the text of a file as it ran; the launch's own where the trace has none."""
+    """Return the text of a file as it ran, or the launch's own source if the trace has none."""
     return session.trace.sources.get(file) or (session.launch.source if file == kernel_file(session) else "")
 
 
@@ -37,27 +37,27 @@ def cuda_c_of(session: Session) -> tuple[str, str, int] | None:
     return str(path), text, 1
 
 
-@lru_cache(maxsize=8)  # for every session of a kernel again
+@lru_cache(maxsize=8)  # every session of a kernel asks again
 def lines_of(text: str, name: str) -> tuple[int, int]:
-    """Return the first line (from 1) of a function, its first decorator's, and its last; 1 and 0 where it isn't."""
-    found = [n for n in ast.walk(syntax_tree(text)) if isinstance(n, ast.FunctionDef) and n.name == name]
-    if not found:
+    """Find the first line (from 1) of a function, including decorators, and its last; 1 and 0 if there is none."""
+    functions = [n for n in ast.walk(syntax_tree(text)) if isinstance(n, ast.FunctionDef) and n.name == name]
+    if not functions:
         return 1, 0
-    first = min([found[0].lineno, *(d.lineno for d in found[0].decorator_list)])
-    return first, found[0].end_lineno or first
+    first = min([functions[0].lineno, *(d.lineno for d in functions[0].decorator_list)])
+    return first, functions[0].end_lineno or first
 
 
 class TextEdit(NamedTuple):
-    """Lines in place of others."""
+    """Lines that replace others."""
 
-    where: str  # "47" or "47-48" of the text before, from 1; "46+" is behind line 46, "0+" before all
-    text: str  # what comes there, without the last line's end; "" for no line
+    where: str  # "47" or "47-48" of the text before, from 1; "46+" is after line 46, "0+" before all
+    text: str  # the new lines, without the last line end; "" for no line
 
 
 def edits_between(before: str, after: str) -> tuple[TextEdit, ...]:
-    """Return the edits that make one text another, but for the end of its last line; from top to bottom."""
+    """List the edits from one text to another, from top to bottom, ignoring the end of the last line."""
     old, new = before.splitlines(), after.splitlines()
-    from difflib import SequenceMatcher  # the window starts without it
+    from difflib import SequenceMatcher  # imported here for a fast start
 
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     changed = [codes for codes in matcher.get_opcodes() if codes[0] != "equal"]
@@ -65,22 +65,22 @@ def edits_between(before: str, after: str) -> tuple[TextEdit, ...]:
 
 
 def _where(first: int, end: int) -> str:
-    """Return how lines first <= i < end, counted from 0, are named."""
+    """Format the lines first <= i < end, counted from 0."""
     return f"{first}+" if first == end else f"{end}" if end - first == 1 else f"{first + 1}-{end}"
 
 
 def _text(lines: list[str]) -> str:
-    """Return lines as one text; where all are empty with the end of the last one, since no text is no line."""
+    """Join lines; if all are empty, end each with a newline, because an empty text means no line."""
     return "\n".join(lines) if any(lines) else "\n" * len(lines)
 
 
 def _lines(text: str) -> list[str]:
-    """Return the lines of which `_text` made a text."""
+    """Split a text that `_text` joined."""
     return text.split("\n") if text.strip("\n") else [""] * len(text)
 
 
 def with_edits(text: str, edits: Iterable[TextEdit]) -> str:
-    """Return a text after edits, whose places are those of the text before; raises ValueError with one sentence."""
+    """Apply edits whose positions refer to the text before; raises ValueError with one sentence."""
     lines = text.splitlines()
     for first, end, new in sorted((_read(edit, len(lines)) for edit in edits), reverse=True):
         lines[first:end] = new
@@ -88,12 +88,12 @@ def with_edits(text: str, edits: Iterable[TextEdit]) -> str:
 
 
 def _read(edit: TextEdit, count: int) -> tuple[int, int, list[str]]:
-    """Return (first, end, lines) of an edit, counted from 0."""
-    found = _WHERE.fullmatch(edit.where)
-    if found is None:
+    """Parse an edit into (first, end, lines), counted from 0."""
+    match = _WHERE.fullmatch(edit.where)
+    if match is None:
         raise ValueError(f"Lines are named as 47, 47-48 or 46+, not {edit.where!r}.")
-    first, last = int(found[1]), int(found[2] or found[1])
-    begin, end = (first, first) if found[3] else (first - 1, last)
-    if not (0 <= begin <= end <= count and (found[3] or begin < end)):
+    first, last = int(match[1]), int(match[2] or match[1])
+    begin, end = (first, first) if match[3] else (first - 1, last)
+    if not (0 <= begin <= end <= count and (match[3] or begin < end)):
         raise ValueError(f"There are no lines {edit.where} in a text of {count:,}.")
     return begin, end, _lines(edit.text)

@@ -1,4 +1,4 @@
-"""Files that somebody names: whether a word is the name of one, and what a small one holds."""
+"""Files named by the user: existence checks and bounded reads."""
 
 from __future__ import annotations
 
@@ -7,42 +7,42 @@ from pathlib import Path
 
 
 def is_file(word: str) -> bool:
-    """Return whether a word names a file; what has too many characters for a name names none."""
+    """Check whether a word names a file; False for words too long to be a name."""
     try:
         return Path(word).is_file()
     except OSError:
         return False
 
 
-def bytes_of(path: Path, most: int) -> bytes:
-    """Return what a file holds, of one with more than `most` bytes one more than these; raises OSError.
+def bytes_of(path: Path, limit: int) -> bytes:
+    """Read at most `most` + 1 bytes of a file, so that a longer file is noticed; raises OSError.
 
-    A pipe or a device, which might never end, is refused.
+    Pipes and devices, which might never end, are refused.
     """
     if path.exists() and not path.is_file():
         raise OSError(errno.EINVAL, "it is no file")
     with path.open("rb") as file:
-        return file.read(most + 1)
+        return file.read(limit + 1)
 
 
 class UnreadableFileError(ValueError):
-    """A file that can't be taken; the text says why and goes after its name, without a full stop."""
+    """A file that can't be used; the text gives the reason, follows the file's name and has no full stop."""
 
 
-def small_content(path: Path, most: int, user: str) -> bytes:
-    """Return what a file holds; raises UnreadableFileError for one with more than `most` bytes, as no `user` needs."""
+def small_content(path: Path, limit: int, user: str) -> bytes:
+    """Read a file; raises UnreadableFileError if it has more than `limit` bytes, which no `user` needs."""
     try:
-        content = bytes_of(path, most)
+        content = bytes_of(path, limit)
     except OSError as error:
         raise UnreadableFileError(f"can't be read: {error.strerror}") from None
-    if len(content) > most:
-        raise UnreadableFileError(f"has more than {most:,} bytes, which no {user} needs")
+    if len(content) > limit:
+        raise UnreadableFileError(f"has more than {limit:,} bytes, which no {user} needs")
     return content
 
 
-def small_text(path: Path, most: int, user: str) -> str:
-    """Return the text of a file in UTF-8; raises UnreadableFileError as `small_content` does, and for no text."""
+def small_text(path: Path, limit: int, user: str) -> str:
+    """Read a text in UTF-8; raises UnreadableFileError as `small_content` does, and for other encodings."""
     try:
-        return small_content(path, most, user).decode("utf-8-sig")
+        return small_content(path, limit, user).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UnreadableFileError(f"is no text in UTF-8 (byte {error.start:,})") from None

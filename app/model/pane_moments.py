@@ -1,4 +1,4 @@
-"""How the moments of panes go together with that of the playhead: by moment, or by progress. No Qt."""
+"""Link the moments of panes to that of the playhead: by moment, or by progress. No Qt."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from .bookmark import Link
 
 
 def pane_moments(position: float, ends: Sequence[int], mode: Link) -> tuple[float, ...]:
-    """Return the moment of each pane, whose last moments are `ends`, when the playhead is at `position`.
+    """Compute the moment of each pane, whose last moments are `ends`, for a playhead at `position`.
 
-    Linked by moment every pane shows that moment, or its end. Linked by progress each has made the same share of
-    its ticks, where tick m takes from m to m + 1: so blocks of the same share begin together, at their first tick.
+    When linked by moment, every pane shows that moment, or its end. When linked by progress, each pane has completed
+    the same fraction of its ticks, where tick m spans m to m + 1. Blocks at equal fractions therefore start together.
     """
     longest = max(ends, default=0)
     if mode == "moment" or longest == 0 or position < 1:
@@ -20,7 +20,7 @@ def pane_moments(position: float, ends: Sequence[int], mode: Link) -> tuple[floa
 
 
 def playhead_moment(moment: float, pane: int, ends: Sequence[int], mode: Link) -> float:
-    """Return the playhead's first moment at which this pane is at this one, or at its end where that comes before."""
+    """Find the playhead's first moment at which a pane shows this moment, clamped to the pane's end."""
     moment = min(max(moment, 0.0), float(ends[pane]))
     if mode == "moment" or moment < 1:
         return moment

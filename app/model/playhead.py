@@ -1,4 +1,4 @@
-"""The playhead: the only owner of time. Position comes from the elapsed time, so a slow frame is dropped."""
+"""The playhead, the only owner of time. The position follows the elapsed time, so slow frames are dropped."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from PySide6.QtCore import QObject, Signal
 
 SPEEDS = (1, 2, 4, 8, 16, 30, 60, 120, 250, 500, 1000)
 USUAL = 8.0  # moments a second
-LONGEST = 60.0  # seconds that a launch plays at a speed that nobody chose
+LONGEST = 60.0  # seconds that a launch plays at most at the default speed
 
 
 def usual_speed(end: float) -> float:
-    """Return the speed of a launch with so many moments: the usual one, or the first that ends it within a minute."""
+    """Choose the speed for a launch of so many moments: the usual one, or the slowest that ends within a minute."""
     least = end / LONGEST
     if least <= USUAL:
         return USUAL
@@ -23,7 +23,7 @@ def usual_speed(end: float) -> float:
 
 
 class Playhead(QObject):
-    """A moment from 0 to `end`, which moves by `speed` of them a second while playing. `changed`: any of it did."""
+    """A moment from 0 to `end`, which advances by `speed` a second while playing. `changed`: any of these changed."""
 
     changed = Signal()
 
@@ -33,19 +33,19 @@ class Playhead(QObject):
         self.end = 0.0
         self.speed = USUAL
         self.is_speed_chosen = (
-            False  # whether somebody set the speed; else it follows the length of the launch
+            False  # whether the user set the speed; otherwise it follows the length of the launch
         )
         self.playing = False
-        self.in_film = False  # whether positions between moments are frames of a film
+        self.in_film = False  # whether positions between moments are film frames
         self.loop = False
         self._anchor: tuple[float, float] | None = (
-            None  # (seconds, moment) from which the position is counted
+            None  # (seconds, moment) from which the position is computed
         )
-        self.stop: float | None = None  # the moment at which playing ends before the end
-        self._pace: float | None = None  # moments a second until then, None for `speed`
+        self.stop: float | None = None  # the moment at which playing stops before the end
+        self._pace: float | None = None  # moments a second until the stop; None for `speed`
 
     def seek(self, moment: float) -> None:
-        """Go to a moment, or to the nearest there is; playing goes on from there, to its stop unless that is passed."""
+        """Go to a moment, clamped to the launch; playing continues from there, to its stop unless that has passed."""
         self.moment = min(max(float(moment), 0.0), self.end)
         if self.stop is not None and self.moment >= self.stop:
             self.stop = self._pace = None
@@ -60,42 +60,42 @@ class Playhead(QObject):
         self.seek(self.moment)
 
     def set_speed(self, speed: float | None) -> None:
-        """Set the speed in moments a second, more than 0, or None for what suits the launch; the position stays."""
+        """Set the speed in moments a second, more than 0, or None for the default speed; the position stays."""
         self.is_speed_chosen = speed is not None
         self.speed = usual_speed(self.end) if speed is None else max(float(speed), 0.01)
         self.seek(self.moment)
 
     def change_speed(self, direction: int) -> None:
-        """Take the next speed of SPEEDS that is faster (1) or slower (-1)."""
+        """Take the next faster (1) or slower (-1) speed of SPEEDS."""
         speeds = [speed for speed in SPEEDS if (speed - self.speed) * direction > 0]
         if speeds:
             self.set_speed(min(speeds) if direction > 0 else max(speeds))
 
     def set_loop(self, loop: bool) -> None:
-        """Choose whether the end is followed by the start."""
+        """Choose whether playing restarts at the end."""
         self.loop = loop
         self.seek(self.moment)
 
     def play(self) -> None:
-        """Run from here, or from the start when at the end."""
+        """Play from here, or from the start when at the end."""
         if self.end <= 0:
             return
         self.playing = True
         self.seek(0.0 if self.moment >= self.end else self.moment)
 
     def play_to(self, stop: float, pace: float | None = None) -> None:
-        """Run from here to a moment and stand there, also after a pause; `pace` is in moments a second until then."""
+        """Play from here to a moment and stop there, even after a pause; `pace` is in moments a second until then."""
         self.stop, self._pace = min(stop, self.end), pace
         self.playing = self.moment < self.stop
         self.seek(self.moment)
 
     def stand(self) -> None:
-        """Stay where it is, and forget where playing was to stop."""
+        """Pause and forget the stop."""
         self.stop = self._pace = None
         self.pause()
 
     def pause(self) -> None:
-        """Stay where it is."""
+        """Stop playing and keep the position."""
         self.playing = False
         self.seek(self.moment)
 
@@ -104,7 +104,7 @@ class Playhead(QObject):
         self.pause() if self.playing else self.play()
 
     def advance(self, now: float) -> None:
-        """Move to where it is at the time `now` (seconds, monotonic); the first call after a start begins to count."""
+        """Move to the position at time `now` (seconds, monotonic); the first call after a start sets the origin."""
         if not self.playing:
             return
         if self._anchor is None:

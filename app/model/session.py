@@ -36,16 +36,16 @@ if TYPE_CHECKING:
 
 
 class TextbookBuffer(Buffer, frozen=True):
-    """A matrix of the catalogue, which is called by a capital, as in a textbook; a user's has the name that it has."""
+    """A matrix of the catalogue, labelled with a capital as in a textbook; a user's array keeps its name."""
 
 
 def buffer_text(buffer: Buffer) -> str:
-    """Return the name of a buffer as its kernel has it; a matrix of the catalogue is a capital, as in a textbook."""
+    """Label a buffer with the name in its kernel; a matrix of the catalogue with a capital, as in a textbook."""
     return buffer.name.upper() if isinstance(buffer, TextbookBuffer) else buffer.name
 
 
 class Selection(Struct, frozen=True):
-    """The block and the thread in it that the views look at, both linear numbers, x fastest."""
+    """The selected block and its selected thread, both linear numbers, x fastest."""
 
     block: int = 0
     thread: int = 0
@@ -69,51 +69,51 @@ class Session(Struct, frozen=True, eq=False, dict=True, weakref=True):
 
     @property
     def lanes(self) -> int:
-        """How many lanes a warp is drawn with: 32, or the threads of a block that has fewer."""
+        """The number of lanes drawn for a warp: 32, or the threads of a smaller block."""
         return min(WARP, self.trace.threads)
 
     @property
     def is_python_program(self) -> bool:
-        """Whether a plain Python program ran, on the CPU: without warps, sectors and banks."""
+        """Whether a plain Python program ran on the CPU, without warps, sectors and banks."""
         return is_python_program(self.launch)
 
     @property
     def runs_as_shipped(self) -> bool:
-        """Whether the kernel is the catalogue's as it stands there: what was measured of that is said of no other."""
+        """Whether the kernel is the catalogue's original: measurements apply to no other kernel."""
         kernel = self.scenario.kernel if self.scenario else ""
         return self.launch.kernel == kernel and self.launch.source == kernel_source(kernel)[1]
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """The findings of the launch that are shown, errors first. Takes a while when it is first asked for."""
-        found, own = self.all_findings, vars(self)
+        """The visible findings of the launch, errors first; slow on first access."""
+        findings, own = self.all_findings, vars(self)
         if "_hide" not in own:
-            return found
-        if own.get("_hidden_of") is not found:
-            own["_hidden_of"], own["_shown"] = found, own["_hide"](found)
+            return findings
+        if own.get("_hidden_of") is not findings:
+            own["_hidden_of"], own["_shown"] = findings, own["_hide"](findings)
         shown: tuple[Finding, ...] = own["_shown"]
         return shown
 
     def hide_findings(self, hide: Callable[[tuple[Finding, ...]], tuple[Finding, ...]]) -> None:
-        """Show only the findings that a function makes of all."""
+        """Show only the findings that `hide` returns."""
         vars(self).pop("_hidden_of", None)
         vars(self)["_hide"] = hide
 
     @cached_property
     def all_findings(self) -> tuple[Finding, ...]:
-        """All findings of the launch, errors first. Takes a while when it is first asked for."""
-        from ...tracer.findings.all_findings import findings_of  # the first picture comes without it
+        """All findings of the launch, errors first; slow on first access."""
+        from ...tracer.findings.all_findings import findings_of  # the first picture does not need it
 
         return tuple(findings_of(self.trace, self.requests))
 
     @cached_property
     def counting(self) -> HistogramLaunch | None:
-        """What the launch counts, None where it does something else. Takes a while when it is first asked for."""
+        """The histogram that the launch counts, or None; slow on first access."""
         return histogram_launch_of(self.trace, self.requests, self.memory, self.scenario)
 
     @cached_property
     def only_counts(self) -> bool:
-        """Whether what it counts is all that the launch writes to global memory, or what its lesson is about."""
+        """Whether the launch writes only its histogram to global memory, or its lesson is about the histogram."""
         if self.counting is None or self.scenario is not None:
             return self.counting is not None
         written = np.unique(self.requests.buffer[self.requests.op != Op.LOAD]).tolist()
@@ -123,47 +123,49 @@ class Session(Struct, frozen=True, eq=False, dict=True, weakref=True):
         return "global" not in spaces
 
     def add_answer(self, answer: Answer) -> bool:
-        """Take in what Numba's compiler makes of the kernel; return whether there are more findings now."""
+        """Add the findings from Numba's compiler; return whether there are more findings now."""
         from ...tracer.findings.float64 import float64_findings
         from ...tracer.findings.not_compiled import refusal_findings
 
-        late = [
+        new_findings = [
             *float64_findings(self.trace, self.requests, answer.operations),
             *refusal_findings(self.trace, answer.refusal),
         ]
-        if not late or any(finding.kind == late[0].kind for finding in self.all_findings):
+        if not new_findings or any(finding.kind == new_findings[0].kind for finding in self.all_findings):
             return False
-        found = sorted([*self.all_findings, *late], key=lambda f: sort_key(f.severity, f.kind, f.moment))
-        vars(self)["all_findings"] = tuple(found)
+        findings = sorted(
+            [*self.all_findings, *new_findings], key=lambda f: sort_key(f.severity, f.kind, f.moment)
+        )
+        vars(self)["all_findings"] = tuple(findings)
         return True
 
     @property
     def compiled(self) -> CompiledCounters | None:
-        """Its counters as compiled, None while they are not known."""
-        found: CompiledCounters | None = vars(self).get("compiled counters")
-        return found
+        """Its compiled counters, None while they are not known."""
+        counters: CompiledCounters | None = vars(self).get("compiled counters")
+        return counters
 
     def add_compiled(self, counters: CompiledCounters) -> None:
-        """Take in the counters as compiled, or the reason why there are none."""
+        """Store the compiled counters, or the reason why there are none."""
         vars(self)["compiled counters"] = counters
 
     @property
     def listing(self) -> Listing | None:
-        """What its kernel is compiled to, None while that is not known."""
-        found: Listing | None = vars(self).get("listing of code")
-        return found
+        """The compiled code of its kernel, None while it is not known."""
+        listing: Listing | None = vars(self).get("listing of code")
+        return listing
 
     def add_listing(self, listing: Listing) -> None:
-        """Take in what its kernel is compiled to."""
+        """Store the compiled code of its kernel."""
         vars(self)["listing of code"] = listing
 
     @property
     def is_examined(self) -> bool:
-        """Whether its findings are known, so that asking for them takes no time."""
+        """Whether its findings are computed, so that reading them takes no time."""
         return "all_findings" in vars(self)
 
     def prepared(self) -> Session:
-        """Return this session with what its pictures need computed: for a thread that nobody waits for."""
+        """Compute what the session's pictures need, in a background thread, and return the session."""
         counted = begun(self.counters.prepare, len(self.trace))
         _ = self.only_counts
         self.memory.prepare()
@@ -171,16 +173,16 @@ class Session(Struct, frozen=True, eq=False, dict=True, weakref=True):
         return self
 
     def examined(self) -> Session:
-        """Return this session with its findings known: for a thread, once its pictures are drawn."""
+        """Compute the findings, in a thread once the pictures are drawn, and return the session."""
         _ = self.all_findings
         return self
 
 
 def build_session(launch: Launch, trace: Trace, scenario: Scenario | None, title: str = "") -> Session:
-    """Return the session of a trace: group its accesses, count them, and follow the memory. Takes a while."""
+    """Build the session of a trace: group its accesses, count them, and follow the memory. Slow."""
     if scenario:
-        scenario = _as_edited(scenario, launch)
-        trace = replace(trace, buffers=tuple(map(_as_in_a_textbook, trace.buffers)))
+        scenario = _without_stale_phases(scenario, launch)
+        trace = replace(trace, buffers=tuple(map(_with_textbook_name, trace.buffers)))
     destinations = destinations_beside(trace)
     requests = requests_of(trace)
     counters, memory = counters_of(trace, requests), contents_of(trace, requests, destinations)
@@ -189,8 +191,8 @@ def build_session(launch: Launch, trace: Trace, scenario: Scenario | None, title
     )
 
 
-def _as_edited(scenario: Scenario, launch: Launch) -> Scenario:
-    """Return a scenario without the texts of its phases where the kernel was edited and has other barriers."""
+def _without_stale_phases(scenario: Scenario, launch: Launch) -> Scenario:
+    """Drop the texts of a scenario's phases if the kernel was edited and has other barriers."""
     own, name = kernel_source(scenario.kernel)[1], scenario.kernel.rpartition(":")[2]
     if launch.source == own or not scenario.phases:
         return scenario
@@ -198,13 +200,13 @@ def _as_edited(scenario: Scenario, launch: Launch) -> Scenario:
     return scenario if barriers[0] == barriers[1] else replace(scenario, phases=(), last=None)
 
 
-def _as_in_a_textbook(buffer: Buffer) -> Buffer:
+def _with_textbook_name(buffer: Buffer) -> Buffer:
     is_matrix = len(buffer.name) == 1 and buffer.space == "global"
     return TextbookBuffer(**asdict(buffer)) if is_matrix else buffer
 
 
 def session_of_file(path: Path) -> Session:
-    """Return the session of a trace file, whose title is the launch's name or the file's; raises TraceFileError."""
+    """Load the session of a trace file; its title is the launch's name or the file's. Raises TraceFileError."""
     trace = with_visible_names(load(path))
     try:
         launch = decode(trace.launch)
@@ -217,7 +219,7 @@ def session_of_file(path: Path) -> Session:
 
 
 def with_visible_names(trace: Trace) -> Trace:
-    """Return a trace whose names and sentences hold nothing that can't be seen; a file may call things as it likes."""
+    """Escape invisible characters in a trace's names and sentences; a file may contain any."""
     error, outside = trace.error, trace.outside
     return replace(
         trace,
@@ -236,21 +238,21 @@ def with_visible_names(trace: Trace) -> Trace:
 
 
 def launch_name(path: Path, kernel: str = "") -> str:
-    """Return what a trace that `tilescope run` saved is called: "reverse · race.py · launch 1"; "" for another file.
+    """Name the launch of a trace that `tilescope run` saved: "reverse · race.py · launch 1"; "" for another file.
 
-    kernel: its launch's, "file:function", where it is known.
+    kernel: the kernel of its launch, "file:function", if it is known.
     """
-    found = re.fullmatch(r"(\d{3,})-(.+)", path.stem)
-    if not found:
+    match = re.fullmatch(r"(\d{3,})-(.+)", path.stem)
+    if not match:
         return ""
     file, _, function = kernel.rpartition(":")
     is_program = file.endswith(".py") or cell_of(file) is not None
-    program = Path(file).name if is_program and function == found[2] else ""
-    return " · ".join(filter(None, (found[2], program, f"launch {int(found[1]) + 1}")))
+    program = Path(file).name if is_program and function == match[2] else ""
+    return " · ".join(filter(None, (match[2], program, f"launch {int(match[1]) + 1}")))
 
 
 def scenario_of(launch: Launch) -> Scenario | None:
-    """Return the catalogue's scenario of a launch, or None."""
+    """Look up the catalogue's scenario of a launch, or None."""
     try:
         return find(launch.scenario) if launch.scenario else None
     except CatalogueError:
@@ -258,11 +260,11 @@ def scenario_of(launch: Launch) -> Scenario | None:
 
 
 def known_of(session: Session | None) -> tuple[Finding, ...]:
-    """Return the findings of a session, none while they are not known: nobody waits for them here."""
+    """Return the findings of a session if they are computed already, without waiting for them."""
     return session.findings if session and session.is_examined else ()
 
 
 def count_of(session: Session | None) -> dict[str, int]:
-    """Return how many findings of each severity a session is known to have."""
-    found = Counter(finding.severity for finding in known_of(session))
-    return {name: found[name] for name in SEVERITIES}
+    """Count the known findings of a session by severity."""
+    counts = Counter(finding.severity for finding in known_of(session))
+    return {name: counts[name] for name in SEVERITIES}

@@ -1,4 +1,4 @@
-"""What the window remembers between two runs: a JSON file in the user's configuration folder."""
+"""The window's settings, stored as JSON in the user's configuration folder."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ MAX_RECENT = 8
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """What is remembered; a file that lacks some of it is read all the same."""
+    """The stored settings; a file may lack some of them."""
 
-    bookmark: Bookmark | None = None  # what was shown last
-    geometry: bytes = b""  # where the window stood on the screen, in Qt's own bytes
-    splitters: tuple[bytes, ...] = ()  # how its room was shared, in Qt's own bytes
-    recent: tuple[str, ...] = ()  # paths of the traces opened lately, the last one first, at most MAX_RECENT
-    recent_lectures: tuple[str, ...] = ()  # paths of lectures, as many
+    bookmark: Bookmark | None = None  # shown last
+    geometry: bytes = b""  # the window's position on the screen, as Qt's bytes
+    splitters: tuple[bytes, ...] = ()  # splitter sizes, as Qt's bytes
+    recent: tuple[str, ...] = ()  # paths of recently opened traces, the latest first, at most MAX_RECENT
+    recent_lectures: tuple[str, ...] = ()  # paths of recently opened lectures, likewise
 
 
 class StoredSettings:
-    """The settings as they are now, and the file in which they outlive the window, None for nowhere.
+    """The current settings, and the file that stores them, None for no file.
 
     problem: one sentence that says why they could not be read, or "".
     """
@@ -35,22 +35,22 @@ class StoredSettings:
         self.current, self.problem = load(path) if path else (Settings(), "")
 
     def note_recent(self, file: str) -> None:
-        """Take note of a file as the one opened last."""
+        """Record a file as the latest one opened."""
         self.current = with_recent(self.current, file)
 
     def note_lecture(self, file: str) -> None:
-        """Take note of a lecture as the one opened last."""
+        """Record a lecture as the latest one opened."""
         recent = _with_first(file, self.current.recent_lectures)
         self.current = msgspec.structs.replace(self.current, recent_lectures=recent)
 
     def write(self, **changes: Any) -> str:
-        """Write the settings with these changes; return "" or one sentence that says what went wrong."""
+        """Write the settings with these changes; return "" or one sentence with the error."""
         self.current = msgspec.structs.replace(self.current, **changes)
         return save(self.path, self.current) if self.path else ""
 
 
 def load(path: Path) -> tuple[Settings, str]:
-    """Return the settings of a file and "", or fresh settings and one sentence that says why."""
+    """Read the settings of a file and "", or return fresh settings and one sentence with the reason."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=Settings), ""
     except FileNotFoundError:
@@ -63,7 +63,7 @@ def load(path: Path) -> tuple[Settings, str]:
 
 
 def save(path: Path, settings: Settings) -> str:
-    """Write the settings whole or not at all; return "" or one sentence that says what went wrong."""
+    """Write the settings atomically; return "" or one sentence with the error."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, _encoded(settings))
@@ -73,7 +73,7 @@ def save(path: Path, settings: Settings) -> str:
 
 
 def _encoded(settings: Settings) -> bytes:
-    """Return settings as JSON, without files whose names are no text: JSON has no room for these."""
+    """Encode settings as JSON, without file names that are not valid text, which JSON can't hold."""
     try:
         return msgspec.json.encode(settings)
     except UnicodeEncodeError:
@@ -83,10 +83,10 @@ def _encoded(settings: Settings) -> bytes:
 
 
 def with_recent(settings: Settings, file: str) -> Settings:
-    """Return the settings with a file as the one opened last."""
+    """Return the settings with a file as the latest one opened."""
     return msgspec.structs.replace(settings, recent=_with_first(file, settings.recent))
 
 
 def _with_first(file: str, recent: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the files opened lately with this one as the last."""
+    """Move a file to the front of the recently opened files."""
     return (file, *(other for other in recent if other != file))[:MAX_RECENT]

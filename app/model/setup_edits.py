@@ -1,4 +1,4 @@
-"""What fields of the bar do to setups, and where two setups differ. Pure functions of plain data."""
+"""Apply the toolbar's fields to setups, and compare two setups. Pure functions of plain data."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ Texts = Mapping[str, str]  # of fields, by the name of their parameter or option
 
 
 def parameters_of(scenario: Scenario | None, setup: Setup) -> list[Parameter]:
-    """Return the parameters that may be chosen for a setup: a trace file has none."""
+    """List the parameters that a setup can change: a trace file has none."""
     return [] if scenario is None or setup.file else list(scenario.parameters)
 
 
 def values_of(setup: Setup, scenario: Scenario | None) -> dict[str, str]:
-    """Return the texts of the parameters of a setup by their names."""
+    """Map the names of a setup's parameters to their values as texts."""
     return {p.name: str(setup.values.get(p.name, p.default)) for p in parameters_of(scenario, setup)}
 
 
 def with_texts(setup: Setup, scenario: Scenario | None, texts: Texts) -> Setup:
-    """Return a setup with what these fields say; those that are not its own change nothing.
+    """Apply these fields to a setup; fields that it does not have change nothing.
 
-    Where the first block alone was shown, since all of the old launch take long, all of the new one are wanted.
+    If only the first block was shown because the old launch takes long, the new launch runs all its blocks.
     Raises CatalogueError or ValueError for what cannot be used.
     """
     own = {p.name for p in parameters_of(scenario, setup)}
@@ -46,7 +46,7 @@ def with_texts(setup: Setup, scenario: Scenario | None, texts: Texts) -> Setup:
 
 
 def with_scenario(scenario: Scenario, setup: Setup) -> Setup:
-    """Return a setup with another scenario; parameters of the same name are kept where it can take them."""
+    """Replace a setup's scenario; parameters of the same name keep values that the new scenario accepts."""
     values = {p.name: setup.values[p.name] for p in scenario.parameters if p.name in setup.values}
     kept = {k: v for k, v in values.items() if not problem_of(partial(settle, scenario, {k: v}))}
     return msgspec.structs.replace(
@@ -67,7 +67,7 @@ def _with_options(setup: Setup, options: Texts) -> Setup:
 
 
 def problem_of(attempt: Callable[[], object]) -> str:
-    """Return "" when the call succeeds, else the sentence that it is refused with."""
+    """Run a call; return "" if it succeeds, else the sentence of its error."""
     try:
         attempt()
     except (CatalogueError, ValueError) as error:
@@ -76,13 +76,13 @@ def problem_of(attempt: Callable[[], object]) -> str:
 
 
 def text_problem(name: str, text: str, setups: Sequence[Setup], scenarios: Mapping[str, Scenario]) -> str:
-    """Return the sentence with which one of these setups refuses a field's text, or ""."""
+    """Find the sentence with which one of these setups refuses a field's text, or ""."""
     attempts = [partial(with_texts, setup, scenarios.get(setup.scenario), {name: text}) for setup in setups]
     return next(filter(None, map(problem_of, attempts)), "")
 
 
 def launch_problem(name: str, text: str, setups: Sequence[Setup], scenarios: Mapping[str, Scenario]) -> str:
-    """Return the sentence with which a launch of one of these setups with a field's text is refused, or ""."""
+    """Find the sentence with which a launch of one of these setups with a field's text is refused, or ""."""
 
     def attempt(setup: Setup) -> None:
         changed = with_texts(setup, scenarios.get(setup.scenario), {name: text})
@@ -93,9 +93,9 @@ def launch_problem(name: str, text: str, setups: Sequence[Setup], scenarios: Map
 
 
 def differences(setups: Sequence[Setup], scenarios: Mapping[str, Scenario]) -> list[str]:
-    """Return for each setup what tells it from the other one: "tile 16 · type float64 · sequential", or "".
+    """Describe what distinguishes each setup from the other: "tile 16 · type float64 · sequential", or "".
 
-    They are parameters, schedule and blocks of two panes of one kernel; others have titles of their own.
+    Panes of one kernel differ in parameters, schedule and blocks; panes of other kernels differ in their titles.
     """
     if len({setup.scenario for setup in setups}) > 1 or not all(setup.scenario for setup in setups):
         return [edit_text(setup) for setup in setups]
@@ -105,7 +105,7 @@ def differences(setups: Sequence[Setup], scenarios: Mapping[str, Scenario]) -> l
 
 
 def _entries(setup: Setup, scenario: Scenario | None) -> dict[str, tuple[str, str]]:
-    """Return (value, its text) of everything that may differ."""
+    """Map everything that may differ to (value, its text)."""
     values = values_of(setup, scenario)
     parameters = {p.name: (values[p.name], named(p, values[p.name])) for p in parameters_of(scenario, setup)}
     seed = f", seed {setup.schedule.seed}" if setup.schedule.kind == "random" else ""
@@ -115,14 +115,14 @@ def _entries(setup: Setup, scenario: Scenario | None) -> dict[str, tuple[str, st
 
 
 def edit_text(setup: Setup) -> str:
-    """Return what was changed in a setup's kernel, in a few words: "edited", "without line 48"; "" for nothing."""
+    """Describe the edits of a setup's kernel: "edited", "without line 48"; "" for none."""
     lines = ", ".join(map(str, setup.without))
     without = f"without line{'s' * (len(setup.without) > 1)} {lines}" if lines else ""
     return " · ".join(filter(None, ("edited" if setup.source else "", without)))
 
 
 def named(parameter: Parameter, text: str) -> str:
-    """Return a parameter with the text of its value: "M 64", "tile 16", "type float64"."""
+    """Format a parameter with its value: "M 64", "tile 16", "type float64"."""
     if parameter.file:
         return f"{parameter.label} {Path(text).name or 'none'}"
     first = parameter.label.partition(" ")[0]

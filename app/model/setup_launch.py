@@ -1,4 +1,4 @@
-"""From a setup to its launch, to all parameters of its scenario, and to the schedules that may be chosen for it."""
+"""Turn a setup into its launch, the parameters of its scenario, and the schedules it may use."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ...tracer.storage.recorded_traces import MEASURED, device_of_recording, pat
 from .bookmark import Setup, Value
 
 SCHEDULES = ("lockstep", "sequential", "random")
-UNKNOWN = "a GPU"  # where a recording is wanted that is not there
+UNKNOWN = "a GPU"  # stands for the device of a recording that is missing
 
 
 def launch_of_setup(setup: Setup) -> Launch:
-    """Return the launch of a setup that names a scenario; raises CatalogueError and PlanError."""
+    """Build the launch of a setup that names a scenario; raises CatalogueError and PlanError."""
     return launch_of(
         find(setup.scenario),
         setup.values,
@@ -35,19 +35,19 @@ def launch_of_setup(setup: Setup) -> Launch:
 
 
 def edited_launch(launch: Launch, setup: Setup) -> Launch:
-    """Return a launch of a file with the kernel as a setup has it; raises PlanError for a line that has to stay."""
+    """Apply a setup's kernel edits to a file's launch; raises PlanError for a line that can't be removed."""
     return msgspec.structs.replace(launch, source=left_of(setup.source or launch.source, setup.without))
 
 
-def other_kernels(setups: Sequence[Setup], may_come: Iterable[Sequence[Setup]]) -> tuple[Launch, ...]:
-    """Return launches of setups that may come, one for each kernel that has to be compiled for none of `setups`.
+def other_kernels(setups: Sequence[Setup], upcoming: Iterable[Sequence[Setup]]) -> tuple[Launch, ...]:
+    """List launches of upcoming setups, one for each kernel that none of `setups` compiles.
 
-    Those that can't be launched are left out, as where a file of theirs is gone: whoever wants one is told then.
+    Setups that can't be launched are left out, for example because their file is gone.
     """
-    known = {_compiled_as(launch) for launch in _launches(setups)}
-    launches = [launch for later in may_come for launch in _launches(later)]
+    compiled = {_compiled_as(launch) for launch in _launches(setups)}
+    launches = [launch for later in upcoming for launch in _launches(later)]
     first = {_compiled_as(launch): launch for launch in reversed(launches)}
-    return tuple(first[key] for key in reversed(first) if key not in known)
+    return tuple(first[key] for key in reversed(first) if key not in compiled)
 
 
 def _launches(setups: Iterable[Setup]) -> Iterator[Launch]:
@@ -59,9 +59,9 @@ def _launches(setups: Iterable[Setup]) -> Iterator[Launch]:
 
 
 def _compiled_as(launch: Launch) -> tuple[object, ...]:
-    """Return what a kernel is compiled for: launches that differ in nothing of it share the code.
+    """Return the key of a compiled kernel: launches with equal keys share the code.
 
-    Most are told whole numbers as they begin.
+    Most kernels get integers at run time, so these are not part of the key.
     """
     types = tuple(argument.dtype if isinstance(argument, Array) else "" for argument in launch.arguments)
     constants = ((name, value) for name, value in launch.constants.items() if type(value) is not int)
@@ -69,14 +69,14 @@ def _compiled_as(launch: Launch) -> tuple[object, ...]:
 
 
 def values_of(setup: Setup) -> dict[str, Value]:
-    """Return every parameter of a setup's scenario with its value; {} for a trace file."""
+    """Map every parameter of a setup's scenario to its value; {} for a trace file."""
     return {} if setup.file else dict(settle(find(setup.scenario), setup.values))
 
 
 def schedule_choices(setups: Iterable[Setup]) -> list[tuple[str, str]]:
-    """Return what may be chosen for these setups, as (text, kind).
+    """List the schedules that these setups may use, as (text, kind).
 
-    A GPU's order is offered where it was recorded for exactly one of these launches, and where it is chosen already.
+    The GPU's order is offered if it was recorded for exactly one of these launches, or is chosen already.
     """
     choices = [(kind, kind) for kind in SCHEDULES]
     setups = list(setups)
@@ -87,7 +87,7 @@ def schedule_choices(setups: Iterable[Setup]) -> list[tuple[str, str]]:
 
 
 def recorded_device(setup: Setup) -> str:
-    """Return the GPU that has recorded a setup's launch, "" where none has."""
+    """Find the GPU that recorded a setup's launch, "" if none has."""
     if setup.file or setup.is_edited or not setup.scenario:
         return ""
     try:

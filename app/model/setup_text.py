@@ -1,4 +1,4 @@
-"""The options of a setup as texts that can be typed and shown: schedule, seed, resident blocks, blocks to run."""
+"""The options of a setup as texts to type and show: schedule, seed, resident blocks, blocks to run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Resident = int | Literal["all"] | None
 
 
 def option_texts(setup: Setup) -> dict[str, str]:
-    """Return what the fields of a setup's options say, by their names."""
+    """Map the names of a setup's option fields to their texts."""
     return {
         "schedule": setup.schedule.kind,
         "seed": str(setup.schedule.seed),
@@ -23,13 +23,13 @@ def option_texts(setup: Setup) -> dict[str, str]:
 
 
 def options_summary(setup: Setup) -> str:
-    """Return the options of a setup in a few words: "lockstep, 2 blocks"."""
+    """Summarise the options of a setup: "lockstep, 2 blocks"."""
     count = 0 if setup.blocks is None else len(setup.blocks)
     return setup.schedule.kind + (f", {count:,} block{'s' * (count != 1)}" if count else "")
 
 
 def parse_seed(text: str) -> int:
-    """Return a seed; raises ValueError with one sentence."""
+    """Parse a seed; raises ValueError with one sentence."""
     number = whole_number_of(text)
     if number is None or number >= 2**31:
         raise ValueError(f"The seed must be a whole number from 0 on, not {text!r}.")
@@ -37,7 +37,7 @@ def parse_seed(text: str) -> int:
 
 
 def parse_resident(text: str) -> Resident:
-    """Return the blocks that run at once; raises ValueError with one sentence."""
+    """Parse the number of resident blocks; raises ValueError with one sentence."""
     text = text.strip().lower()
     if text in ("", "auto"):
         return None
@@ -50,7 +50,7 @@ def parse_resident(text: str) -> Resident:
 
 
 def parse_blocks(text: str) -> tuple[int, ...] | None:
-    """Return the linear block numbers of "0 3 5-8", or None for all; raises ValueError with one sentence."""
+    """Parse linear block numbers as in "0 3 5-8", or None for all; raises ValueError with one sentence."""
     words = text.replace(",", " ").split()
     if not words or words == ["all"]:
         return None
@@ -65,48 +65,48 @@ def parse_blocks(text: str) -> tuple[int, ...] | None:
 
 
 def blocks_text(blocks: tuple[int, ...] | None) -> str:
-    """Return the text that `parse_blocks` reads."""
+    """Format block numbers as `parse_blocks` reads them."""
     return "all" if blocks is None else " ".join(map(str, blocks))
 
 
 def spec_of(setup: Setup) -> str:
-    """Return the command-line word that names a setup: "matmul-tiled:tile=16,schedule=random,seed=3".
+    """Build the command-line word that names a setup: "matmul-tiled:tile=16,schedule=random,seed=3".
 
-    It says what differs from what the scenario or the trace file has by itself, but for a text of its kernel's file
-    that was written anew. Raises CatalogueError for an unknown scenario or value.
+    It holds what differs from the defaults of the scenario or the trace file, but no edited text of the kernel's file.
+    Raises CatalogueError for an unknown scenario or value.
     """
-    name, said = (setup.file, _file_options(setup)) if setup.file else _scenario_options(setup)
-    pairs = ",".join(f"{key}={value}" for key, value in said.items())
+    name, options = (setup.file, _file_options(setup)) if setup.file else _scenario_options(setup)
+    pairs = ",".join(f"{key}={value}" for key, value in options.items())
     return f"{name}:{pairs}" if pairs else name
 
 
 def _scenario_options(setup: Setup) -> tuple[str, dict[str, object]]:
     scenario = find(setup.scenario)
     settled = settle(scenario, setup.values)
-    said: dict[str, object] = {
+    options: dict[str, object] = {
         p.name: settled[p.name] for p in scenario.parameters if settled[p.name] != p.default
     }
-    said |= _schedule_options(setup)
-    said |= {"engine": setup.engine} if setup.engine != "compiled" else {}
-    said |= {"keep": setup.keep} if setup.keep != "some" else {}
+    options |= _schedule_options(setup)
+    options |= {"engine": setup.engine} if setup.engine != "compiled" else {}
+    options |= {"keep": setup.keep} if setup.keep != "some" else {}
     if setup.without:
         text = setup.source or kernel_source(scenario.kernel)[1]
-        said |= {"without": line_words(text, scenario.kernel, setup.without)}
-    return scenario.name, said
+        options |= {"without": line_words(text, scenario.kernel, setup.without)}
+    return scenario.name, options
 
 
 def _file_options(setup: Setup) -> dict[str, object]:
-    """Return the options of a launch of a trace file that is run anew: all, so that nothing is the file's."""
+    """Return all options of a trace file's launch that runs again, so that none is taken from the file."""
     if not (setup.rerun or setup.is_edited):
         return {}
-    said = {"schedule": setup.schedule.kind} | _schedule_options(setup)
-    return said | ({"without": "+".join(map(str, setup.without))} if setup.without else {})
+    options = {"schedule": setup.schedule.kind} | _schedule_options(setup)
+    return options | ({"without": "+".join(map(str, setup.without))} if setup.without else {})
 
 
 def _schedule_options(setup: Setup) -> dict[str, object]:
-    said: dict[str, object] = {}
-    said |= {"schedule": setup.schedule.kind} if setup.schedule.kind != "lockstep" else {}
-    said |= {"seed": setup.schedule.seed} if setup.schedule.seed else {}
-    said |= {"resident": setup.resident} if setup.resident is not None else {}
-    said |= {"blocks": "+".join(map(str, setup.blocks))} if setup.blocks is not None else {}
-    return said
+    options: dict[str, object] = {}
+    options |= {"schedule": setup.schedule.kind} if setup.schedule.kind != "lockstep" else {}
+    options |= {"seed": setup.schedule.seed} if setup.schedule.seed else {}
+    options |= {"resident": setup.resident} if setup.resident is not None else {}
+    options |= {"blocks": "+".join(map(str, setup.blocks))} if setup.blocks is not None else {}
+    return options

@@ -1,17 +1,17 @@
-"""Spotlights: what stands out by its name while the rest dims, as it was typed and as a session has it. No Qt.
+"""Spotlights: names that users type, and the items they highlight in a session while the rest dims. No Qt.
 
 A name has one of these forms:
 
     A                       a buffer, as the panes name it or as the kernel's source does
     C[2, 3]                 an element; also A[2, :], A[0:4, 1], and A[2] for all that begins so
     thread 5                of the block in focus: the cells that it accesses now, and those that it ever writes
-    warp 1                  the same of a warp's lanes, and its row in the timeline; (1, 0) are coordinates
-    block 3                 what the block accesses of global memory, and its shared memory where it is in focus
-    line 12, line "acc +="  of the kernel's source, by its number or by text: the first that holds it
+    warp 1                  the same for a warp's lanes, and its row in the timeline; (1, 0) are coordinates
+    block 3                 its accesses of global memory, and its shared memory if the block is in focus
+    line 12, line "acc +="  of the kernel's source, by number or by text: the first line that contains it
     counter global sectors  a number under a pane, by its label; counter compiled is the line below them
-    left, right             a pane: alone it stands out as a whole, beside other names these are meant in it alone
+    left, right             a pane: without other names all of it is highlighted; else it limits those names to it
 
-The words of work-items are understood too: work-item 5, wavefront 1, work-group 3.
+Terms for work-items are understood too: work-item 5, wavefront 1, work-group 3.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from .vocabulary import text_in_words, vocabulary
 
 Form = Literal["buffer", "element", "thread", "warp", "block", "line", "counter", "pane"]
 PANES = ("left", "right")
-LONGEST = 60  # letters of a name that are told of one that is not known
+LONGEST = 60  # letters of an unknown name that an error message shows
 FORMS = 'A, C[2, 3], thread 5, warp 1, block 3, line 12, line "acc +=", counter global sectors, left or right'
 
 _WORDS: dict[str, Form] = {"thread": "thread", "warp": "warp", "block": "block"}
@@ -54,24 +54,24 @@ _SPAN = re.compile(r"\s*(-?\d{1,9})?\s*(:)?\s*(-?\d{1,9})?\s*")
 
 
 class Span(NamedTuple):
-    """The indices along a dimension, as in a slice: first <= i < end, None for the ends, below 0 from the end."""
+    """A slice of indices along a dimension: first <= i < end; None for the ends, negative from the end."""
 
     first: int | None
     end: int | None
 
 
 class Target(Struct, frozen=True):
-    """One name of a spotlight, as it was read."""
+    """One parsed name of a spotlight."""
 
-    name: str  # as it was typed
+    name: str  # as typed
     form: Form
-    text: str = ""  # of a buffer, a counter or a pane its name, of a line what it holds
-    place: tuple[int, ...] = ()  # a number of a thread, warp, block or line; or coordinates, x first
+    text: str = ""  # the name of a buffer, counter or pane; the text in a line
+    place: tuple[int, ...] = ()  # number of a thread, warp, block or line; or coordinates, x first
     spans: tuple[Span, ...] = ()  # of elements, along the first dimensions
 
 
 class Spotlight(Struct, frozen=True):
-    """What stands out, by its names; without any nothing dims."""
+    """The highlighted items, by name; without targets nothing dims."""
 
     targets: tuple[Target, ...] = ()
 
@@ -80,29 +80,29 @@ Elements = tuple[int, tuple[tuple[int, int], ...]]  # a buffer's number; (first,
 
 
 class Lit(Struct, frozen=True):
-    """What stands out of one session: a plain value, so that it can be a key of what is drawn with it."""
+    """The highlighted items of one session: a plain value, so that drawings can use it as a key."""
 
-    buffers: frozenset[int] = frozenset()  # numbers in the trace, of those that stand out whole
+    buffers: frozenset[int] = frozenset()  # numbers in the trace of buffers that are highlighted completely
     elements: frozenset[Elements] = frozenset()  # parts of buffers
     threads: frozenset[int] = frozenset()  # linear numbers in the block in focus
     warps: frozenset[int] = frozenset()  # numbers in the block in focus
     blocks: frozenset[int] = frozenset()  # linear numbers in the grid
     lines: frozenset[tuple[str, int]] = frozenset()  # of the source: file, and line from 1
     counters: frozenset[str] = frozenset()  # labels under a pane
-    dark: bool = False  # what stands out is in the other pane: all of this one dims
+    dark: bool = False  # the other pane has the highlighted items: all of this one dims
 
     @property
     def in_memory(self) -> bool:
-        """Whether some of it is in a picture of memory."""
+        """Whether some items are in a picture of memory."""
         return bool(self.buffers or self.elements or self.threads or self.warps or self.blocks)
 
     @property
     def of_threads(self) -> bool:
-        """Whether some of it are threads, warps or blocks."""
+        """Whether some items are threads, warps or blocks."""
         return bool(self.threads or self.warps or self.blocks)
 
     def has_warp_of(self, selection: Selection) -> bool:
-        """Return whether the warp of the selected thread stands out, a thread of it, or its block."""
+        """Check whether the warp of the selected thread, one of its threads, or its block is highlighted."""
         warps = self.warps | {thread // WARP for thread in self.threads}
         return selection.block in self.blocks or selection.thread // WARP in warps
 
@@ -114,27 +114,27 @@ DARK = Lit(dark=True)
 
 
 def split_names(text: str) -> tuple[str, ...]:
-    """Return the names in a text that has commas between them, but for those in brackets and in quotation marks."""
+    """Split a text at commas, except inside brackets and quotation marks."""
     names = [name.strip() for name in _BETWEEN.findall(text)]
     return tuple(name for name in names if name)
 
 
 def parse_spotlight(names: Iterable[str]) -> Spotlight:
-    """Return what names mean by their form; raises ValueError with one sentence for a form that is not known."""
+    """Parse names by their form; raises ValueError with one sentence for an unknown form."""
     return Spotlight(tuple(map(_target, names)))
 
 
 def _target(name: str) -> Target:
     text = name.strip()
-    for read in (_pane, _numbered, _line, _counter, _element, _buffer):
-        found = read(name, text)
-        if found is not None:
-            return found
+    for parse in (_pane, _numbered, _line, _counter, _element, _buffer):
+        target = parse(name, text)
+        if target is not None:
+            return target
     raise ValueError(f'Nothing can stand out by the name "{_shown(name)}"; write {FORMS}.')
 
 
 def _shown(text: str) -> str:
-    """Return a text of somebody's in a sentence of ours: on one line, and not all of a long one."""
+    """Show a user's text in an error message: on one line, and shortened if it is long."""
     return visible(text if len(text) <= LONGEST else f"{text[:LONGEST]}…")
 
 
@@ -143,41 +143,41 @@ def _pane(name: str, text: str) -> Target | None:
 
 
 def _numbered(name: str, text: str) -> Target | None:
-    found = _NUMBERED.fullmatch(text)
-    if found is None:
+    match = _NUMBERED.fullmatch(text)
+    if match is None:
         return None
-    place = tuple(map(int, re.findall(r"\d+", found[2] or found[3])))
-    return Target(name, _WORDS[found[1].lower()], place=place)
+    place = tuple(map(int, re.findall(r"\d+", match[2] or match[3])))
+    return Target(name, _WORDS[match[1].lower()], place=place)
 
 
 def _line(name: str, text: str) -> Target | None:
-    found = _LINE.fullmatch(text)
-    if found is None:
+    match = _LINE.fullmatch(text)
+    if match is None:
         return None
-    return Target(name, "line", found[3] or "", (int(found[1]),) if found[1] else ())
+    return Target(name, "line", match[3] or "", (int(match[1]),) if match[1] else ())
 
 
 def _counter(name: str, text: str) -> Target | None:
-    found = _COUNTER.fullmatch(text)
-    return Target(name, "counter", _plain(found[1])) if found else None
+    match = _COUNTER.fullmatch(text)
+    return Target(name, "counter", _plain(match[1])) if match else None
 
 
 def _element(name: str, text: str) -> Target | None:
-    found = _ELEMENT.fullmatch(text)
-    if found is None:
+    match = _ELEMENT.fullmatch(text)
+    if match is None:
         return None
-    spans = [_span(part) for part in found[2].split(",")]
-    read = tuple(span for span in spans if span is not None)
-    return Target(name, "element", found[1], spans=read) if len(read) == len(spans) else None
+    spans = [_span(part) for part in match[2].split(",")]
+    parsed = tuple(span for span in spans if span is not None)
+    return Target(name, "element", match[1], spans=parsed) if len(parsed) == len(spans) else None
 
 
 def _span(text: str) -> Span | None:
-    """Return what an index or a slice without a step means, None for anything else."""
-    found = _SPAN.fullmatch(text)
-    if found is None or not text.strip() or (found[3] and not found[2]):
+    """Parse an index or a slice without a step, None for anything else."""
+    match = _SPAN.fullmatch(text)
+    if match is None or not text.strip() or (match[3] and not match[2]):
         return None
-    first, end = (int(number) if number else None for number in found.group(1, 3))
-    if found[2] or first is None:
+    first, end = (int(number) if number else None for number in match.group(1, 3))
+    if match[2] or first is None:
         return Span(first, end)
     return Span(first, first + 1 if first != -1 else None)
 
@@ -191,26 +191,26 @@ def _plain(label: str) -> str:
 
 
 def resolve(spotlight: Spotlight, sessions: Sequence[Session | None]) -> tuple[Lit | None, ...]:
-    """Return what stands out in each pane, from left to right; None where nothing dims.
+    """Find the highlighted items of each pane, from left to right; None where nothing dims.
 
-    A pane without any of it dims as a whole where another has some; where none has, nothing dims.
+    A pane without any highlighted item dims completely if another pane has one; if none has, nothing dims.
     """
     panes = {PANES.index(target.text) for target in spotlight.targets if target.form == "pane"}
     named = [target for target in spotlight.targets if target.form != "pane"]
     if not named:
         shown = panes & set(range(len(sessions)))
         return tuple(None if i in shown or not shown else DARK for i in range(len(sessions)))
-    found = [
-        _found(named, session) if session and (i in panes or not panes) else Lit()
+    highlights = [
+        _highlight(named, session) if session and (i in panes or not panes) else Lit()
         for i, session in enumerate(sessions)
     ]
-    if not any(lit != Lit() for lit in found):
+    if not any(highlight != Lit() for highlight in highlights):
         return (None,) * len(sessions)
-    return tuple(lit if lit != Lit() else DARK for lit in found)
+    return tuple(highlight if highlight != Lit() else DARK for highlight in highlights)
 
 
 def lit_of(names: Sequence[str], sessions: Sequence[Session | None]) -> tuple[Lit | None, ...]:
-    """Return the same for names as they were typed; those of unknown form are left out, as what no pane has is."""
+    """Do the same for typed names; names of unknown form are left out, like names that no pane has."""
     targets: list[Target] = []
     for name in names:
         with suppress(ValueError):
@@ -218,36 +218,36 @@ def lit_of(names: Sequence[str], sessions: Sequence[Session | None]) -> tuple[Li
     return resolve(Spotlight(tuple(targets)), sessions)
 
 
-def _found(targets: Sequence[Target], session: Session) -> Lit:
-    lit = Lit()
+def _highlight(targets: Sequence[Target], session: Session) -> Lit:
+    highlight = Lit()
     for target in targets:
-        meant = _MEANINGS[target.form](target, session)
-        lit = lit if isinstance(meant, str) else lit | meant
-    return lit
+        meaning = _MEANINGS[target.form](target, session)
+        highlight = highlight if isinstance(meaning, str) else highlight | meaning
+    return highlight
 
 
 def unknown_names(names: Sequence[str], sessions: Sequence[Session | None]) -> dict[str, str]:
-    """Return for each name that no pane has one sentence that says so, and what there is.
+    """Map each name that no pane has to one sentence with the valid names.
 
     sessions: of the panes, from left to right. Raises ValueError as `parse_spotlight` does.
     """
     targets = parse_spotlight(names).targets
     panes = {PANES.index(target.text) for target in targets if target.form == "pane"}
     asked = [s for i, s in enumerate(sessions) if s is not None and (i in panes or not panes)]
-    found: dict[str, str] = {}
+    problems: dict[str, str] = {}
     for target in targets:
         if target.form == "pane":
             reasons = [] if PANES.index(target.text) < len(sessions) else [_no_pane(target)]
         else:
-            meant = [_MEANINGS[target.form](target, session) for session in asked]
-            reasons = [m for m in meant if isinstance(m, str)] if not _any_lit(meant) else []
+            meanings = [_MEANINGS[target.form](target, session) for session in asked]
+            reasons = [m for m in meanings if isinstance(m, str)] if not _has_highlight(meanings) else []
         if reasons:
-            found[target.name] = reasons[0]
-    return found
+            problems[target.name] = reasons[0]
+    return problems
 
 
 def hidden_names(look: Bookmark, sessions: Sequence[Session | None]) -> dict[str, str]:
-    """Return for each name that a pane has, but that the window does not show, one sentence that says so.
+    """Map each name that a pane has, but that the window does not show, to one sentence with the reason.
 
     look: what the window shows, with the spotlight; sessions: of its panes, from left to right. Raises ValueError as
     `parse_spotlight` does.
@@ -255,43 +255,45 @@ def hidden_names(look: Bookmark, sessions: Sequence[Session | None]) -> dict[str
     targets = parse_spotlight(look.spotlight).targets
     panes = {PANES.index(target.text) for target in targets if target.form == "pane"}
     asked = {i: s for i, s in enumerate(sessions) if s is not None and (i in panes or not panes)}
-    found: dict[str, str] = {}
+    problems: dict[str, str] = {}
     for target in targets:
         if target.form != "pane":
-            having = {i: s for i, s in asked.items() if isinstance(_MEANINGS[target.form](target, s), Lit)}
-            reason = _why_hidden(target, look, having) if having else ""
+            owners = {i: s for i, s in asked.items() if isinstance(_MEANINGS[target.form](target, s), Lit)}
+            reason = _why_hidden(target, look, owners) if owners else ""
             if reason:
-                found[target.name] = f"{_shown(target.name.strip())} cannot be seen to stand out: {reason}."
-    return found
+                problems[target.name] = (
+                    f"{_shown(target.name.strip())} cannot be seen to stand out: {reason}."
+                )
+    return problems
 
 
-def _why_hidden(target: Target, look: Bookmark, having: Mapping[int, Session]) -> str:
-    """Return why what stands out is not on screen, "" where it is; having: the sessions that have it, by pane."""
+def _why_hidden(target: Target, look: Bookmark, owners: Mapping[int, Session]) -> str:
+    """Explain why a highlighted item is not on screen, "" if it is; owners: the sessions that have it, by pane."""
     if look.chart:
         return "a chart is in place of the panes"
     if target.form == "counter" and target.text.lower() == COMPILED and look.compiled == "hidden":
         return "counters as compiled are not shown; add compiled: shown"
     if target.form == "line":
-        beside = look.side == "shown" or (look.side == "auto" and look.layout == "ordinary")
-        if not beside or look.tab != "source":
+        shows_side = look.side == "shown" or (look.side == "auto" and look.layout == "ordinary")
+        if not shows_side or look.tab != "source":
             return "the source is not shown; add panel: source"
-        return "" if look.focus in having else "the source shown is the other pane's; add focus"
+        return "" if look.focus in owners else "the source shown is the other pane's; add focus"
     if target.form in ("buffer", "element") and look.zoom:
-        buffers = (buffer for session in having.values() for buffer in session.trace.buffers)
+        buffers = (buffer for session in owners.values() for buffer in session.trace.buffers)
         if not any(target.text in _names(b) and _names(b) & set(look.zoom) for b in buffers):
-            return f"zoom shows {_listed(look.zoom)} alone"
+            return f"zoom shows only {_listed(look.zoom)}"
     return ""
 
 
-def _any_lit(meant: Iterable[Lit | str]) -> bool:
-    return any(isinstance(one, Lit) for one in meant)
+def _has_highlight(meanings: Iterable[Lit | str]) -> bool:
+    return any(isinstance(meaning, Lit) for meaning in meanings)
 
 
 def _no_pane(target: Target) -> str:
     return f"There is no {target.text} pane here; one is shown."
 
 
-# What a target means in a session: a `Lit`, or one sentence that says why there is nothing of it.
+# What a target means in a session: a `Lit`, or one sentence that explains why it is missing.
 
 
 def _buffer_meaning(target: Target, session: Session) -> Lit | str:
@@ -300,12 +302,12 @@ def _buffer_meaning(target: Target, session: Session) -> Lit | str:
 
 
 def _buffers(name: str, session: Session) -> list[int]:
-    """Return the numbers of the buffers of this name."""
+    """Find the numbers of the buffers of this name."""
     return [n for n, b in enumerate(session.trace.buffers) if name in _names(b)]
 
 
 def _names(buffer: Buffer) -> set[str]:
-    """Return all names of a buffer: as panes have it, as the source has it, and of several in one memory each."""
+    """Collect all names of a buffer: its label, its name in the source, and the aliases of shared memory."""
     return {buffer_text(buffer), buffer.name, *buffer.name.split(ALIAS_SEPARATOR)}
 
 
@@ -323,9 +325,9 @@ def _element_meaning(target: Target, session: Session) -> Lit | str:
     if not numbers:
         return _no_buffer(target.text, session)
     parts = {n: _part(target.spans, session.trace.buffers[n].shape) for n in numbers}
-    found = frozenset((n, part) for n, part in parts.items() if part is not None)
-    if found:
-        return Lit(elements=found)
+    elements = frozenset((n, part) for n, part in parts.items() if part is not None)
+    if elements:
+        return Lit(elements=elements)
     buffer = session.trace.buffers[numbers[0]]
     shape = " × ".join(map(str, buffer.shape)) or "that of a single number"
     return (
@@ -334,7 +336,7 @@ def _element_meaning(target: Target, session: Session) -> Lit | str:
 
 
 def _part(spans: Sequence[Span], shape: tuple[int, ...]) -> tuple[tuple[int, int], ...] | None:
-    """Return (first, end) along each dimension, None where nothing is there."""
+    """Return (first, end) along each dimension, None if nothing is there."""
     if len(spans) > len(shape):
         return None
     ranges = [slice(*span).indices(length)[:2] for span, length in zip(spans, shape, strict=False)]
@@ -367,10 +369,10 @@ def _block_meaning(target: Target, session: Session) -> Lit | str:
 
 
 def _number(place: tuple[int, ...], dim: Dim3) -> int | None:
-    """Return the linear number that a number or coordinates (x, y, z) mean, None outside."""
+    """Convert a number or coordinates (x, y, z) to a linear number, None if outside."""
     if len(place) == 1:
         return place[0] if place[0] < math.prod(dim) else None
-    if any(at >= length for at, length in zip(place, dim, strict=False)):
+    if any(index >= length for index, length in zip(place, dim, strict=False)):
         return None
     x, y, z = (*place, 0)[:3]
     return x + dim[0] * (y + dim[1] * z)
@@ -381,9 +383,9 @@ def _called(target: Target) -> str:
     return f"{target.form} {place[0] if len(place) == 1 else place}"
 
 
-def _range(whose: str, noun: str, dim: Dim3) -> str:
+def _range(owner: str, noun: str, dim: Dim3) -> str:
     last = math.prod(dim) - 1
-    return f"{whose} has {noun}s 0 to {last}" if last else f"{whose} has one {noun}, {noun} 0"
+    return f"{owner} has {noun}s 0 to {last}" if last else f"{owner} has one {noun}, {noun} 0"
 
 
 def _line_meaning(target: Target, session: Session) -> Lit | str:
@@ -392,42 +394,44 @@ def _line_meaning(target: Target, session: Session) -> Lit | str:
 
 def _numbered_line(target: Target, session: Session) -> Lit | str:
     number, own = target.place[0], _own_sources(session)
-    many = {file: len(text.splitlines()) for file, text in own.items()}
-    found = frozenset((file, number) for file in own if 0 < number <= many[file])
-    if found:
-        return Lit(lines=found)
-    return f"There is no line {number} here; the source has {counted(max(many.values()), 'line')}."
+    line_counts = {file: len(text.splitlines()) for file, text in own.items()}
+    lines = frozenset((file, number) for file in own if 0 < number <= line_counts[file])
+    if lines:
+        return Lit(lines=lines)
+    return f"There is no line {number} here; the source has {counted(max(line_counts.values()), 'line')}."
 
 
 def _line_of_text(wanted: str, session: Session) -> Lit | str:
     kernel, own = session.trace.kernel, _own_sources(session)
-    found = {(file, _line_with(wanted, text, kernel)) for file, text in own.items()}
-    found = {place for place in found if place[1]}
+    lines = {(file, _line_with(wanted, text, kernel)) for file, text in own.items()}
+    lines = {place for place in lines if place[1]}
     others = ((file, text) for file, text in session.trace.sources.items() if file not in own)
-    while not found and (other := next(others, None)):
-        found = {(other[0], line) for line in [_line_with(wanted, other[1], kernel)] if line}
-    return Lit(lines=frozenset(found)) if found else f'No line of the source here holds "{_shown(wanted)}".'
+    while not lines and (other := next(others, None)):
+        lines = {(other[0], line) for line in [_line_with(wanted, other[1], kernel)] if line}
+    return Lit(lines=frozenset(lines)) if lines else f'No line of the source here holds "{_shown(wanted)}".'
 
 
 def _own_sources(session: Session) -> dict[str, str]:
-    """Return the text of the kernel's own file, by its name, and of that in CUDA C where it is timed so."""
+    """Return the text of the kernel's own file, by its name, and of its CUDA C twin if it is timed."""
     home, twin = kernel_file(session), cuda_c_of(session)
     return {home: source_text(session, home)} | ({twin[0]: twin[1]} if twin else {})
 
 
 def _line_with(wanted: str, text: str, kernel: str) -> int:
-    """Return the line (from 1) that holds a text: the first of the kernel's that does, else of the file; 0 for none."""
-    holding = [number for number, line in enumerate(text.splitlines(), 1) if wanted in line]
+    """Find the first line (from 1) that contains a text, in the kernel if possible, else in the file; 0 for none."""
+    matching = [number for number, line in enumerate(text.splitlines(), 1) if wanted in line]
     first, last = lines_of(text, kernel)
-    return next((n for n in holding if first <= n <= last), holding[0] if holding else 0)
+    return next((n for n in matching if first <= n <= last), matching[0] if matching else 0)
 
 
 def _counter_meaning(target: Target, session: Session) -> Lit | str:
     words = vocabulary("own", session.scenario)
     labels = counter_labels(session)
-    found = [label for label in labels if target.text in (_plain(label), _plain(text_in_words(label, words)))]
-    if found:
-        return Lit(counters=frozenset(found))
+    matching = [
+        label for label in labels if target.text in (_plain(label), _plain(text_in_words(label, words)))
+    ]
+    if matching:
+        return Lit(counters=frozenset(matching))
     return f"There is no counter {_shown(target.text)} here{did_you_mean(target.text, labels)}"
 
 

@@ -1,1 +1,1 @@
-"""The window of the timings: choices, chart, export, measuring here; charts as data are in charts."""
+"""The timings window: choices, chart, export and measuring. The charts as data are in app/charts."""

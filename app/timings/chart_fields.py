@@ -1,4 +1,4 @@
-"""The row of fields above a chart: kind of time, size, blocks, baseline, axis; those that the chart can use."""
+"""The row of fields above a chart: kind of time, size, blocks, baseline and axis, as far as the chart uses them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ AXES: tuple[tuple[str, bool | None], ...] = (("automatic", None), ("linear", Fal
 
 
 class ChartFields(QFrame):
-    """Says what the user chose; `changed` tells of the user's changes alone."""
+    """Shows and edits the choice of a chart; `changed` is emitted only for changes by the user."""
 
     changed = Signal()
 
@@ -59,29 +59,29 @@ class ChartFields(QFrame):
         self.combos = {name: Combo(label) for name, label in LABELS.items()}
         self.chips = {name: Chip(LABELS[name], [combo]) for name, combo in self.combos.items()}
         for name, chip in self.chips.items():
-            self.combos[name].picked.connect(lambda value, name=name: self._take(name, value))
+            self.combos[name].picked.connect(lambda value, name=name: self._change(name, value))
             self.flow.add(chip)
         self.published = QCheckBox("Published figures")
         self.published.setToolTip("Times from the documents that the kernels come from, each with its GPU")
-        self.published.toggled.connect(lambda on: self._take("published", on))
+        self.published.toggled.connect(lambda on: self._change("published", on))
         self.flow.add(self.published)
         self.set_theme(theme)
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size."""
+        """Use another theme and text size."""
         self.theme = theme
         self.published.setPalette(boxes_palette(theme))
         self.published.setStyleSheet(boxes_sheet("QCheckBox", theme))
         self.flow.setContentsMargins(theme.px(12), theme.px(10), theme.px(12), theme.px(4))
         self.flow.setSpacing(theme.px(8))
 
-    def _take(self, name: str, value: object) -> None:
+    def _change(self, name: str, value: object) -> None:
         changes: dict[str, Any] = {"log": value} if name == "axis" else {name: value}
         self.choice = replace(self.choice, **changes)
         self.changed.emit()
 
     def show_choice(self, choice: Choice, sources: Sequence[Source], titles: dict[str, str]) -> None:
-        """Offer what there is for a choice. titles: of the subjects, by their keys."""
+        """Offer the possible values for a choice. titles: of the subjects, by key."""
         self.choice = choice
         kinds = [kind for kind in SHORT if kind != "cpu" or choice.kind == "cpu"]
         self.combos["kind"].offer([(SHORT[kind], kind) for kind in kinds], choice.kind)
@@ -105,18 +105,22 @@ class ChartFields(QFrame):
         self.flow.invalidate()
 
     def _offer_shapes(self, choice: Choice, sources: Sequence[Source]) -> None:
-        """Offer the launch shapes. The first is what each kernel has by itself: with its name, where that is one."""
-        rows = [m.row for _, found in chosen_rows(sources, replace(choice, shape="")) for m in found]
-        usual = {shape_of(row) for row in rows} - {""}
-        first = next(iter(usual)) if len(usual) == 1 else ""
-        text = f"{_brief(first)} (usual)" if first else "usual for each kernel"
+        """Offer the launch shapes. The first is each kernel's default: it is named if all share it."""
+        rows = [
+            m.row
+            for _, measured_rows in chosen_rows(sources, replace(choice, shape=""))
+            for m in measured_rows
+        ]
+        defaults = {shape_of(row) for row in rows} - {""}
+        first = next(iter(defaults)) if len(defaults) == 1 else ""
+        text = f"{_brief(first)} (default)" if first else "default for each kernel"
         others = [shape for shape in shapes(sources, choice) if shape != first or shape == choice.shape]
         extra = [] if choice.chart == "scaling" else ["all"]
         offered = [(text, ""), *((_brief(shape), shape) for shape in (*others, *extra))]
-        known = choice.shape if choice.shape in [value for _, value in offered] else ""
-        self.combos["shape"].offer([(self.theme.say(label), value) for label, value in offered], known)
+        selected = choice.shape if choice.shape in [value for _, value in offered] else ""
+        self.combos["shape"].offer([(self.theme.say(label), value) for label, value in offered], selected)
 
 
 def _brief(shape: str) -> str:
-    """Return a launch shape as it stands beside the word for blocks."""
+    """Return a launch shape without the word "blocks"."""
     return shape.removeprefix("blocks of ")

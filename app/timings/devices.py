@@ -1,4 +1,4 @@
-"""The GPUs of this computer in a dialog, which comes at once and is filled when their driver has answered."""
+"""A dialog of this computer's GPUs, which is filled when the driver has answered."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SIZE = QSize(520, 360)
 
 
 class DevicesDialog:
-    """Shows a list of GPUs; it may be closed before there is one."""
+    """Shows a list of GPUs; the user may close it before the list arrives."""
 
     def __init__(self, parent: QWidget, theme: Theme) -> None:
         self.theme, self.text = theme, RichLabel()
@@ -31,19 +31,18 @@ class DevicesDialog:
     def _forget(self) -> None:
         self.dialog = None
 
-    def show_list(self, found: DeviceList) -> None:
-        """Show what the driver has answered."""
+    def show_list(self, device_list: DeviceList) -> None:
+        """Show the driver's answer."""
         if self.dialog is not None:
-            self.text.setText(page(found, self.theme))
+            self.text.setText(page(device_list, self.theme))
 
 
-def page(found: DeviceList, theme: Theme) -> str:
-    """Return a list as rich text."""
+def page(device_list: DeviceList, theme: Theme) -> str:
+    """Return a list of GPUs as rich text."""
     colours = theme.palette
-    summary = (
-        f"<p style='color:{colours.text if found.supported else colours.bad}'>{markup(found.summary)}</p>"
-    )
-    return "".join([*(_device(device, theme) for device in found.devices), summary])
+    colour = colours.text if device_list.supported else colours.bad
+    summary = f"<p style='color:{colour}'>{markup(device_list.summary)}</p>"
+    return "".join([*(_device(device, theme) for device in device_list.devices), summary])
 
 
 def _device(device: ListedDevice, theme: Theme) -> str:

@@ -1,4 +1,4 @@
-"""A figure as a file: PNG, SVG, PDF, CSV or JSON, written whole or not at all; and on the clipboard."""
+"""Figures as PNG, SVG, PDF, CSV or JSON, written atomically, and on the clipboard."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ NORMAL_SIZE = (960, 540)  # the size at which a figure has the window's own text
 
 
 class Page(Struct, frozen=True):
-    """What a figure is drawn on: its pixels, light or dark, and how much larger than normal its text may be."""
+    """The size in pixels, the theme and the text size of an exported figure."""
 
     size: tuple[int, int] = (1600, 900)
     theme: str = "light"
     text_size: float = 1.0
 
     def look(self, figure: Figure) -> Theme:
-        """Return the theme: the text grows with the page, so that it is legible on a slide, as far as all fits."""
+        """Return the theme; the text grows with the page to be legible on a slide, as long as everything fits."""
         from ..views.charts.paint import fitting_theme
         from ..widgets.theme import Theme
 
@@ -44,9 +44,9 @@ class Page(Struct, frozen=True):
 
 
 def write_figure(figure: Figure, path: Path, page: Page) -> None:
-    """Write a figure in the format that the name ends with.
+    """Write a figure in the format of the file name's ending.
 
-    Raises PictureError for another ending, for a figure that shows nothing, and where the file can't be written.
+    Raises PictureError for an unknown ending, for an empty figure, and if the file can't be written.
     """
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
@@ -64,12 +64,14 @@ def write_figure(figure: Figure, path: Path, page: Page) -> None:
 
 
 def image_of(figure: Figure, page: Page) -> QImage:
-    """Return a figure as a picture of this many pixels, 300 to the inch; raises PictureError when too large."""
+    """Draw a figure as a picture of 300 pixels per inch; raises PictureError if it is too large."""
     from PySide6.QtGui import QImage, QPainter
 
     image = QImage(*page.size, QImage.Format.Format_RGB32)
     if image.isNull():
-        raise PictureError(f"A picture of {page.size[0]} x {page.size[1]} pixels is too large to be drawn.")
+        raise PictureError(
+            f"A picture of {page.size[0]} x {page.size[1]} pixels is too large; choose a smaller size."
+        )
     painter = QPainter(image)
     _draw(painter, figure, page)
     painter.end()
@@ -79,9 +81,9 @@ def image_of(figure: Figure, page: Page) -> QImage:
 
 
 def copy_figure(figure: Figure, page: Page) -> None:
-    """Put a figure on the clipboard, as a picture.
+    """Copy a figure to the clipboard as a picture.
 
-    The numbers are not there too: a QMimeData that Python made ends PySide 6.11 in a crash when the program ends.
+    The numbers are left out: a QMimeData created in Python crashes PySide 6.11 at exit.
     """
     from PySide6.QtGui import QGuiApplication
 
@@ -97,9 +99,9 @@ def _json(figure: Figure, page: Page) -> bytes:
 
 
 def _svg(figure: Figure, page: Page) -> bytes:
-    """Return a figure as SVG, with its text as text."""
-    said = " ".join((figure.subtitle, *figure.origins, figure.method))
-    return svg_of(page.size, lambda painter: _draw(painter, figure, page), figure.title, said)
+    """Return a figure as SVG with real text."""
+    description = " ".join((figure.subtitle, *figure.origins, figure.method))
+    return svg_of(page.size, lambda painter: _draw(painter, figure, page), figure.title, description)
 
 
 def _pdf(figure: Figure, page: Page) -> bytes:

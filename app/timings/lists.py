@@ -1,4 +1,4 @@
-"""The lists at the left of the timings: kernels under their headings, and the measurements they come from."""
+"""The lists at the left of the timings: kernels under headings, and their measurements."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ..widgets.icons import DENSITY
 from ..widgets.plain_text import plain_tip
 from ..widgets.theme import Theme, boxes_palette, boxes_sheet, sheet
 
-VISIBLE_ROWS = 2  # measurements that are in sight
+VISIBLE_ROWS = 2  # measurements that are visible without scrolling
 KEY = Qt.ItemDataRole.UserRole
 
 
 class CheckList(QTreeWidget):
-    """Items that can be checked, perhaps under headings. `changed` tells of the user's changes alone."""
+    """Items with check boxes, optionally under headings. `changed` is emitted only for changes by the user."""
 
     changed = Signal()
 
@@ -42,7 +42,7 @@ class CheckList(QTreeWidget):
             self.changed.emit()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size."""
+        """Use another theme and text size."""
         self.theme = theme
         plain = "QTreeWidget::branch { image: none; border-image: none; }"
         self.setStyleSheet(sheet("QTreeWidget", theme) + plain + boxes_sheet("QTreeWidget", theme))
@@ -55,7 +55,7 @@ class CheckList(QTreeWidget):
         return _with_all_below(self.invisibleRootItem())
 
     def checked(self) -> list[object]:
-        """Return the values of the checked items, from the top."""
+        """List the values of the checked items, from the top."""
         return [
             i.data(0, KEY)
             for i in self._items()
@@ -63,7 +63,7 @@ class CheckList(QTreeWidget):
         ]
 
     def check(self, values: Iterable[object]) -> None:
-        """Check the items of these values and no others, without telling."""
+        """Check only the items of these values, without a signal."""
         wanted = list(values)
         self.blockSignals(True)
         for item in self._items():
@@ -75,7 +75,7 @@ class CheckList(QTreeWidget):
 
 
 def _with_all_below(top: QTreeWidgetItem) -> Iterator[QTreeWidgetItem]:
-    """Yield the items under one, each before those under it; an iterator of Qt's own is never freed from Python."""
+    """Yield all items below one, parents first; Python never frees an iterator of Qt's own."""
     for i in range(top.childCount()):
         child = top.child(i)
         assert child is not None
@@ -93,7 +93,7 @@ def _item(text: str, key: str, tip: str = "") -> QTreeWidgetItem:
 
 
 class KernelList(CheckList):
-    """All kernels of the catalogue and their baselines; the chosen ones with the sign they have in the chart."""
+    """All kernels of the catalogue and their baselines; the chosen ones have their sign in the chart."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__("Kernels", theme, parent)
@@ -110,37 +110,36 @@ class KernelList(CheckList):
         self.set_theme(theme)
 
     def subjects(self) -> tuple[ChartSubject, ...]:
-        """Return what is checked."""
+        """List the checked subjects."""
         return tuple(subject_of_key(str(key)) for key in self.checked())
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size."""
+        """Use another theme and text size."""
         super().set_theme(theme)
-        with QSignalBlocker(
-            self
-        ):  # a font is a change of an item too, and would have the chart drawn for each
+        # A font is a change of an item too, and would redraw the chart each time.
+        with QSignalBlocker(self):
             for i in range(self.topLevelItemCount()):
                 top = self.topLevelItem(i)
                 assert top is not None
                 top.setFont(0, theme.font(bold=True))
-        self._say_tips()
+        self._set_tips()
         self.show_signs()
 
-    def _say_tips(self) -> None:
-        """Say the lessons in the words of the theme, but for those that have words of their own."""
+    def _set_tips(self) -> None:
+        """Set the tooltips in the theme's terminology, unless the scenario has its own."""
         self.blockSignals(True)
         for item in self._items():
             if key := item.data(0, KEY):
                 subject = subject_of_key(str(key))
                 scenario = find(subject.scenario)
                 say = str if scenario.words else self.theme.say
-                where = "on the CPU" if is_on_cpu(subject) else "by NVIDIA's library"
-                baseline = f"The work of {scenario.title} {where}"
+                runs_with = "on the CPU" if is_on_cpu(subject) else "by NVIDIA's library"
+                baseline = f"The work of {scenario.title} {runs_with}"
                 item.setToolTip(0, plain_tip(baseline if subject.baseline else say(scenario.lesson)))
         self.blockSignals(False)
 
     def show_signs(self) -> None:
-        """Draw beside each checked kernel the sign that it has in charts."""
+        """Draw the signs of checked kernels next to them."""
         slots = slots_of(self.subjects())
         self.blockSignals(True)
         for item in self._items():
@@ -163,19 +162,19 @@ def _sign(slot: int, theme: Theme) -> QIcon:
 
 
 class MeasurementList(CheckList):
-    """The measurements: recorded ones, and those made here."""
+    """The measurements: recorded ones, and those made on this machine."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__("Measurements", theme, parent)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self.sources: list[Source] = []
 
-    def offer(self, found: Sequence[Source], checked: Sequence[str]) -> None:
-        """Show these measurements, those of the checked paths checked."""
+    def offer(self, measurements: Sequence[Source], checked: Sequence[str]) -> None:
+        """Show these measurements, and check those with the given paths."""
         self.blockSignals(True)
         self.clear()
-        self.sources = list(found)
-        for source in found:
+        self.sources = list(measurements)
+        for source in measurements:
             text = f"{visible(source.device)}\n{source.when.removesuffix(' UTC')}"
             self.addTopLevelItem(_item(text, str(source.path), source.line.replace(" · ", "\n")))
         self.blockSignals(False)
@@ -183,16 +182,16 @@ class MeasurementList(CheckList):
         self.updateGeometry()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size."""
+        """Use another theme and text size."""
         super().set_theme(theme)
         self.updateGeometry()
 
     def sizeHint(self) -> QSize:
-        """Return the room for the measurements; from the third on they are scrolled to."""
+        """Return the height of two measurements; the list scrolls to the others."""
         return QSize(super().sizeHint().width(), self._height(VISIBLE_ROWS))
 
     def minimumSizeHint(self) -> QSize:
-        """Return the room for one of them."""
+        """Return the height of one measurement."""
         return QSize(super().minimumSizeHint().width(), self._height(1))
 
     def _height(self, shown: int) -> int:
@@ -200,6 +199,6 @@ class MeasurementList(CheckList):
         return sum(rows[:shown]) + self.theme.px(4)
 
     def chosen(self) -> list[Source]:
-        """Return the checked measurements."""
+        """List the checked measurements."""
         paths = self.checked()
         return [source for source in self.sources if str(source.path) in paths]

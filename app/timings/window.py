@@ -1,4 +1,4 @@
-"""The window of the timings: charts of measured times, what they show, exports, and measuring here."""
+"""The timings window: charts of measured times, exports, and measuring on this machine."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ FILES = "Pictures and numbers (*.png *.svg *.pdf *.csv *.json)"
 
 
 class TimingsWindow(QWidget):
-    """Draws the recorded measurements at once, and measures the same rows here."""
+    """Draws the recorded measurements immediately, and measures the same rows on this machine."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent, Qt.WindowType.Window)
@@ -70,7 +70,7 @@ class TimingsWindow(QWidget):
         self.show_running(False)
         self.choice = self._before = Choice()
         self.job, self.devices_job = MeasureJob(self), DevicesJob(self)
-        self.devices: DevicesDialog | None = None  # the one that was shown last
+        self.devices: DevicesDialog | None = None  # the dialog that was shown last
         self.copy_button.clicked.connect(lambda: self.copy())
         self.save_button.clicked.connect(lambda: self.ask_save())
         self.measure_button.clicked.connect(lambda: self.measure())
@@ -87,7 +87,7 @@ class TimingsWindow(QWidget):
         self.fields.changed.connect(lambda: self.show_choice(self.fields.choice))
         self.job.progress.connect(self.show_progress)
         self.job.saved.connect(self._take_measurement)
-        self.job.failed.connect(self._miss_measurement)
+        self.job.failed.connect(self._report_failure)
         self.devices_job.listed.connect(self._take_devices)
         application = QGuiApplication.instance()
         if application is not None:
@@ -101,7 +101,7 @@ class TimingsWindow(QWidget):
             QShortcut(QKeySequence(keys), self).activated.connect(callback)
         QShortcut(QKeySequence(QKeySequence.StandardKey.Close), self).activated.connect(self.close)
 
-    # Its parts.
+    # The layout.
 
     def _build(self) -> None:
         self.body = QVBoxLayout()
@@ -147,7 +147,7 @@ class TimingsWindow(QWidget):
             "Measure here", "Time what the chart shows on this computer", text="Measure here"
         )
         self.measure_button.setObjectName("primary")
-        gpus = "Which GPUs this computer has, and whether they can be used"
+        gpus = "The GPUs of this computer, and whether Tilescope supports them"
         self.devices_button = button("GPUs of this computer", gpus, text="GPUs…")
         self.progress, self.progress_text = QProgressBar(), PlainLabel()
         self.progress.setTextVisible(False)
@@ -175,20 +175,20 @@ class TimingsWindow(QWidget):
         self.area.setFrameShape(QScrollArea.Shape.NoFrame)
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         inner, column = QVBoxLayout(below), QVBoxLayout(main)
-        for each in (inner, column):
-            each.setContentsMargins(1, 1, 1, 1)
-            each.setSpacing(0)
-        inner.addWidget(self.fields)  # they move away with the chart: a low window has no room for both
+        for layout in (inner, column):
+            layout.setContentsMargins(1, 1, 1, 1)
+            layout.setSpacing(0)
+        inner.addWidget(self.fields)  # they scroll with the chart: a low window has no room for both
         inner.addWidget(self.chart, 1)
         column.addWidget(self.area)
         return main
 
     def sizeHint(self) -> QSize:
-        """Return the size at which a newcomer sees everything."""
+        """Return a size that shows everything."""
         return QSize(self.theme.px(1180), self.theme.px(720))
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size."""
+        """Use another theme and text size."""
         self.theme = theme
         gap = theme.px(10)
         self.flow.setContentsMargins(theme.px(12), theme.px(8), theme.px(12), theme.px(4))
@@ -203,20 +203,22 @@ class TimingsWindow(QWidget):
         self.redraw()
 
     def speak(self, words: str) -> None:
-        """Say all but titles of kernels in "cuda" or "work-item" words."""
+        """Use "cuda" or "work-item" terminology, except in titles of kernels."""
         theme = replace(self.theme, words=words)
         if self.fields.theme == theme:
             return
         for part in (self.notice, self.fields, self.kernels):
             part.set_theme(theme)
 
-    # What is shown.
+    # The choice.
 
     def load(self, also: str = "") -> None:
-        """Read the measurements; check those that were checked and `also`, at first the recorded and the latest."""
+        """Read the measurements; check the previous selection, at first the default one, and `also`."""
         before = [str(source.path) for source in self.sources.chosen()]
-        found, complaints = sources()
-        self.sources.offer(found, [*(before or (str(source.path) for source in usual(found))), also])
+        measurements, complaints = sources()
+        self.sources.offer(
+            measurements, [*(before or (str(source.path) for source in usual(measurements))), also]
+        )
         if complaints:
             more = f"; {len(complaints) - 1} more can't be opened either." if len(complaints) > 1 else "."
             self.notice.error(complaints[0].removesuffix(".") + more)
@@ -226,18 +228,18 @@ class TimingsWindow(QWidget):
         self.show_choice(replace(self.choice, subjects=self.kernels.subjects()))
 
     def _turn(self, chart: ChartKind) -> None:
-        """Draw another chart; one who only looked at a ladder finds the kernels of before."""
-        looked = self.choice.chart in USUAL_SUBJECTS and self.choice == turned_to(
+        """Draw another chart; after a ladder that was only looked at, restore the kernels chosen before it."""
+        only_looked = self.choice.chart in USUAL_SUBJECTS and self.choice == turned_to(
             self._before, self.choice.chart
         )
-        before = self._before if looked else self.choice
+        before = self._before if only_looked else self.choice
         turned = turned_to(before, chart)
         if chart in USUAL_SUBJECTS:
             self._before = before
         self.show_choice(turned)
 
     def show_choice(self, choice: Choice) -> None:
-        """Take a choice into tabs, list and fields, and draw it."""
+        """Show a choice in tabs, list and fields, and draw it."""
         self.choice = choice
         self.tabs.blockSignals(True)
         self.tabs.setCurrentIndex(CHARTS.index(choice.chart))
@@ -247,7 +249,7 @@ class TimingsWindow(QWidget):
         self.redraw()
 
     def show_measured(self, choice: Choice, path: str) -> None:
-        """Show a chart with what a measurement has of it, and what the others do that are checked."""
+        """Show a chart with this measurement and the checked ones."""
         checked = [str(source.path) for source in self.sources.chosen()]
         if path not in checked:
             self.sources.check([*checked, path])
@@ -267,14 +269,14 @@ class TimingsWindow(QWidget):
     # Exports.
 
     def ask_save(self) -> None:
-        """Ask for a name and save the chart, or its numbers."""
+        """Ask for a file name and save the chart or its numbers."""
         suggestion = str(home_folder() / f"{self.choice.chart}.png")
         path, _ = QFileDialog.getSaveFileName(self, "Save chart", suggestion, FILES)
         if path:
             self.save(Path(path) if Path(path).suffix else Path(path).with_suffix(".png"))
 
     def save(self, path: Path) -> None:
-        """Save the chart in the format that the name ends with."""
+        """Save the chart in the format of the file name's ending."""
         try:
             export.write_figure(self.figure, path, self._page())
         except PictureError as error:
@@ -283,7 +285,7 @@ class TimingsWindow(QWidget):
         self.notice.inform(f"The chart is saved as {path}.")
 
     def copy(self) -> None:
-        """Put the chart on the clipboard."""
+        """Copy the chart to the clipboard."""
         if self.figure.is_empty:
             self.notice.error("There is nothing to copy: choose a kernel that was measured like this.")
             return
@@ -298,7 +300,7 @@ class TimingsWindow(QWidget):
     # Measuring.
 
     def measure(self) -> None:
-        """Measure here what the chart shows, or end that."""
+        """Measure what the chart shows, or cancel."""
         if self.job.is_running:
             self.job.cancel()
             return
@@ -316,45 +318,46 @@ class TimingsWindow(QWidget):
         self.show_running(self.job.is_running)
 
     def show_running(self, running: bool) -> None:
-        """Show that a measurement is under way, or that none is."""
+        """Show whether a measurement is running."""
         self.measure_button.setText("Cancel" if running else "Measure here")
         for widget in (self.progress, self.progress_text):
             widget.setVisible(running)
 
-    def show_progress(self, text: str, done: int, of: int) -> None:
-        """Show how far a measurement is."""
-        self.progress.setRange(0, of)
+    def show_progress(self, text: str, done: int, total: int) -> None:
+        """Show the progress of a measurement."""
+        self.progress.setRange(0, total)
         self.progress.setValue(done)
         if text:
             self.progress_text.setText(
-                f"{done} of {of} rows; {text}".replace(",", ", ")
-            )  # so that lines break
+                # With spaces, so that lines break.
+                f"{done} of {total} rows; {text}".replace(",", ", ")
+            )
 
     def _take_measurement(self, path: str) -> None:
         self.show_running(self.job.is_running)
         self.load(also=path)
         self.notice.inform(f"Measured; all samples are saved as {path}.")
 
-    def _miss_measurement(self, sentence: str) -> None:
+    def _report_failure(self, sentence: str) -> None:
         self.show_running(self.job.is_running)
         if sentence:
             self.notice.error(sentence)
         else:
             self.notice.inform("The measurement was cancelled; nothing is saved.")
 
-    # The GPUs.
+    # The GPUs of this computer.
 
     def show_devices(self) -> None:
-        """Show which GPUs there are, once the driver has said so."""
+        """Show the GPUs of this computer when the driver has answered."""
         self.devices = DevicesDialog(self, self.theme)
         self.devices_job.start()
 
-    def _take_devices(self, found: DeviceList) -> None:
+    def _take_devices(self, device_list: DeviceList) -> None:
         if self.devices is not None:
-            self.devices.show_list(found)
+            self.devices.show_list(device_list)
 
     def escape(self) -> None:
-        """Cancel the measurement, else close the message, else the window."""
+        """Cancel the measurement; without one, close the message, else the window."""
         if self.job.is_running:
             self.job.cancel()
         elif self.notice.isVisible():
@@ -363,21 +366,21 @@ class TimingsWindow(QWidget):
             self.close()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """End what runs."""
+        """Stop everything that runs."""
         self.devices_job.close()
         self.job.close()
         event.accept()
 
 
 def show_timings(window: QWidget, look: Look) -> TimingsWindow:
-    """Show the timings beside a window, in its look; return them."""
+    """Show the timings window, with the appearance of the main window; return it."""
     timings = window.findChild(TimingsWindow)
     if timings is None:
         timings = TimingsWindow(look.theme, window)
         look.changed.connect(lambda theme: timings.set_theme(theme) if timings.isVisible() else None)
         room = window.screen().availableSize() * 0.95
         timings.resize(timings.sizeHint().expandedTo(window.size() * 0.9).boundedTo(room))
-    elif timings.theme != look.theme:  # it was closed meanwhile
+    elif timings.theme != look.theme:  # the theme changed while it was closed
         timings.set_theme(look.theme)
     timings.show()
     timings.raise_()

@@ -1,1 +1,1 @@
-"""Colours, icons and controls for any window of ours; nothing here knows a session."""
+"""Colours, icons and controls for all windows, independent of sessions."""

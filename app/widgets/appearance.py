@@ -1,4 +1,4 @@
-"""How the window looks: light or dark, how large the text is, how much moves. Its owner, and what applies it to Qt."""
+"""The look of the window: theme, text size, motion and terminology; its owner, and its application to Qt."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .theme import Theme, qt_palette, resolve, style_sheet
 
 
 class Look(QObject):
-    """The choice of theme, text scale, motion and words; `changed` tells the theme that follows from them."""
+    """The choice of theme, text scale, motion and terminology; `changed` emits the resulting theme."""
 
     changed = Signal(object)
 
@@ -29,7 +29,7 @@ class Look(QObject):
     def show(
         self, choice: ThemeChoice, scale: float, reduced_motion: bool, words: WordChoice | None = None
     ) -> None:
-        """Take a whole look at once; without words those in use."""
+        """Set the complete look at once; keep the current words if none are given."""
         self.choice, self.words = choice, words or self.words
         theme = resolve(choice, scale, reduced_motion, self.words)
         if theme == self.theme and self._is_applied:
@@ -39,7 +39,7 @@ class Look(QObject):
         self.changed.emit(self.theme)
 
     def bookmark_fields(self) -> dict[str, Any]:
-        """Return the look as a bookmark has it."""
+        """Return the look as fields of a bookmark."""
         theme = self.theme
         return {
             "theme": self.choice,
@@ -49,7 +49,7 @@ class Look(QObject):
         }
 
     def use(self, choice: ThemeChoice) -> None:
-        """Choose light, dark, or what the desktop uses."""
+        """Choose the light or dark theme, or follow the system."""
         self.show(choice, self.theme.scale, self.theme.reduced_motion)
 
     def toggle(self) -> None:
@@ -66,11 +66,11 @@ class Look(QObject):
             self.show(self.choice, scale, self.theme.reduced_motion)
 
     def toggle_motion(self) -> None:
-        """Let elements travel, or stay still."""
+        """Switch between full and reduced motion."""
         self.show(self.choice, self.theme.scale, not self.theme.reduced_motion)
 
     def speak(self, words: WordChoice) -> None:
-        """Take the words of a model, or those that each scenario speaks itself."""
+        """Choose the terminology of a model, or that of each scenario."""
         self.show(self.choice, self.theme.scale, self.theme.reduced_motion, words)
 
     def _follow_system(self) -> None:
@@ -79,17 +79,17 @@ class Look(QObject):
 
 
 def apply_theme(theme: Theme, window: QWidget | None = None) -> None:
-    """Give the whole application a theme's palette, font and style sheet.
+    """Apply a theme's palette, font and style sheet to the application.
 
-    window: what takes the style sheet, with its dialogs, menus and other windows, where these are all there is: it
-    takes a third of the time.
+    window: gets the style sheet, for itself and its dialogs, menus and child windows. That takes a third of the time
+    of a style sheet on the application; None for no window.
     """
     application = QApplication.instance()
     assert isinstance(application, QApplication)
-    # Else a style sheet keeps fonts and palettes of a widget from its children.
+    # Without this, a style sheet stops fonts and palettes from propagating to child widgets.
     QCoreApplication.setAttribute(Qt.ApplicationAttribute.AA_UseStyleSheetPropagationInWidgetStyles)
     application.setPalette(qt_palette(theme))
     application.setFont(theme.font())
     dressed, style = window or application, style_sheet(theme)
-    if dressed.styleSheet() != style:  # of which motion and words change nothing
+    if dressed.styleSheet() != style:  # motion and words do not change it
         dressed.setStyleSheet(style)

@@ -1,4 +1,4 @@
-"""A command: what a key or a line of a menu does."""
+"""Commands of keys and menu entries."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 
 class Command(NamedTuple):
-    """What a key or a line of the menu does; without a text, a line between two groups."""
+    """A command with a menu entry and shortcuts; without a text, a separator."""
 
     text: str = ""  # in the menu; also its name
     keys: str = ""  # shortcuts separated by ", "
-    callback: Callable[[], object] = lambda: None  # what it does
-    is_on: Callable[[], bool] | None = None  # of what is turned on and off: then the menu has a check mark
+    callback: Callable[[], object] = lambda: None
+    is_on: Callable[[], bool] | None = None  # of a checkable command: whether it is checked
 
 
 LINE = Command()
-Commands = Mapping[str, Sequence[Command]]  # by the title of their menu
+Commands = Mapping[str, Sequence[Command]]  # by menu title

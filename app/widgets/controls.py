@@ -1,4 +1,4 @@
-"""Small controls that the bars are made of: flat, labelled, with accessible names."""
+"""Small controls for toolbars: flat, labelled, with accessible names."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .theme import Theme
 
 HEADING = "a heading of a list"
 UNBOUND = 16_777_215  # pixels: Qt's own largest size of a widget
-LIST = 0.8  # of the height of the screen, which a list may take
+LIST = 0.8  # the largest height of a list, relative to the screen
 
 
 class Themed(Protocol):
@@ -48,9 +48,9 @@ class Combo(QComboBox):
         super().__init__(parent)
         self.setAccessibleName(name)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setItemDelegate(QStyledItemDelegate(self))  # the list as the style sheet has it, not as a menu
+        self.setItemDelegate(QStyledItemDelegate(self))  # lets the style sheet style the list
         self._chosen: object = None
-        self._was_opened = False  # the list, since the last key
+        self._was_opened = False  # whether the list was opened since the last key
         self.activated.connect(lambda _: self._pick())
         self.currentIndexChanged.connect(lambda _: self.updateGeometry())
 
@@ -59,7 +59,7 @@ class Combo(QComboBox):
     ) -> None:
         """Show these (text, value) items, with the chosen value selected; the value HEADING cannot be chosen.
 
-        tips: what is said of an item while the pointer is on it, by its value.
+        tips: the tooltips of items, by value.
         """
         self.clear()
         for text, value in items:
@@ -78,11 +78,11 @@ class Combo(QComboBox):
         self.setItemData(i, 0, Qt.ItemDataRole.UserRole - 1)  # the role of an item's flags: none
 
     def disable(self, i: int) -> None:
-        """Show an item that can't be chosen; its tip says why."""
+        """Disable an item; its tooltip should give the reason."""
         self.setItemData(i, 0, Qt.ItemDataRole.UserRole - 1)  # the role of an item's flags: none
 
     def _pick(self) -> None:
-        """Tell what the user chose; a heading is nothing to choose, however it was come by."""
+        """Emit the user's choice; reset it if it is a heading."""
         if self.currentData() == HEADING:
             self.choose(self._chosen)
             return
@@ -93,7 +93,7 @@ class Combo(QComboBox):
             self.left.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Take a key; one that changes the choice while the list is closed leaves the focus here."""
+        """Handle a key; a choice by key in the closed list keeps the focus here."""
         self._was_opened = False
         super().keyPressEvent(event)
 
@@ -103,12 +103,12 @@ class Combo(QComboBox):
         self.setCurrentIndex(next((i for i in range(self.count()) if self.itemData(i) == value), -1))
 
     def sizeHint(self) -> QSize:
-        """Return the room for the chosen text: the longest of all would push others out of the bar."""
+        """Return the size for the chosen text, since the longest item would push other fields out of the toolbar."""
         text = self.fontMetrics().horizontalAdvance(self.currentText())
         return QSize(text + round(2.2 * self.fontMetrics().height()), super().sizeHint().height())
 
     def minimumSizeHint(self) -> QSize:
-        """Return the same: a cut word says nothing."""
+        """Return the size hint, so that the text is never cut."""
         return self.sizeHint()
 
     def showPopup(self) -> None:
@@ -120,7 +120,7 @@ class Combo(QComboBox):
         self.view().setMinimumWidth(longest + 3 * self.fontMetrics().height())
         rows = int(LIST * self.screen().availableSize().height() / max(self.view().sizeHintForRow(0), 1))
         self.setMaxVisibleItems(max(rows, 1))
-        cut = self.count() > rows  # then there is a bar that says so from the start
+        cut = self.count() > rows  # then show the scroll bar from the start
         policies = Qt.ScrollBarPolicy
         self.view().setVerticalScrollBarPolicy(
             policies.ScrollBarAlwaysOn if cut else policies.ScrollBarAsNeeded
@@ -141,7 +141,7 @@ class Combo(QComboBox):
         painter.end()
 
     def wheelEvent(self, event: object) -> None:
-        """Leave the wheel to others: a passing hand must not start another launch."""
+        """Ignore the wheel, so that scrolling past does not start another launch."""
 
 
 class Entry(QLineEdit):
@@ -155,17 +155,17 @@ class Entry(QLineEdit):
         self.refit()
 
     def refit(self) -> None:
-        """Take the width that the font asks for."""
+        """Set the width for the current font."""
         self.setFixedWidth(self.fontMetrics().horizontalAdvance("0") * self.digits + 16)
 
     def mark(self, sentence: str) -> None:
-        """Show the field as wrong, with the sentence as its tip; "" shows it as right."""
+        """Mark the field as invalid, with the sentence as its tooltip; "" marks it as valid."""
         self.setToolTip(plain_tip(sentence))
         mark(self, "invalid", bool(sentence))
 
 
 class Chip(QFrame):
-    """A label, a plain one for a text, and its fields in one rounded frame."""
+    """A label and its fields in one rounded frame; a text becomes a plain label."""
 
     def __init__(self, label: str | QLabel, fields: list[QWidget], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -188,7 +188,7 @@ class Chip(QFrame):
             self.caption.setBuddy(fields[0])
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Open the nearest field: all of the frame is its."""
+        """Open the field nearest to the click."""
         if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
             x = event.position().x()
             fields = [field for field in self.notes if field.isVisible()]
@@ -196,12 +196,12 @@ class Chip(QFrame):
                 open_field(min(fields, key=lambda field: abs(field.geometry().center().x() - x)))
 
     def width_with(self, caption: bool) -> int:
-        """Return the width with the caption or without it, whichever is shown."""
+        """Return the width with or without the caption, independent of its visibility."""
         label = self.caption.sizeHint().width() + self.row.spacing()
         return self.sizeHint().width() + label * (caption - (not self.caption.isHidden()))
 
     def note(self, field: QWidget, text: str, tip: str) -> None:
-        """Say something beside a field; "" says nothing."""
+        """Show a note next to a field; "" hides it."""
         self.notes[field].setText(text)
         self.notes[field].setToolTip(plain_tip(tip))
         self.notes[field].setVisible(bool(text))
@@ -209,7 +209,7 @@ class Chip(QFrame):
 
 
 def open_field(field: QWidget) -> None:
-    """Open the list of a field that has one; select the text of another."""
+    """Open the list of a combo box, or select the text of an entry."""
     field.setFocus(Qt.FocusReason.MouseFocusReason)
     if isinstance(field, Combo):
         field.showPopup()
@@ -218,13 +218,13 @@ def open_field(field: QWidget) -> None:
 
 
 def mark(widget: QWidget, name: str, value: object) -> None:
-    """Set a property that the style sheet looks at, and draw the widget anew where it changed; none is as False."""
+    """Set a style sheet property and restyle the widget if it changed; a missing property equals False."""
     if (widget.property(name) or False) == value:
         return
     widget.setProperty(name, value)
     if widget.testAttribute(
         Qt.WidgetAttribute.WA_WState_Polished
-    ):  # else Qt looks when it first shows the widget
+    ):  # otherwise Qt styles the widget when it is first shown
         widget.style().unpolish(widget)
         widget.style().polish(widget)
 
@@ -232,15 +232,15 @@ def mark(widget: QWidget, name: str, value: object) -> None:
 def button(
     name: str, tip: str, picture: str = "", text: str = "", run: Callable[[], None] | None = None
 ) -> QPushButton:
-    """Return a button with an accessible name and a tip; `picture` is one of the icons, drawn by `paint_icon`."""
-    made = QPushButton(text)
-    made.setAccessibleName(name)
-    made.setToolTip(plain_tip(tip))
-    made.setProperty("picture", picture)
-    made.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    """Create a button with an accessible name and a tooltip; `paint_icon` draws the icon named by `picture`."""
+    push_button = QPushButton(text)
+    push_button.setAccessibleName(name)
+    push_button.setToolTip(plain_tip(tip))
+    push_button.setProperty("picture", picture)
+    push_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
     if run is not None:
-        made.clicked.connect(lambda _checked: run())
-    return made
+        push_button.clicked.connect(lambda _checked: run())
+    return push_button
 
 
 def paint_icon(target: QAbstractButton, theme: Theme) -> None:

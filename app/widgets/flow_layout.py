@@ -1,4 +1,4 @@
-"""A row of widgets that becomes two or more rows where the window is narrow; some keep to the right edge."""
+"""A row of widgets that wraps into several rows in a narrow window; some stay at the right edge."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ Row = list[QLayoutItem]
 
 
 class FlowLayout(QLayout):
-    """Widgets from left to right, each as large as it asks to be; those added as `right` end at the right edge."""
+    """Widgets from left to right at their size hints; those added as `right` end at the right edge."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        self._hints: dict[QLayoutItem, QSize] = {}  # what the items want, until one wants something else
-        self._broken: dict[tuple[object, ...], list[Row]] = {}  # the rows at a width, as long as that holds
+        self._hints: dict[QLayoutItem, QSize] = {}  # size hints, until one changes
+        self._row_cache: dict[tuple[object, ...], list[Row]] = {}  # rows by width, gap and items
         super().__init__(parent)
         self._items: list[QLayoutItem] = []
         self._right: set[QLayoutItem] = set()
@@ -25,30 +25,30 @@ class FlowLayout(QLayout):
         self.invalidate()
 
     def add(self, widget: QWidget, *, right: bool = False) -> None:
-        """Put a widget at the end; from the first one at the right on, all are at the right."""
+        """Append a widget; after the first one at the right edge, all are at the right edge."""
         self.insert(len(self._items), widget)
         if right:
             self._right.add(self._items[-1])
 
     def addItem(self, item: QLayoutItem) -> None:
-        """Put an item at the end."""
+        """Append an item."""
         self._items.append(item)
 
     def invalidate(self) -> None:
-        """Ask anew what the items want."""
-        self._forget()
+        """Drop the cached sizes."""
+        self._clear_caches()
         super().invalidate()
 
-    def _forget(self) -> None:
+    def _clear_caches(self) -> None:
         self._hints.clear()
-        self._broken.clear()
+        self._row_cache.clear()
 
     def count(self) -> int:
-        """Return how many items there are."""
+        """Count the items."""
         return len(self._items)
 
     def itemAt(self, index: int) -> QLayoutItem | None:
-        """Return an item, or None beyond the last."""
+        """Return an item, or None for an index out of range."""
         return self._items[index] if 0 <= index < len(self._items) else None
 
     def takeAt(self, index: int) -> QLayoutItem | None:
@@ -56,11 +56,11 @@ class FlowLayout(QLayout):
         if not 0 <= index < len(self._items):
             return None
         self._right.discard(self._items[index])
-        self._forget()
+        self._clear_caches()
         return self._items.pop(index)
 
     def hasHeightForWidth(self) -> bool:
-        """Return that the height follows from the width."""
+        """Return True: the height depends on the width."""
         return True
 
     def heightForWidth(self, width: int) -> int:
@@ -78,7 +78,7 @@ class FlowLayout(QLayout):
         return QSize(width, self.heightForWidth(width))
 
     def minimumSize(self) -> QSize:
-        """Return the size of the widest widget: narrower than that, something is cut."""
+        """Return the smallest size that cuts no widget."""
         sizes = [item.minimumSize() for item in self._items if not item.isEmpty()]
         margins = self.contentsMargins()
         width = max((size.width() for size in sizes), default=0) + margins.left() + margins.right()
@@ -96,19 +96,19 @@ class FlowLayout(QLayout):
             y += height + self._gap()
 
     def expandingDirections(self) -> Qt.Orientation:
-        """Return that no more room is asked for than there is."""
+        """Return no direction: the layout does not expand."""
         return Qt.Orientation(0)
 
     def _gap(self) -> int:
         return max(self.spacing(), 0)
 
     def _rows(self, width: int) -> list[Row]:
-        """Break the visible items into rows of at most this width; what is at the right stays together if it can."""
+        """Break the visible items into rows of at most this width; keep the items at the right together if they fit."""
         shown = [item for item in self._items if not item.isEmpty()]
         key = width, self._gap(), *shown
-        if key not in self._broken:
-            self._broken[key] = self._break(shown, width)
-        return self._broken[key]
+        if key not in self._row_cache:
+            self._row_cache[key] = self._break(shown, width)
+        return self._row_cache[key]
 
     def _break(self, shown: Row, width: int) -> list[Row]:
         rows: list[Row] = [[]]
@@ -124,17 +124,17 @@ class FlowLayout(QLayout):
         return [row for row in rows if row]
 
     def _width(self, items: Row) -> int:
-        """Return the width of these items beside each other."""
+        """Return the width of these items side by side."""
         return sum(self._hint(item).width() for item in items) + self._gap() * (len(items) - 1)
 
     def _hint(self, item: QLayoutItem) -> QSize:
-        """Return the size that an item wants: asked for once, since its style takes a while to say it."""
+        """Return an item's size hint, cached since the style computes it slowly."""
         if item not in self._hints:
             self._hints[item] = item.sizeHint()
         return self._hints[item]
 
     def _lay_out(self, row: Row, room: QRect) -> None:
-        """Lay out one row: from the left edge, and what belongs at the right up to the right edge."""
+        """Lay out one row from the left edge, with the `right` items up to the right edge."""
         x = room.left()
         spare = room.width() - self._width(row)
         moved = False

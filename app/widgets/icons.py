@@ -1,4 +1,4 @@
-"""Icons drawn here, in the theme's colours and sharp at any scale: no font need have the signs."""
+"""Icons drawn as polygons and lines, in the theme's colours and sharp at any scale, independent of fonts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the window tells something: errors and questions in a stack over the panes, small news that go by themselves."""
+"""Messages of the window: errors and questions in a stack over the panes, and news that disappear by themselves."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .theme import Theme
 
 Answers = Sequence[tuple[str, Callable[[], None]]]
 
-READING = 8000  # milliseconds that a sentence stays which needs no answer
-MOST = 4  # messages that are shown at once
-NEWS = 3000, 60  # milliseconds that news stay, and for each letter of them
+READING_TIME = 8000  # milliseconds that information stays
+MOST_MESSAGES = 4  # shown at once
+NEWS = 3000, 60  # milliseconds that news stay: a base, and more for each letter
 
 
 class News(QFrame):
-    """A sentence on a card that lies over the panes, above another widget, and moves nothing; it goes by itself."""
+    """A sentence on a card that floats over the panes, above another widget, and disappears by itself."""
 
     def __init__(self, theme: Theme, parent: QWidget, above: QWidget) -> None:
         super().__init__(parent)
@@ -39,19 +39,19 @@ class News(QFrame):
 
     def tell(self, sentence: str) -> None:
         """Show a sentence for a while."""
-        _say(self.sentence, self.theme.say(sentence))
+        _show_sentence(self.sentence, self.theme.say(sentence))
         self._place()
         self.raise_()
         self.show()
         self._read.start(NEWS[0] + NEWS[1] * len(sentence))
 
     def stand_above(self, bottom: int | None) -> None:
-        """Stand above messages that begin at this height, None where there are none."""
+        """Move above messages that begin at this height, None without messages."""
         self._bottom = bottom
         self._place()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size."""
+        """Apply colours and text size."""
         self.theme = theme
         self._place()
 
@@ -74,7 +74,7 @@ class News(QFrame):
 
 
 class Banner(QFrame):
-    """One message, perhaps with buttons to answer it."""
+    """One message, with buttons if it is a question."""
 
     def __init__(self, message_type: str, cause: str, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -100,24 +100,24 @@ class Banner(QFrame):
         self.row.insertWidget(1 + len(self.answers), self.answers[-1])
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size."""
+        """Apply colours and text size."""
         paint_icon(self.close_button, theme)
         wrong = self.message_type == "error"
         picture = icon("warning" if wrong else "info", theme.colour("bad" if wrong else "accent"))
         self.sign.setPixmap(picture.pixmap(theme.px(18), theme.px(18)))
 
     def widest(self) -> int:
-        """Return the width at which the sentence stands in one line."""
+        """Return the width at which the sentence fits in one line."""
         text = self.sentence.fontMetrics().horizontalAdvance(self.sentence.text())
-        beside = self.row.sizeHint().width() - self.sentence.sizeHint().width()
-        return text + beside + 4
+        others = self.row.sizeHint().width() - self.sentence.sizeHint().width()
+        return text + others + 4
 
 
 class Notice(QWidget):
-    """Messages in a stack, the newest below; each stays until its cause is gone, or it is answered or closed.
+    """A stack of messages, the newest below; each stays until its cause is gone, or it is answered or closed.
 
-    A message replaces the one of the same cause. What is no error and no question is shown by `news`; without any,
-    here, and goes by itself after a while. changed: other messages than before.
+    A message replaces the one with the same cause. Information is shown by `news`; without `news`, it is shown here
+    and disappears by itself. changed: the messages have changed.
     """
 
     changed = Signal()
@@ -127,18 +127,18 @@ class Notice(QWidget):
         self.theme = theme
         self.news: News | None = None
         self.banners: list[Banner] = []  # from the oldest to the newest
-        self.has_audience: Callable[[], bool] = lambda: False  # which is shown no message
-        self._none = PlainLabel(parent=self)
-        self._none.hide()
+        self.has_audience: Callable[[], bool] = lambda: False  # messages are hidden from an audience
+        self._empty = PlainLabel(parent=self)
+        self._empty.hide()
         self._over: tuple[QWidget, QWidget] | None = None
         self.column = QVBoxLayout(self)
         self.column.setContentsMargins(0, 0, 0, 0)
-        self._read = QTimer(self, singleShot=True, interval=READING)
+        self._read = QTimer(self, singleShot=True, interval=READING_TIME)
         self._read.timeout.connect(lambda: self.clear("information"))
         self.hide()
 
     def lie_over(self, parent: QWidget, above: QWidget) -> None:
-        """Lie over a widget, above another one in it, and move nothing."""
+        """Float over a widget, above another one in it, without changing the layout."""
         self._over = parent, above
         self.setParent(parent)
         for widget in (parent, above):
@@ -152,7 +152,7 @@ class Notice(QWidget):
     @property
     def sentence(self) -> PlainLabel:
         """Sentence of the newest message."""
-        return self.banners[-1].sentence if self.banners else self._none
+        return self.banners[-1].sentence if self.banners else self._empty
 
     @property
     def answers(self) -> list[QPushButton]:
@@ -160,15 +160,15 @@ class Notice(QWidget):
         return self.banners[-1].answers if self.banners else []
 
     def sentences(self) -> list[str]:
-        """Return the sentences of all messages, from the oldest to the newest."""
+        """List the sentences of all messages, from the oldest to the newest."""
         return [banner.sentence.text() for banner in self.banners]
 
     def error(self, sentence: str, cause: str = "") -> None:
-        """Say what went wrong, where, and what to do."""
+        """Show an error: what happened, why, and what to do."""
         self._show("error", sentence, [], cause)
 
     def inform(self, sentence: str) -> None:
-        """Say something that is no error."""
+        """Show information."""
         if self.news and not self.has_audience():
             self.news.tell(sentence)
         elif not self.news:
@@ -176,11 +176,11 @@ class Notice(QWidget):
             self._read.start()
 
     def ask(self, sentence: str, answers: Answers, cause: str = "") -> None:
-        """Ask something: a button for each (text, what it does); closing does nothing."""
+        """Ask a question, with a button for each (text, callback); closing runs no callback."""
         self._show("question", sentence, answers, cause)
 
     def clear(self, message_type: str = "", cause: str | None = None) -> None:
-        """Take messages away: all, those of a type, or those of a cause."""
+        """Remove messages: all, those of a type, or those of a cause."""
         for banner in list(self.banners):
             if message_type in ("", banner.message_type) and cause in (None, banner.cause):
                 self._take_away(banner)
@@ -189,7 +189,7 @@ class Notice(QWidget):
         self._arrange()
 
     def keep(self, causes: Container[str]) -> None:
-        """Take away all messages but those of some causes."""
+        """Remove all messages except those of these causes."""
         for banner in list(self.banners):
             if banner.cause not in causes:
                 self._take_away(banner)
@@ -206,17 +206,17 @@ class Notice(QWidget):
         self._arrange()
 
     def refresh(self) -> None:
-        """Show or hide the messages where an audience has come or gone."""
+        """Show or hide the messages after a change of audience."""
         if self.news and self.has_audience():
             self.news.hide()
         self._arrange()
 
     def is_shown(self) -> bool:
-        """Return whether anything is told or asked now."""
+        """Return True if any message is visible."""
         return self.isVisible() or (self.news is not None and self.news.isVisible())
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size."""
+        """Apply colours and text size."""
         self.theme = theme
         if self.news:
             self.news.set_theme(theme)
@@ -235,22 +235,22 @@ class Notice(QWidget):
         for banner in [old for old in self.banners if old.cause == cause]:
             self._take_away(banner)
         if self.news:
-            self.news.hide()  # what comes now is newer
+            self.news.hide()  # the new message is newer
         banner = Banner(message_type, cause, self.theme, self)
         banner.close_button.clicked.connect(lambda _checked: self._close(banner))
         for text, run in answers:
             banner.offer(text, partial(self._answer, banner, run))
         self.banners.append(banner)
         self.column.addWidget(banner)
-        for oldest in self.banners[:-MOST]:
+        for oldest in self.banners[:-MOST_MESSAGES]:
             self._take_away(oldest)
-        _say(banner.sentence, self.theme.say(sentence))
+        _show_sentence(banner.sentence, self.theme.say(sentence))
         banner.show()
         self._arrange()
 
     def _take_away(self, banner: Banner) -> None:
         self.banners.remove(banner)
-        banner.hide()  # it is deleted later, and is not to be seen until then
+        banner.hide()  # it is deleted later
         self.column.removeWidget(banner)
         banner.deleteLater()
 
@@ -288,8 +288,8 @@ class Notice(QWidget):
             self.news.stand_above(self.y())
 
 
-def _say(label: QLabel, sentence: str) -> None:
-    """Write a sentence and have it read aloud to whoever does not see it."""
+def _show_sentence(label: QLabel, sentence: str) -> None:
+    """Show a sentence in a label and announce it to screen readers."""
     label.setText(sentence[:1].upper() + sentence[1:])
     label.setAccessibleName(sentence)
     read_aloud(label)

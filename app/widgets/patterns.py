@@ -1,4 +1,4 @@
-"""How a kind of request looks: its colour, and a pattern that tells it without the colour.
+"""The look of each kind of request: its colour, and a pattern that identifies it without the colour.
 
 A store has a dark bar along its foot, shared memory a light dot, an atomic a light cross, a local access
 a light edge, a constant a dark edge, a warp operation two crossing ways; waiting is hatched. The timeline and the
@@ -20,14 +20,14 @@ from .theme import Theme
 
 Pixels = NDArray[np.uint32]
 WAITING, EXCHANGE = "waiting", "warp operation"
-# The looks in the order of their codes in a picture: 0 is nothing, then the kinds, the warp operations, then waiting.
+# The looks in the order of their codes in a picture: 0 is empty, then the kinds, warp operations, waiting.
 LOOKS = ("", *REQUEST_KINDS, EXCHANGE, WAITING)
 
 
 def cell(
     look: str, width: int, height: int, theme: Theme, *, patterned: bool = True, pitch: int = 6
 ) -> Pixels:
-    """Return the picture of one cell of a kind (or "waiting", or ""): 0xffRRGGBB, shape (height, width)."""
+    """Draw one cell of a kind (or "waiting", or ""): 0xffRRGGBB, shape (height, width)."""
     base = theme.colour(look) if look and look != WAITING else theme.colour("panel")
     pixels = np.full((height, width), base.rgb(), np.uint32)
     if look == WAITING:
@@ -38,13 +38,13 @@ def cell(
 
 
 def hatch(width: int, height: int, pitch: int = 6) -> Mask:
-    """Return where diagonal lines run, `pitch` pixels apart, shape (height, width)."""
+    """Compute a mask of diagonal lines, `pitch` pixels apart, shape (height, width)."""
     y, x = np.mgrid[:height, :width]
     return np.asarray((x + y) % pitch < max(1, pitch // 3))
 
 
 def swatch(look: str, size: int, theme: Theme, ratio: float = 1.0) -> QPixmap:
-    """Return a square of a kind (or "waiting") for a legend, `size` logical pixels wide, sharp at `ratio`."""
+    """Draw a square of a kind (or "waiting") for a legend, `size` logical pixels wide, sharp at `ratio`."""
     side = round(size * ratio)
     picture = QPixmap.fromImage(image(cell(look, side, side, theme, pitch=round(6 * ratio))))
     picture.setDevicePixelRatio(ratio)
@@ -52,7 +52,7 @@ def swatch(look: str, size: int, theme: Theme, ratio: float = 1.0) -> QPixmap:
 
 
 def image(pixels: Pixels) -> QImage:
-    """Return pixels as an image of its own memory."""
+    """Copy pixels into an image that owns its memory."""
     packed = np.ascontiguousarray(pixels)
     height, width = packed.shape
     return QImage(packed.data, width, height, width * 4, QImage.Format.Format_RGB32).copy()
@@ -74,14 +74,14 @@ def _mark(pixels: Pixels, base: QColor, kind: str, theme: Theme) -> None:
 
 
 def mixed(base: QColor, other: str, share: float) -> QColor:
-    """Return `base` with a share (0 to 1) of another colour in it."""
+    """Mix `base` with a share (0 to 1) of another colour."""
     return QColor(_mixed(base.rgb(), other, share))
 
 
 @lru_cache(maxsize=256)
 def _mixed(base: int, other: str, share: float) -> QColor:
-    one, target = QColor(base), QColor(other)
-    pairs = ((one.red(), target.red()), (one.green(), target.green()), (one.blue(), target.blue()))
+    source, target = QColor(base), QColor(other)
+    pairs = ((source.red(), target.red()), (source.green(), target.green()), (source.blue(), target.blue()))
     return QColor(*(round(a + (b - a) * share) for a, b in pairs))
 
 

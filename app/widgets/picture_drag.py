@@ -1,4 +1,4 @@
-"""Pictures that are dragged out of the window, into a slide or a folder."""
+"""Pictures dragged out of the window, into a slide or a folder."""
 
 from __future__ import annotations
 
@@ -14,42 +14,42 @@ from PySide6.QtWidgets import QApplication, QWidget
 from ...tracer.storage.temp_folders import new_process_folder
 from .widget_picture import PictureError, picture_of, write_png
 
-SHARP = 2  # pixels a point of the picture that is dropped
-HANDED = QSize(240, 160)  # the most points of what is seen below the pointer
-NAME = "tilescope.png"  # of the file, for programs that take files alone
+DENSITY = 2  # pixels per point of the dropped picture
+THUMBNAIL = QSize(240, 160)  # the largest size in points below the pointer
+NAME = "tilescope.png"  # of the file, for programs that accept only files
 
 
 class PictureDrag(QObject):
-    """Lets a widget be dragged by a handle, as a picture: as pixels, and as a file that lasts as long as the window.
+    """Makes a widget draggable as a picture: as pixels, and as a temporary file deleted with the window.
 
-    handle: where the pointer takes hold. failed: is told, in one sentence, where no picture could be made.
+    handle: the widget that starts the drag. failed: called with one sentence if the picture could not be made.
     """
 
     def __init__(self, handle: QWidget, widget: QWidget, failed: Callable[[str], None]) -> None:
         super().__init__(handle)
         self._handle, self._widget, self._failed = handle, widget, failed
-        self._from: QPoint | None = None  # where the button went down
+        self._pressed_at: QPoint | None = None  # where the button was pressed
         self._folder: Path | None = None
         handle.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Begin once the pointer has gone as far as the desktop asks for."""
+        """Start a drag once the pointer has moved by the system's drag distance."""
         if isinstance(event, QMouseEvent):
-            place = event.globalPosition().toPoint()
+            position = event.globalPosition().toPoint()
             if event.type() == QEvent.Type.MouseButtonPress and event.button() == Qt.MouseButton.LeftButton:
-                self._from = place
+                self._pressed_at = position
             elif event.type() == QEvent.Type.MouseButtonRelease:
-                self._from = None
-            elif event.type() == QEvent.Type.MouseMove and self._is_far(place, event.buttons()):
-                self._from = None
+                self._pressed_at = None
+            elif event.type() == QEvent.Type.MouseMove and self._is_drag(position, event.buttons()):
+                self._pressed_at = None
                 self._drag()
         return False
 
-    def _is_far(self, place: QPoint, buttons: Qt.MouseButton) -> bool:
-        """Return whether the pointer has gone so far, with the button down, that this is a drag."""
-        if self._from is None or not buttons & Qt.MouseButton.LeftButton:
+    def _is_drag(self, position: QPoint, buttons: Qt.MouseButton) -> bool:
+        """Return True if the pointer has moved far enough with the button down."""
+        if self._pressed_at is None or not buttons & Qt.MouseButton.LeftButton:
             return False
-        return (place - self._from).manhattanLength() >= QApplication.startDragDistance()
+        return (position - self._pressed_at).manhattanLength() >= QApplication.startDragDistance()
 
     def _drag(self) -> None:
         try:
@@ -60,8 +60,8 @@ class PictureDrag(QObject):
         drag.exec(Qt.DropAction.CopyAction)
 
     def drag(self) -> QDrag:
-        """Return what is dragged; raises PictureError."""
-        image = picture_of(self._widget, SHARP)
+        """Create the drag with its picture; raises PictureError."""
+        image = picture_of(self._widget, DENSITY)
         path = Path(self._new_folder()) / NAME
         write_png(image, path)
         data = QMimeData()
@@ -73,7 +73,7 @@ class PictureDrag(QObject):
         return drag
 
     def _new_folder(self) -> str:
-        """Return a folder for one picture, since what took an earlier one may read it late."""
+        """Create a folder for one picture, since another program may still read an earlier one."""
         try:
             if self._folder is None:
                 folder = self._folder = new_process_folder()
@@ -85,7 +85,7 @@ class PictureDrag(QObject):
 
 def _small(image: QImage) -> QPixmap:
     ratio = image.devicePixelRatio()
-    how = Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
-    small = QPixmap.fromImage(image.scaled(HANDED * ratio, *how))
+    modes = Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
+    small = QPixmap.fromImage(image.scaled(THUMBNAIL * ratio, *modes))
     small.setDevicePixelRatio(ratio)
     return small

@@ -1,4 +1,4 @@
-"""Labels and tips that show text as it is: Qt takes what looks like HTML for HTML, and opens the files it names."""
+"""Labels and tooltips for plain text: Qt would interpret text that looks like HTML, and open the files it names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..model.visible_text import visible_lines
 
 
 class PlainLabel(QLabel):
-    """A label for any text, also of a file's: no markup, and nothing in it that can't be seen."""
+    """A label for untrusted text, without markup and with control characters escaped."""
 
     def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -21,12 +21,12 @@ class PlainLabel(QLabel):
         self.setText(text)
 
     def setText(self, text: str) -> None:
-        """Show a text as it is."""
+        """Show a text literally."""
         super().setText(visible_lines(text))
 
 
 class RichLabel(QLabel):
-    """A label for HTML of our own, in which what comes from elsewhere went through `markup`."""
+    """A label for our own HTML, in which `markup` has escaped all foreign text."""
 
     def __init__(self, html: str = "", parent: QWidget | None = None) -> None:
         super().__init__(html, parent)
@@ -34,24 +34,24 @@ class RichLabel(QLabel):
 
 
 class RichDocument(QTextDocument):
-    """A document for HTML of our own, in which what comes from elsewhere went through `markup`; it opens no file."""
+    """A document for our own HTML, in which `markup` has escaped all foreign text; it opens no file."""
 
     def show_html(self, html: str) -> None:
-        """Show HTML in place of what was there."""
+        """Replace the content by HTML."""
         self.setHtml(html)
 
     def loadResource(self, kind: int, name: QUrl | str) -> object:
-        """Load nothing, whatever the HTML names."""
+        """Refuse to load any resource."""
         return None
 
 
 def markup(text: str) -> str:
-    """Return HTML that shows a text as it is."""
+    """Escape a text for HTML."""
     return escape(visible_lines(text))
 
 
 def plain_tip(text: str) -> str:
-    """Return the tip that shows a text as it is; Qt has no tips that are always plain."""
+    """Escape a text for a tooltip if Qt would take it for HTML."""
     shown = visible_lines(text)
     if not QtGui.Qt.mightBeRichText(shown):
         return shown
@@ -59,7 +59,7 @@ def plain_tip(text: str) -> str:
 
 
 def read_aloud(label: QLabel) -> None:
-    """Have a sentence that has appeared read to whoever does not see it."""
+    """Announce a new sentence to screen readers."""
     from PySide6.QtGui import QAccessible, QAccessibleEvent  # the window starts without them
 
     QAccessible.updateAccessibility(QAccessibleEvent(label, QAccessible.Event.Alert))

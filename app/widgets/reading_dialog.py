@@ -1,4 +1,4 @@
-"""A dialog with a text to read, beside which everything goes on."""
+"""A non-modal dialog with a text to read."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from .theme import Theme
 
 
 def show_to_read(parent: QWidget, theme: Theme, title: str, text: QLabel, size: QSize) -> QDialog:
-    """Show a text over a window, in place of the one of this title that is there already, and return its dialog.
+    """Show a text in a dialog over a window, replacing an open one with the same title; return the dialog.
 
     size: in pixels at the normal text size, at most as high as the window.
     """
     for shown in parent.findChildren(QDialog, title, Qt.FindChildOption.FindDirectChildrenOnly):
-        shown.close()  # which ends it too
+        shown.close()
     dialog = QDialog(parent)
     dialog.setObjectName(title)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

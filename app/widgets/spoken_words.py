@@ -1,4 +1,4 @@
-"""Widgets and menus in the words of another model: they are written in CUDA's, and spoken here."""
+"""Translation of widgets and menus, which are written in CUDA's terms, into another vocabulary."""
 
 from __future__ import annotations
 
@@ -19,41 +19,41 @@ Say = Callable[[str], str]
 
 
 def speak(root: QWidget, say: Say) -> None:
-    """Say the texts, tips and names of a widget and all in it in other words."""
-    for widget in _parts(root):
-        _say_texts(widget, say)
+    """Translate the texts, tooltips and accessible names of a widget and its descendants."""
+    for widget in _walk(root):
+        _translate(widget, say)
 
 
-def _parts(widget: QWidget) -> Iterator[QWidget]:
-    """Yield a widget and all in it, but for what Qt itself puts into lists and boxes.
+def _walk(widget: QWidget) -> Iterator[QWidget]:
+    """Yield a widget and its descendants, except the internal ones of lists and boxes.
 
-    That has no words, and what Python has once seen of it is never freed.
+    Those have no texts, and their Python wrappers would never be freed.
     """
     yield widget
     if not isinstance(widget, QComboBox | QAbstractSpinBox | QAbstractScrollArea):
         for child in widget.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly):
-            yield from _parts(child)
+            yield from _walk(child)
 
 
 def speak_actions(actions: Iterable[QAction], say: Say) -> None:
-    """Say the texts of a menu's actions in other words."""
+    """Translate the texts of a menu's actions."""
     for action in actions:
-        _say_texts(action, say)
+        _translate(action, say)
 
 
-def _say_texts(thing: QWidget | QAction, say: Say) -> None:
+def _translate(thing: QWidget | QAction, say: Say) -> None:
     if isinstance(thing, QLabel | QAbstractButton | QAction):
-        _say(thing, thing.text(), thing.setText, "text", say)
+        _translate_text(thing, thing.text(), thing.setText, "text", say)
     if isinstance(thing, QWidget):
-        _say(thing, thing.toolTip(), thing.setToolTip, "tip", say)
-        _say(thing, thing.accessibleName(), thing.setAccessibleName, "name", say)
+        _translate_text(thing, thing.toolTip(), thing.setToolTip, "tip", say)
+        _translate_text(thing, thing.accessibleName(), thing.setAccessibleName, "name", say)
 
 
-def _say(thing: QObject, text: str, put: Callable[[str], None], what: str, say: Say) -> None:
-    """Say one text; what was said last is told from what somebody has written since, which is CUDA's again."""
-    written = thing.property(f"written {what}") if text == thing.property(f"said {what}") else text
-    said = say(written)
-    thing.setProperty(f"written {what}", written)
-    thing.setProperty(f"said {what}", said)
-    if said != text:
-        put(said)
+def _translate_text(thing: QObject, text: str, put: Callable[[str], None], role: str, say: Say) -> None:
+    """Translate one text; a text that differs from the last translation is a new original in CUDA's terms."""
+    written = thing.property(f"written {role}") if text == thing.property(f"spoken {role}") else text
+    spoken = say(written)
+    thing.setProperty(f"written {role}", written)
+    thing.setProperty(f"spoken {role}", spoken)
+    if spoken != text:
+        put(spoken)

@@ -1,4 +1,4 @@
-"""A switch between the pictures of a pane: flat buttons beside each other, one of them down."""
+"""A switch between the pictures of a pane: flat buttons side by side, one of them checked."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .controls import button
 
 
 class Switch(QWidget):
-    """`chosen` tells the name that the user chose; `names` says what stands on the button of each."""
+    """Exclusive buttons. chosen: the name that the user chose. names: the text of each button, by name."""
 
     chosen = Signal(str)
 
@@ -23,16 +23,16 @@ class Switch(QWidget):
         row.setSpacing(0)
         self.group = QButtonGroup(self)
         self.buttons = {name: button(text, tip, text=text) for name, text in names.items()}
-        for name, one in self.buttons.items():
-            one.setObjectName("segment")
-            one.setCheckable(True)
-            one.clicked.connect(partial(self._choose, name))
-            self.group.addButton(one)
-            row.addWidget(one)
+        for name, segment in self.buttons.items():
+            segment.setObjectName("segment")
+            segment.setCheckable(True)
+            segment.clicked.connect(partial(self._choose, name))
+            self.group.addButton(segment)
+            row.addWidget(segment)
         row.addStretch()
 
     def show_choice(self, name: str) -> None:
-        """Show which is chosen, without telling anybody."""
+        """Check a button without emitting `chosen`."""
         self.buttons[name].setChecked(True)
 
     def _choose(self, name: str, _checked: bool = False) -> None:

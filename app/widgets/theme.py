@@ -1,4 +1,4 @@
-"""Colours and text sizes: two palettes of our own, and one scale for every text and control."""
+"""Colours and text sizes: two palettes, and one scale for all texts and controls."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KIND_COLOURS = {
     "constant load": "#F0E442",
     "waiting": "#8A919C",
 }
-STRONG = 100.0  # the luma from which black reads better than white on these, which are strong colours
+STRONG = 100.0  # the luma from which black reads better than white on these strong colours
 
 SANS = ("Inter", "Segoe UI", "DejaVu Sans")
 MONO = ("DejaVu Sans Mono", "Menlo", "Consolas")
@@ -35,20 +35,20 @@ MIN_SCALE, MAX_SCALE = 0.8, 2.0
 class Palette(Struct, frozen=True):
     """The neutral colours of a theme, each as #rrggbb."""
 
-    window: str  # the ground of the window
-    panel: str  # the ground of its parts
-    border: str  # of panels, which their ground tells apart too
-    control: str  # outline of what can be pressed or typed into: 3 to 1 against the panel, as WCAG 2.2 asks in 1.4.11
-    text: str  # of what matters most, and lines as strong
-    muted: str  # text that matters less
-    accent: str  # what is chosen, in focus or to be pressed first
+    window: str  # background of the window
+    panel: str  # background of its parts
+    border: str  # of panels
+    control: str  # outline of controls: contrast 3 to 1 against the panel, as WCAG 2.2 requires in 1.4.11
+    text: str  # main text and lines
+    muted: str  # secondary text
+    accent: str  # chosen, focused or primary
     accent_text: str  # on the accent
-    good: str  # text of what is right
-    bad: str  # text of what is wrong
-    badge: str  # the ground of small labels, and of what the pointer is on
-    cell_unread: str  # a cell of memory that was not read, or counted, yet
-    cell_poison: str  # a cell of memory that nobody has written
-    grid: str  # lines between cells, and the ground of the timeline
+    good: str  # text of a success
+    bad: str  # text of an error
+    badge: str  # background of small labels and of hovered items
+    cell_unread: str  # a cell of memory not read or counted yet
+    cell_poison: str  # a cell of uninitialised memory
+    grid: str  # lines between cells, and background of the timeline
     keyword: str  # keywords of source code
     string: str  # strings of source code
     number: str  # numbers of source code
@@ -95,13 +95,13 @@ DARK = Palette(
 
 
 class Theme(Struct, frozen=True):
-    """What everything is drawn in: colours, the size of texts and controls, and whose words."""
+    """The look of all drawings: colours, the size of texts and controls, and the vocabulary."""
 
     name: str = "light"  # or "dark"
     scale: float = 1.0  # of the text: 1.0 is normal, 1.6 reads from the last row of a lecture hall
-    reduced_motion: bool = False  # whether nothing travels on its own
+    reduced_motion: bool = False  # whether animations are off
     palette: Palette = field(default=LIGHT)  # the neutral colours
-    words: str = "own"  # those that the scenario speaks; "cuda" and "work-item" are those of one model
+    words: str = "own"  # "own" for the scenario's, or "cuda", "work-item"
 
     @classmethod
     def named(cls, name: str, scale: float = 1.0, reduced_motion: bool = False, words: str = "own") -> Theme:
@@ -109,37 +109,37 @@ class Theme(Struct, frozen=True):
         return cls(name, scale, reduced_motion, DARK if name == "dark" else LIGHT, words)
 
     def speaking(self, scenario: Scenario | None) -> Theme:
-        """Return this theme with the words that a scenario is told in."""
+        """Return this theme with the vocabulary of a scenario."""
         words = resolved_choice(self.words, scenario)
         return self if words == self.words else replace(self, words=words)
 
     def say(self, text: str) -> str:
-        """Return a text of CUDA's words in those of the theme."""
+        """Translate a text from CUDA's terms into the theme's vocabulary."""
         return text_in_words(text, vocabulary(self.words, None))
 
     def px(self, size: float) -> int:
-        """Return a length of the normal text size in pixels of this theme's."""
+        """Scale a length of the normal text size to pixels of this theme."""
         return max(1, round(size * self.scale))
 
     def font(self, size: float = 13, *, bold: bool = False, mono: bool = False) -> QFont:
-        """Return a font whose pixel size follows the text scale, which nobody may change."""
+        """Return a shared, read-only font whose pixel size follows the text scale."""
         return _font(self.px(size), bold, mono)
 
     def colour(self, name: str) -> QColor:
-        """Return the colour of a palette field or of a kind of request, which nobody may change."""
+        """Return the shared, read-only colour of a palette field or of a kind of request."""
         name = "muted" if name == "warp operation" else name
         return _colour(KIND_COLOURS.get(name) or getattr(self.palette, name))
 
 
 def contrasting(ground: QColor, bright: float = 128.0) -> QColor:
-    """Return black or white, whichever reads better: black where a colour's luma (ITU-R BT.601) is above `bright`."""
+    """Return the more readable of black and white: black if the ground's luma (ITU-R BT.601) is above `bright`."""
     luma = 0.299 * ground.red() + 0.587 * ground.green() + 0.114 * ground.blue()
     return QColor("#000000" if luma > bright else "#FFFFFF")
 
 
 @cache
 def _font(size: int, bold: bool, mono: bool) -> QFont:
-    """Return a font that nobody may change."""
+    """Return a shared, read-only font."""
     font = QFont()
     font.setFamilies(list(MONO if mono else SANS))
     font.setPixelSize(size)
@@ -149,12 +149,12 @@ def _font(size: int, bold: bool, mono: bool) -> QFont:
 
 @cache
 def _colour(code: str) -> QColor:
-    """Return a colour that nobody may change."""
+    """Return a shared, read-only colour."""
     return QColor(code)
 
 
 def resolve(choice: str, scale: float = 1.0, reduced_motion: bool = False, words: str = "own") -> Theme:
-    """Return the theme of a choice, "light", "dark" or "system" (what the desktop uses now)."""
+    """Return the theme of a choice: "light", "dark" or "system" (the desktop's current one)."""
     if choice == "system":
         dark = QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
         choice = "dark" if dark else "light"
@@ -162,7 +162,7 @@ def resolve(choice: str, scale: float = 1.0, reduced_motion: bool = False, words
 
 
 def qt_palette(theme: Theme) -> QPalette:
-    """Return Qt's palette of a theme: what widgets without a rule in the style sheet are drawn with."""
+    """Build Qt's palette of a theme, for widgets without a rule in the style sheet."""
     roles = QPalette.ColorRole
     colours = {
         roles.Window: "window", roles.Base: "panel", roles.AlternateBase: "badge", roles.Button: "panel",
@@ -179,26 +179,26 @@ def qt_palette(theme: Theme) -> QPalette:
 
 
 def ink_palette(theme: Theme, ink: str) -> QPalette:
-    """Return the theme's palette with text in one of its colours."""
+    """Build the theme's palette with text in one of its colours."""
     palette = qt_palette(theme)
     palette.setColor(QPalette.ColorRole.WindowText, theme.colour(ink))
     return palette
 
 
 def boxes_palette(theme: Theme) -> QPalette:
-    """Return the theme's palette for check boxes: the style takes their border from the colour of the window."""
+    """Build the theme's palette for check boxes, whose border has the window colour in Qt's style."""
     palette = qt_palette(theme)
     palette.setColor(QPalette.ColorRole.Window, theme.colour("muted"))
     return palette
 
 
 def boxes_sheet(widget: str, theme: Theme) -> str:
-    """Return a style sheet by which the check boxes of a widget of this class follow the text size."""
+    """Build a style sheet that scales the check boxes of a widget class with the text."""
     return f"{widget}::indicator {{ width: {theme.px(14)}px; height: {theme.px(14)}px; }}"
 
 
 def sheet(widget: str, theme: Theme) -> str:
-    """Return a style sheet that puts a widget of this class flat on the panel."""
+    """Build a style sheet that draws a widget class flat on the panel."""
     colours = theme.palette
     return (
         f"{widget} {{ background: {colours.panel}; color: {colours.text}; border: none;"
@@ -207,14 +207,14 @@ def sheet(widget: str, theme: Theme) -> str:
 
 
 def style_sheet(theme: Theme) -> str:
-    """Return the style sheet of the whole application: flat, calm, every length following the text scale."""
+    """Build the style sheet of the application, with every length scaled with the text."""
     names = asdict(theme.palette)
     lengths = {f"s{length}px": f"{theme.px(length)}px" for length in range(1, 41)}
     lengths |= {f"t{length}px": f"{theme.px(length) - 1}px" for length in (4, 10)}
     return Template(STYLE).substitute(names | lengths)
 
 
-# A length $s8px is 8 pixels at the normal text size; $t8px is one less, beside a border that is one wider.
+# A length $s8px is 8 pixels at the normal text size; $t8px is one less, to offset a wider border.
 STYLE = """
 QMainWindow, QDialog { background: $window; }
 QToolTip { background: $panel; color: $text; border: 1px solid $border; padding: $s4px; }

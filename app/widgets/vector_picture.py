@@ -1,4 +1,4 @@
-"""What is drawn as SVG or PDF, with its text as text. Qt is imported when it is used."""
+"""Drawings as SVG or PDF with real text. Qt is imported on first use."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from ..model.visible_text import visible
 if TYPE_CHECKING:
     from PySide6.QtGui import QPainter
 
-DOTS = 96  # pixels an inch in SVG and PDF: what a length in CSS means
+DOTS = 96  # pixels per inch in SVG and PDF, as in CSS
 Draw = Callable[["QPainter"], None]
 PictureParts = Literal["all", "memory", "timeline", "warp"]  # all: memory pictures with the timelines below
 VIEWS: tuple[PictureParts, ...] = get_args(PictureParts)
 SUFFIXES = (".svg", ".pdf")
 
-# What fills the shape of a clip where it begins, and where it ends: red, green, blue and opacity, as nothing else has.
+# Unique fills (red, green, blue, opacity) of the shapes that mark the begin and the end of a clip.
 ClipMark = tuple[int, int, int, int]
 CLIP_BEGIN: ClipMark = (1, 254, 2, 3)
 CLIP_END: ClipMark = (2, 254, 1, 3)
 
 
 def is_vector_file(name: str | Path) -> bool:
-    """Return whether a file of this name holds a vector picture."""
+    """Return True if a file name has the suffix of a vector picture."""
     return Path(name).suffix.lower() in SUFFIXES
 
 
 def svg_of(size: tuple[int, int], draw: Draw, title: str, description: str) -> bytes:
-    """Return what is drawn on so many pixels as SVG: texts are texts, and what `clipped` clips is clipped."""
+    """Draw a picture of this size in pixels as SVG, with real text and the clips of `clipped`."""
     from PySide6.QtCore import QBuffer, QIODevice, QRect, QSize
     from PySide6.QtGui import QPainter
     from PySide6.QtSvg import QSvgGenerator
@@ -51,11 +51,11 @@ def svg_of(size: tuple[int, int], draw: Draw, title: str, description: str) -> b
     svg = bytes(buffer.data().data()).decode()
     pixels = f'width="{size[0]}" height="{size[1]}"'
     svg = re.sub('width="[^"]*mm" height="[^"]*mm"', pixels, svg, count=1)
-    return _with_widths(_with_clips(_briefer(svg))).encode()
+    return _with_widths(_with_clips(_without_empty_groups(svg))).encode()
 
 
-def _briefer(svg: str) -> str:
-    """Return an SVG without groups that hold nothing, and without fonts on groups: each text has its own."""
+def _without_empty_groups(svg: str) -> str:
+    """Remove empty groups and the fonts of groups from an SVG, since each text has its own font."""
     svg = re.sub(
         r'\nfont-family="[^"]*" font-size="[^"]*" font-weight="[^"]*" font-style="[^"]*"\s*>', ">", svg
     )
@@ -63,31 +63,31 @@ def _briefer(svg: str) -> str:
 
 
 def _with_clips(svg: str) -> str:
-    """Return an SVG with clips where shapes were drawn in their place; it is SVG 1.1 then, Tiny has none."""
+    """Replace the shapes that mark clips by clip paths; the result is SVG 1.1, since Tiny has no clips."""
     clips = count(1)
 
-    def begin(found: re.Match[str]) -> str:
-        transform = re.search(r'transform="[^"]*"', found[1])
-        path = f'<path d="{found[2]}" clip-rule="evenodd" {transform[0] if transform else ""}/>'
+    def begin(match: re.Match[str]) -> str:
+        transform = re.search(r'transform="[^"]*"', match[1])
+        path = f'<path d="{match[2]}" clip-rule="evenodd" {transform[0] if transform else ""}/>'
         name = f"clip{next(clips)}"
         return f'<clipPath id="{name}">{path}</clipPath>\n<g clip-path="url(#{name})">'
 
-    svg, made = re.subn(_shape_of(CLIP_BEGIN), begin, svg)
-    svg = re.sub(_shape_of(CLIP_END), "</g>", svg)
-    return svg.replace('version="1.2" baseProfile="tiny"', 'version="1.1"', 1) if made else svg
+    svg, replaced = re.subn(_shape_pattern(CLIP_BEGIN), begin, svg)
+    svg = re.sub(_shape_pattern(CLIP_END), "</g>", svg)
+    return svg.replace('version="1.2" baseProfile="tiny"', 'version="1.1"', 1) if replaced else svg
 
 
-def _shape_of(mark: ClipMark) -> str:
-    """Return what finds the group of a shape of this colour: its attributes, and its path."""
+def _shape_pattern(mark: ClipMark) -> str:
+    """Build a pattern for the group of a marker shape, with groups for its attributes and its path."""
     colour = "".join(f"{part:02x}" for part in mark[:3])
     opacity = rf"0\.0*{round(1e5 * mark[3] / 255)}\d*"
     return rf'(<g fill="#{colour}" fill-opacity="{opacity}"[^>]*>)\s*<path [^>]*\bd="([^"]*)"[^>]*/>\s*</g>'
 
 
 def _with_widths(svg: str) -> str:
-    """Return an SVG whose texts are as wide as they were drawn, in whatever font a reader has.
+    """Set the drawn width of every text in an SVG, so that it keeps in another font.
 
-    Qt writes where each text begins; in another font, texts at the right of a column would not end together.
+    Qt writes only the start of each text; in another font, right-aligned texts would not align.
     """
     from PySide6.QtGui import QFont, QFontInfo, QFontMetricsF
 
@@ -110,7 +110,7 @@ def _with_widths(svg: str) -> str:
 
 
 def pdf_of(size: tuple[int, int], draw: Draw, title: str) -> bytes:
-    """Return what is drawn on so many pixels as a PDF of one page."""
+    """Draw a picture of this size in pixels as a PDF with one page."""
     from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QSizeF
     from PySide6.QtGui import QPageSize, QPainter, QPdfWriter
 

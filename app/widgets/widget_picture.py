@@ -1,4 +1,4 @@
-"""A widget as a picture, and the picture as a PNG file, written whole or not at all. Qt is imported when it is used."""
+"""Renders a widget to a picture, and writes it atomically as PNG. Qt is imported on first use."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 
 class PictureError(Exception):
-    """A picture that cannot be made or written; the text is one sentence for the user."""
+    """A picture could not be made or written; the text is one sentence for the user."""
 
 
 def draw_without_screen() -> None:
-    """Have Qt, which has not started yet, draw on a platform without a screen where Linux has none."""
+    """Choose Qt's offscreen platform on Linux without a display; call this before Qt starts."""
     screen = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     if sys.platform.startswith("linux") and not screen:
         os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 
 def prepare_qt(scale: float) -> None:
-    """Before Qt starts, choose the density of its pixels, and where there is no screen a platform without one."""
+    """Set the pixel density before Qt starts, and the offscreen platform if there is no display."""
     from PySide6.QtCore import QCoreApplication
 
     if QCoreApplication.instance() is not None:
@@ -35,18 +35,18 @@ def prepare_qt(scale: float) -> None:
     os.environ["QT_SCALE_FACTOR"] = str(scale)
 
 
-MOST_PIXELS = 300_000_000  # of a picture: 1.2 GB, and twice that while it is drawn
+MOST_PIXELS = 300_000_000  # of a picture: 1.2 GB, and twice as much while it is drawn
 
 
 def check_pixels(size: tuple[int, int], scale: float) -> None:
-    """Raise PictureError for a picture of `size` points, with `scale` pixels each, for which Qt would need too much."""
+    """Raise PictureError if a picture of `size` points with `scale` pixels each needs too much memory."""
     width, height = (round(side * scale) for side in size)
     if width * height > MOST_PIXELS:
         raise PictureError(f"A picture of {width} x {height} pixels is too large to be drawn.")
 
 
 def picture_of(widget: QWidget, scale: float) -> QImage:
-    """Return a widget drawn with `scale` pixels per point; raises PictureError when that is too large."""
+    """Draw a widget with `scale` pixels per point; raises PictureError if the picture is too large."""
     from PySide6.QtCore import QPoint
     from PySide6.QtGui import QImage
 
@@ -61,7 +61,7 @@ def picture_of(widget: QWidget, scale: float) -> QImage:
 
 
 def write_png(image: QImage, path: Path) -> None:
-    """Write a PNG file; raises PictureError and leaves what was there before."""
+    """Write a PNG file atomically; raises PictureError."""
     from PySide6.QtCore import QBuffer, QByteArray, QIODevice
     from PySide6.QtGui import QImageWriter
 

@@ -1,1 +1,1 @@
-"""The main window: its parts put together, its menu, files and questions; what it shows is decided in control."""
+"""The main window: its layout, menu, files and questions. `control` decides which sessions it shows."""

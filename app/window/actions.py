@@ -1,4 +1,4 @@
-"""Every command of the window with its shortcut, and the menu that shows them."""
+"""The commands of the window with their shortcuts, and the menu that shows them."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from .central_widget import CentralWidget
 from .colouring import Colouring
 from .open_save import FileOperations
 
-# The names of the vocabularies themselves, which are the same in all words.
-CUDA, WORK_ITEM = "Thread, block, warp", "Work-item, work-group, wavefront"
-RECORD = "Record…"
-GPU_CLOCK = "Timelines by the clock of a GPU"
-DARK, SYSTEM, OWN = "Dark colours", "Light and dark as the system", "Words as the scenario has them"
+# These names of vocabularies are the same in every vocabulary.
+CUDA, WORK_ITEM = "Terminology: thread, block, warp", "Terminology: work-item, work-group, wavefront"
+RECORD = "Render film or page…"
+GPU_CLOCK = "Show GPU time"
+DARK, SYSTEM, OWN = "Theme: Dark", "Theme: Follow system", "Terminology: as in the scenario"
 
 
 def file_commands(
@@ -33,7 +33,7 @@ def file_commands(
     record: Callable[[], object],
     leave: Callable[[], object],
 ) -> list[Command]:
-    """Return what opens and saves."""
+    """List the commands that open and save files."""
     return [
         Command("Open trace…", "Ctrl+O", files.open_trace),
         Command("Open GPU recording…", "", files.open_recording),
@@ -50,7 +50,7 @@ def file_commands(
 
 
 def play_commands(playhead: Playhead, stage: Stage, central: CentralWidget) -> list[Command]:
-    """Return what moves time."""
+    """List the commands that move the playhead."""
     return [
         Command("Play or pause", "Space", stage.toggle_play),
         Command("Next moment", "Right", partial(stage.step, 1)),
@@ -76,12 +76,12 @@ def go_commands(
     show_timings: Callable[[], object],
     escape: Callable[[], object],
 ) -> list[Command]:
-    """Return what turns to something else; `travel` goes back (-1) or forward (1) in what was shown."""
+    """List the commands that navigate; `travel` goes back (-1) or forward (1) in the history."""
     return [
         Command("Back", "Alt+Left", partial(travel, -1)),
         Command("Forward", "Alt+Right", partial(travel, 1)),
         LINE,
-        Command("Other pane", "F6", stage.focus_next),
+        Command("Switch pane", "F6", stage.focus_next),
         Command("Source", "Ctrl+1", partial(central.show_tab, "source")),
         Command("Thread", "Ctrl+2", partial(central.show_tab, "thread")),
         Command("Warp", "Ctrl+3", partial(central.show_tab, "warp")),
@@ -92,7 +92,7 @@ def go_commands(
         Command("On the GPU", "Ctrl+7", central.charts.toggle_gpu),
         LINE,
         Command(
-            "Cancel tracing, close message, end spotlight, leave full screen, leave the lecture",
+            "Cancel",
             "Escape",
             escape,
         ),
@@ -106,13 +106,13 @@ def view_commands(
     colouring: Colouring,
     toggle_layout: Callable[[], object],
 ) -> list[Command]:
-    """Return what changes how things are shown; `window` is what fills the screen."""
+    """List the commands that change the look; `window` is the one that fills the screen."""
     bar = central.toolbar
     return [
         Command("Full screen", "F11", partial(_toggle_full_screen, window), window.isFullScreen),
         Command("Lecture layout", "F5", toggle_layout, lambda: central.layout_choice == "lecture"),
-        Command("Right column", "Ctrl+R", central.toggle_side, lambda: not central.side.isHidden()),
-        Command("Bar at the top", "Ctrl+B", central.toggle_bar, lambda: not bar.isHidden()),
+        Command("Inspector", "Ctrl+R", central.toggle_side, lambda: not central.side.isHidden()),
+        Command("Toolbar", "Ctrl+B", central.toggle_bar, lambda: not bar.isHidden()),
         Command("Menu", "F10", bar.menu.showMenu),
         LINE,
         Command(DARK, "Ctrl+T", look.toggle, lambda: look.theme.name == "dark"),
@@ -138,9 +138,9 @@ def _toggle_full_screen(window: QWidget) -> None:
 
 
 class Menu(QMenu):
-    """The menu of a window, a part for each title. entries: what can be chosen in all parts, by its text.
+    """The menu of a window, with a submenu for each title. entries: the actions of all submenus, by text.
 
-    The shortcuts work wherever the focus is in the window, but for text fields that need the key themselves.
+    The shortcuts work anywhere in the window, except in text fields that use the key themselves.
     """
 
     def __init__(self, window: QWidget, commands: Commands) -> None:
@@ -160,14 +160,14 @@ class Menu(QMenu):
             part.addSeparator()
 
     def _check(self, commands: Sequence[Command]) -> None:
-        """Put the check marks where they belong."""
+        """Update the check marks."""
         for command in commands:
             if command.is_on is not None:
                 self.entries[command.text].setCheckable(True)
                 self.entries[command.text].setChecked(command.is_on())
 
     def speak(self, say: Say) -> None:
-        """Say the texts in other words, but for those that name the words."""
+        """Translate the texts into the chosen vocabulary, except the names of vocabularies."""
         named = (CUDA, WORK_ITEM)
         speak_actions([a for text, a in self.entries.items() if text not in named], say)
 
@@ -183,7 +183,7 @@ def _action(window: QWidget, command: Command) -> QAction:
 
 
 def offer_recent(part: QMenu, files: FileOperations) -> None:
-    """Put the traces opened lately into a menu, after its first line."""
+    """Add the recent traces to a menu, after its first entry."""
     recent = QMenu("Recent traces", part)
     recent.aboutToShow.connect(lambda: _fill_recent(recent, files))
     part.insertMenu(part.actions()[1], recent)
@@ -194,11 +194,11 @@ def _fill_recent(recent: QMenu, files: FileOperations) -> None:
     for path in files.recent():
         recent.addAction(visible(path).replace("&", "&&"), partial(files.open_path, path))
     if not files.recent():
-        recent.addAction("none yet").setEnabled(False)
+        recent.addAction("No recent traces").setEnabled(False)
 
 
 def offer_text_size(part: QMenu, look: Look) -> None:
-    """Put a slider for the text size into a menu, when it is first shown: its library takes a while to load."""
+    """Add a slider for the text size to a menu when it is first shown: its library is slow to load."""
     part.aboutToShow.connect(partial(_add_text_size, part, look))
 
 
@@ -220,18 +220,18 @@ def _add_text_size(part: QMenu, look: Look) -> None:
 
 
 def _labelled(text: str, widget: QWidget) -> QWidget:
-    """Return a widget with a label before it."""
-    made = QWidget()
-    line = QHBoxLayout(made)
+    """Put a label in front of a widget."""
+    row = QWidget()
+    layout = QHBoxLayout(row)
     label = PlainLabel(text)
     label.setBuddy(widget)
-    line.addWidget(label)
-    line.addWidget(widget, 1)
-    return made
+    layout.addWidget(label)
+    layout.addWidget(widget, 1)
+    return row
 
 
 def keys(commands: Commands) -> Iterator[tuple[str, str, str]]:
-    """Return (menu, command, keys) of everything that has a key."""
+    """Yield (menu, command, keys) of every command with a shortcut."""
     for title, entries in commands.items():
         for command in entries:
             if command.keys:

@@ -1,4 +1,4 @@
-"""What a hand that moves a parameter asks for: one picture after the other, each of the newest value by then."""
+"""Continuous changes of a parameter: one picture after the other, each of the newest value."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from ..model.bookmark import Bookmark, History, Setup
 from ..model.session import Selection
 from ..model.setup_launch import launch_of_setup
 
-GRACE = 3000  # milliseconds that a trace may take once the hand is off: to leave it costs a new worker, a second or two
+GRACE = 3000  # milliseconds that a trace may take after the drag: to cancel it costs a new worker, one or two seconds
 
 Setups = tuple[Setup, ...]
 Run = Callable[[Setups, tuple[Selection, ...], StartMoment], bool]
 
 
 class ByHand(QObject):
-    """Between the bar and the stage while a hand moves a parameter.
+    """Queues requests between the toolbar and the stage while the user drags a parameter.
 
-    What is being made is let end and shown, then the newest wish is asked for: there is never more than one. All of a
-    movement is one entry for Back. run: shows setups, False where they are refused. began, ended: around a movement.
+    The current trace is finished and shown, then the newest request follows; at most one waits. A complete drag is one
+    entry for Back. run: shows setups, or returns False if they are refused. began, ended: around a drag.
     """
 
     began = Signal()
@@ -33,85 +33,88 @@ class ByHand(QObject):
     ) -> None:
         super().__init__(parent)
         self.stage, self.run, self.bookmark, self.history = stage, run, bookmark, history
-        self._before: Bookmark | None = None  # what was shown before the movement, None while there is none
-        self._moving = False  # whether the hand may wish for more
-        self._wish: Setups | None = None  # what is to be asked for next
+        self._before: Bookmark | None = None  # shown before the drag, None without a drag
+        self._moving = False  # whether more requests may follow
+        self._requested: Setups | None = None  # the next request
         self._start: StartMoment = as_before(stage)
-        self._left_at = 0.0  # the moment at which the last picture began to be shown
-        self._next = QTimer(self, singleShot=True, interval=0)  # once Qt has painted the picture that came
-        self._next.timeout.connect(self._go_on)
+        self._shown_at = 0.0  # the moment when the last picture was first shown
+        self._next = QTimer(self, singleShot=True, interval=0)  # fires after Qt has painted the new picture
+        self._next.timeout.connect(self._ask_next)
         self._grace = QTimer(self, singleShot=True, interval=GRACE)
-        self._grace.timeout.connect(self._leave)
-        stage.settled.connect(self._take_note)
+        self._grace.timeout.connect(self._ask_last)
+        stage.settled.connect(self._note_settled)
 
     def move(self, setups: Setups) -> None:
-        """Wish for other setups, in place of the wish before."""
+        """Request other setups, replacing the previous request."""
         if self._before is None:
             self._before = self.bookmark()
-            self._start, self._left_at = as_before(self.stage), self.stage.playhead.moment
+            self._start, self._shown_at = as_before(self.stage), self.stage.playhead.moment
             self.began.emit()
-        self._moving, self._wish = True, setups
+        self._moving, self._requested = True, setups
         self._grace.stop()
         if not self._next.isActive():
-            self._go_on()
+            self._ask_next()
 
     def rest(self) -> None:
-        """The hand has let go: what it wished for last comes, though something else is being made."""
+        """End the drag: the last request is shown, even if another trace is being made."""
         if self._before is not None:
             self._moving = False
             self._grace.start()
             self._next.start()
 
     def stop(self) -> None:
-        """Take what is shown, or being made, for the last wish."""
-        self._wish = None
+        """End the drag with the current setups, without the waiting request."""
+        self._requested = None
         self._finish()
 
     def go_back(self) -> bool:
-        """Return to what was shown before the movement; return whether there is one."""
+        """Return to the setups before the drag; return False without a drag."""
         if self._before is None:
             return False
-        self._wish, self._moving = self._before.panes, False
-        self._leave()
+        self._requested, self._moving = self._before.panes, False
+        self._ask_last()
         return True
 
     def is_at_rest(self) -> bool:
-        """Return whether no movement is under way."""
+        """Return True if no drag is in progress."""
         return self._before is None
 
-    def _take_note(self) -> None:
-        """Go on: at once where the next picture takes longer than Qt takes to paint this one, else after that."""
+    def _note_settled(self) -> None:
+        """Continue: at once if the next session must be traced, else after Qt has painted this one."""
         if self._before is None:
             return
-        self._left_at = self.stage.playhead.moment
+        self._shown_at = self.stage.playhead.moment
         self._next.start()
-        if self._wish is not None and not self._is_in_memory(self._wish):
-            self._go_on()
+        if self._requested is not None and not self._is_in_memory(self._requested):
+            self._ask_next()
 
     def _is_in_memory(self, setups: Setups) -> bool:
-        """Return whether some pane's next session is there already."""
+        """Return True if a pane's next session is in memory already."""
         launches = [None if setup.file else launch_of_setup(setup) for setup in setups]
-        held = [launch and self.stage.jobs.held(launch) for launch in launches]
-        return any(one and one is not now for one, now in zip(held, self.stage.sessions, strict=False))
+        in_memory = [launch and self.stage.jobs.held(launch) for launch in launches]
+        return any(
+            session and session is not current
+            for session, current in zip(in_memory, self.stage.sessions, strict=False)
+        )
 
-    def _go_on(self) -> None:
-        """Ask for the newest wish where nothing is being made; end where there is none and will be none."""
-        if self._wish is not None and self.stage.is_settled():
+    def _ask_next(self) -> None:
+        """Run the newest request if the stage is settled; finish if there is none and none will follow."""
+        if self._requested is not None and self.stage.is_settled():
             self._ask()
-        if self._wish is None and not self._moving:
+        if self._requested is None and not self._moving:
             self._finish()
 
-    def _leave(self) -> None:
-        """Ask for the last wish, whatever is being made."""
-        if self._wish is not None:
+    def _ask_last(self) -> None:
+        """Run the last request, whatever is being traced, and finish."""
+        if self._requested is not None:
             self._ask()
         self._finish()
 
     def _ask(self) -> None:
-        setups, self._wish = self._wish, None
+        setups, self._requested = self._requested, None
         if setups is None or setups == self.stage.setups or self._before is None:
             return
-        if self.stage.playhead.moment != self._left_at:  # somebody went elsewhere meanwhile
+        if self.stage.playhead.moment != self._shown_at:  # the user has moved the playhead meanwhile
             self._start = as_before(self.stage)
         self.run(setups, self._before.selections, self._start)
 

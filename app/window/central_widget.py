@@ -1,4 +1,4 @@
-"""The central widget of the window: bar, notice, panes, right column, timelines and transport, and who tells whom."""
+"""The central widget of the window: toolbar, notice, panes, inspector, timelines, transport; and their connections."""
 
 from __future__ import annotations
 
@@ -48,19 +48,19 @@ if TYPE_CHECKING:
     from ..charts.nearest_measured import MeasuredTime
     from .program.page import ProgramPage
 
-# Pixels at the normal text size below which there is too little room for everything.
+# Pixels at the normal text size below which some parts are left out.
 LOW, LOWER, CRAMPED, LOWEST, NARROW = 860, 660, 440, 390, 1000
-SIDE_SHARE = 2  # parts of the width that the right column has, where a pane has three
-SIDE = 0.8  # of the text size of the pictures in a lecture, that of the right column
-BAR: dict[LayoutChoice, bool] = {"ordinary": True, "lecture": False}  # whether the bar at the top is there
-LECTURE_HEIGHT = 720  # pixels of a window at whose size a lecture's pictures have letters of the normal size
+SIDE_SHARE = 2  # parts of the width for the inspector, where a pane has three
+SIDE = 0.8  # the inspector's text size in a lecture, relative to that of the pictures
+BAR: dict[LayoutChoice, bool] = {"ordinary": True, "lecture": False}  # whether the toolbar is shown
+LECTURE_HEIGHT = 720  # the height in pixels at which a lecture's pictures have the normal text size
 
 
 class CentralWidget(QWidget):
-    """Everything that the window holds. It shows what it is given and asks the stage for what the user wants.
+    """The content of the window: shows sessions and passes the user's requests to the stage.
 
-    cancelled: the tracing shall end. selected: (pane, Selection) that a click asks for. timings_asked: (Choice, path of
-    a measurement) of what shall be seen there.
+    cancelled: the user cancels the tracing. selected: (pane, Selection) of a click. timings_asked: (Choice, path of
+    a measurement) of the chart to show.
     """
 
     cancelled = Signal()
@@ -77,22 +77,24 @@ class CentralWidget(QWidget):
         self.zoom: tuple[str, ...] = ()
         self.nearest: NearestChoice = "shown"
         self.compiled: CompiledChoice = "auto"
-        self.is_own: Callable[[str], bool] = lambda _: False  # whether a file is of what the user ran here
-        self.asks_compiler = True  # whether "auto" shows counters as compiled, as they become known
-        self._alone = False  # whether only pictures and caption are there
-        self._keeps_verdicts = False  # says in no pane how its launch ended, while a lecture asks
+        self.is_own: Callable[[str], bool] = lambda _: (
+            False
+        )  # returns True for a trace of a program that the user ran here
+        self.asks_compiler = True  # whether "auto" shows compiled counters once they are known
+        self._pictures_only = False  # whether only pictures and caption are shown
+        self._keeps_verdicts = False  # hides how launches ended, while a lecture asks
         self._side_theme: Theme | None = None
-        self._ordinary: tuple[bytes, ...] = (
+        self._ordinary_splitters: tuple[bytes, ...] = (
             b"",
             b"",
-        )  # how the user has shared the room, while the layout is a lecture's
+        )  # the user's splitter states, while a lecture's layout is shown
         self._bar_wanted = dict(BAR)
         self.spotlight: tuple[str, ...] = ()
-        self._lit: tuple[object, tuple[Lit | None, ...]] = ((), ())
-        self._later: set[str] | None = None  # what is done at the end of `at_once`, None outside
-        self._in_bar: object = None  # what the bar at the top shows
-        self._times_of: object = None  # what the times in the heads of the panes are of
-        self.page: ProgramPage | None = None  # of a program that is not shown in the panes yet
+        self._highlights: tuple[object, tuple[Lit | None, ...]] = ((), ())
+        self._deferred: set[str] | None = None  # updates to run at the end of `at_once`, None outside
+        self._toolbar_content: object = None  # shown by the toolbar
+        self._times_key: object = None  # of the times in the headings of the panes
+        self.page: ProgramPage | None = None  # of a program without traces yet
         self.panes: list[Pane] = []
         self.timelines: list[TimelineView] = []
         self.toolbar, self.notice = Toolbar(groups()), Notice(theme)
@@ -122,8 +124,8 @@ class CentralWidget(QWidget):
         self.down.addWidget(self.across)
         self.down.addWidget(self._build_foot())
         self.down.setStretchFactor(0, 1)
-        self.foot_moved = False  # whether the user has chosen another height than the foot's own
-        self.width_moved = False  # and other widths than the usual ones
+        self.foot_moved = False  # whether the user has changed the height of the foot
+        self.width_moved = False  # and the widths
         self.down.splitterMoved.connect(self._keep_height)
         self.across.splitterMoved.connect(self._keep_width)
         for splitter in (self.across, self.down):
@@ -143,26 +145,26 @@ class CentralWidget(QWidget):
         self.notice.lie_over(self, self.foot)
 
     def put_page(self, page: ProgramPage) -> None:
-        """Put the page of a program in place of the panes, until it leaves."""
+        """Show the page of a program instead of the panes, until it leaves."""
         self.page = page
         self.body.addWidget(page, 1)
         self.down.hide()
         page.left.connect(self.down.show)
 
     def splitter_states(self) -> tuple[bytes, ...]:
-        """Return how the user has shared the room of the ordinary layout, in Qt's own bytes; b"" where Qt has."""
+        """Return Qt's splitter states of the ordinary layout, b"" for one that the user has not moved."""
         across, down = (bytes(splitter.saveState().data()) for splitter in (self.across, self.down))
         lecture = self.layout_choice == "lecture"
-        return self._ordinary if lecture else (across * self.width_moved, down * self.foot_moved)
+        return self._ordinary_splitters if lecture else (across * self.width_moved, down * self.foot_moved)
 
     def restore_splitters(self, states: Sequence[bytes]) -> None:
-        """Share the room as `splitter_states` says."""
+        """Restore the states that `splitter_states` returned."""
         for splitter, state in zip((self.across, self.down), states, strict=False):
             splitter.restoreState(QByteArray(state))
         self.width_moved, self.foot_moved = (*map(bool, states), False, False)[:2]
 
     def share_by_hand(self, columns: Sequence[int], rows: Sequence[int]) -> None:
-        """Give the columns these widths and the rows these heights, in points; what is empty stays as it is."""
+        """Set the widths of the columns and the heights of the rows, in points; an empty sequence changes nothing."""
         self.width_moved, self.foot_moved = self.width_moved or bool(columns), self.foot_moved or bool(rows)
         for splitter, sizes in ((self.across, columns), (self.down, rows)):
             if sizes:
@@ -184,7 +186,7 @@ class CentralWidget(QWidget):
         return self.foot
 
     def set_theme(self, theme: Theme) -> None:
-        """Hand colours and text size to every part."""
+        """Pass colours and text size to every part."""
         self.theme = theme
         parts: list[Themed] = [self.toolbar, self.caption, self.notice, self.transport]
         self.charts.set_theme(theme)
@@ -196,23 +198,23 @@ class CentralWidget(QWidget):
         self.arrange()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Give the room to the panes where there is little of it for the size of the text."""
+        """Rearrange the parts for the new size."""
         super().resizeEvent(event)
         self.arrange()
 
     def minimumSizeHint(self) -> QSize:
-        """Return the room for what is left where the window is lowest: to get there, the rest must not hold it."""
+        """Return the size of the smallest arrangement, so that the window can shrink to it."""
         hint = super().minimumSizeHint()
         return QSize(hint.width(), min(hint.height(), self.theme.px(390)))
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
-        """Show all that changes inside at the end, once."""
-        outer, self._later = self._later, set()
+        """Collect the updates inside the context and run each once at its end."""
+        outer, self._deferred = self._deferred, set()
         try:
             yield
         finally:
-            later, self._later = self._later, outer
+            later, self._deferred = self._deferred, outer
             if "setups" in later:
                 self.show_setups()
             elif "arrange" in later:
@@ -220,26 +222,26 @@ class CentralWidget(QWidget):
             if "draw" in later:
                 self.draw()
 
-    def _is_later(self, what: str) -> bool:
-        """Return whether something is to be done at the end of `at_once`, and take note of it."""
-        if self._later is not None:
-            self._later.add(what)
-        return self._later is not None
+    def _defer(self, task: str) -> bool:
+        """Schedule a task for the end of `at_once`; return False outside of it."""
+        if self._deferred is not None:
+            self._deferred.add(task)
+        return self._deferred is not None
 
     def arrange(self) -> None:
-        """Leave out what can be missed most where the window is low or narrow, and put it back where it is not.
+        """Hide the least important parts in a low or narrow window, and show them again in a larger one.
 
-        Low: the room that timelines ask for. Lower: the timeline of the pane that is not in focus; cramped: the space
-        between the parts; lowest: that timeline too. Narrow: the right column, unless the user wants it.
+        Low: timelines get less height. Lower: only the timeline of the pane in focus. Cramped: less space between the
+        parts. Lowest: no timeline. Narrow: no inspector, unless the user wants it.
         """
-        if self._is_later("arrange"):
+        if self._defer("arrange"):
             return
         height, width = self.height() / self.theme.scale, self.width() / self.theme.scale
         self._set_gaps()
         for i, timeline in enumerate(self.timelines):
             enough = height >= (LOWER if self.layout_choice == "ordinary" else LOWEST)
             timeline.setVisible(enough or (height >= LOWEST and i == self.stage.focus))
-        self.toolbar.setVisible(self._bar_wanted[self.layout_choice] and not self._alone)
+        self.toolbar.setVisible(self._bar_wanted[self.layout_choice] and not self._pictures_only)
         if not self.toolbar.isHidden():
             self.toolbar.fit(self.width())
         self.caption.fit(self.size())
@@ -251,11 +253,11 @@ class CentralWidget(QWidget):
             self._side_theme = side
             self.side.set_theme(side)
         wanted = self.side_wanted == "auto" and width >= NARROW and self.layout_choice == "ordinary"
-        wanted = (wanted or self.side_wanted == "shown") and not self._alone
+        wanted = (wanted or self.side_wanted == "shown") and not self._pictures_only
         appears = self.side.isHidden() and wanted
         self.side.setVisible(wanted)
         if appears:
-            self._draw_side()  # which was not done while it was hidden
+            self._draw_side()  # skipped while it was hidden
         if not self.width_moved:
             self.share_width()
         shown = [timeline for timeline in self.timelines if not timeline.isHidden()]
@@ -265,12 +267,12 @@ class CentralWidget(QWidget):
             self._share_height(shown, height < LOW)
 
     def _picture_scale(self) -> float:
-        """Return the least text size of the pictures: in a lecture it follows the size of the window."""
+        """Compute the smallest text size of the pictures: in a lecture it follows the size of the window."""
         size = min(self.height(), self.width() * 9 / 16) / LECTURE_HEIGHT
         return round(size, 1) if self.layout_choice == "lecture" else 0.0
 
     def _set_gaps(self) -> None:
-        """Leave the usual space between the parts, or little for a lecture and where the window is lowest."""
+        """Set the space between the parts: less for a lecture and in a low window."""
         lecture = self.layout_choice == "lecture"
         tight = lecture or self.height() < self.theme.px(CRAMPED)
         gap = self.theme.px(4 if tight else 10)
@@ -280,21 +282,21 @@ class CentralWidget(QWidget):
         self.foot_column.setSpacing(self.theme.px(0 if tight else 4))
         self.rows.setSpacing(self.foot_column.spacing())
         for splitter in (self.across, self.down):
-            if splitter.handleWidth() != gap:  # else Qt shares the room once more
+            if splitter.handleWidth() != gap:  # otherwise Qt lays out again
                 splitter.setHandleWidth(gap)
         for timeline in self.timelines:
             timeline.set_slim(tight)
         self.transport.set_slim(lecture)
 
     def _share_height(self, shown: Sequence[TimelineView], low: bool) -> None:
-        """Give the foot the height that its rows take at this width, which a splitter does not ask for.
+        """Give the foot the height of its rows at this width, which a splitter does not ask for.
 
-        What the timelines do not need is the pictures'; the user may give them more, up to what they can use.
+        The pictures get the rest; the user may give the timelines more, up to their largest height.
         """
-        fixed = self._beside_timelines() + self.rows.spacing() * max(0, len(shown) - 1)
+        fixed = self._height_without_timelines() + self.rows.spacing() * max(0, len(shown) - 1)
         minimum = fixed + sum(timeline.minimumSizeHint().height() for timeline in shown)
         usual = fixed + sum(timeline.sizeHint().height() for timeline in shown)
-        for timeline in shown:  # of what there is, each gets its share of what all ask for
+        for timeline in shown:  # the timelines share the height in proportion to their hints
             self.rows.setStretchFactor(timeline, timeline.sizeHint().height())
         self.foot.setMaximumHeight(UNBOUND)
         self.foot.setMinimumHeight(minimum)
@@ -304,36 +306,36 @@ class CentralWidget(QWidget):
             self.down.setSizes([max(self.down.height() - foot, 1), foot])
 
     def _share_lecture_height(self, shown: Sequence[TimelineView]) -> None:
-        """Give the foot no more than its rows need, the timelines beside each other."""
-        foot = self._beside_timelines() + max((t.sizeHint().height() for t in shown), default=0)
+        """Give the foot the height of its rows, with the timelines side by side."""
+        foot = self._height_without_timelines() + max((t.sizeHint().height() for t in shown), default=0)
         for timeline in shown:
             self.rows.setStretchFactor(timeline, 1)
         self.foot.setFixedHeight(foot)
         self.down.setSizes([max(self.down.height() - foot, 1), foot])
 
-    def _beside_timelines(self) -> int:
-        """Return the height of all in the foot but the timelines."""
+    def _height_without_timelines(self) -> int:
+        """Compute the height of the foot without the timelines."""
         margins, gap = self.foot_column.contentsMargins(), self.foot_column.spacing()
         inside = self.width() - 2 * self.body.spacing() - margins.left() - margins.right()
         return self.transport.heightForWidth(inside) + gap + margins.top() + margins.bottom() + 2
 
     def toggle_bar(self) -> None:
-        """Hide the bar at the top, or show it, in the layout that is shown."""
+        """Show or hide the toolbar in the current layout."""
         self._bar_wanted[self.layout_choice] = self.toolbar.isHidden()
         self.arrange()
 
     def toggle_side(self) -> None:
-        """Show the right column, or hide it."""
+        """Show or hide the inspector."""
         hidden: SideChoice = "hidden" if self.layout_choice == "ordinary" else "auto"
         self.side_wanted = "shown" if self.side.isHidden() else hidden
         self.arrange()
 
     def show_layout(self, choice: LayoutChoice) -> None:
-        """Share the room as usual, or for a lecture: then the pictures of memory take what there is."""
+        """Switch to the ordinary layout or to that of a lecture, in which the pictures of memory get all free room."""
         if choice == self.layout_choice:
             return
         if choice == "lecture":
-            self._ordinary = self.splitter_states()
+            self._ordinary_splitters = self.splitter_states()
             self.width_moved = False
         self.layout_choice = choice
         lecture = choice == "lecture"
@@ -341,47 +343,47 @@ class CentralWidget(QWidget):
         self.rows.setDirection(right if lecture else down)
         self.arrange()
         if not lecture:
-            self.restore_splitters(self._ordinary)
+            self.restore_splitters(self._ordinary_splitters)
         self.draw()
 
     def toggle_layout(self) -> None:
-        """Turn to the layout of a lecture, or back."""
+        """Switch between the layouts of a lecture and of work."""
         self.show_layout("lecture" if self.layout_choice == "ordinary" else "ordinary")
 
     def show_zoom(self, names: tuple[str, ...]) -> None:
-        """Show the buffers of these names alone in the pictures of memory, as far as a pane has them; all for ()."""
+        """Show only the buffers with these names in the pictures of memory; () shows all."""
         self.zoom = names
         for pane in self.panes:
             pane.memory.only = names
         self.draw()
 
-    def show_pictures_alone(self, alone: bool) -> None:
-        """Leave out all but the pictures of memory and a lecture's caption, or show all again."""
-        self._alone = alone
-        self.foot.setVisible(not alone)
+    def show_pictures_alone(self, only: bool) -> None:
+        """Show only the pictures of memory and a lecture's caption, or everything again."""
+        self._pictures_only = only
+        self.foot.setVisible(not only)
         for pane in self.panes:
-            pane.show_picture_alone(alone)
+            pane.show_picture_alone(only)
         self.arrange()
 
     def show_tab(self, name: str) -> None:
-        """Show a tab of the right column, and the column."""
+        """Show the inspector with this tab."""
         if self.side.isHidden():
             self.toggle_side()
         self.side.show_tab(name)
 
     def make_panes(self, count: int) -> None:
-        """Have this many panes, each with its timeline."""
+        """Add or remove panes, each with its timeline, up to this count."""
         while len(self.panes) > count:
-            for gone in (self.panes.pop(), self.timelines.pop()):
-                gone.hide()
-                gone.deleteLater()
+            for widget in (self.panes.pop(), self.timelines.pop()):
+                widget.hide()
+                widget.deleteLater()
         if self.panes:
-            align_headings(self.panes)  # the one that went may have had less room
+            align_headings(self.panes)  # the removed pane may have had less room
         while len(self.panes) < count:
             self._add_pane(len(self.panes))
 
     def keep_verdicts(self, keep: bool) -> None:
-        """Say in no pane how its launch ended, while a lecture asks, or say it again."""
+        """Hide how the launches ended, while a lecture asks, or show it again."""
         self._keeps_verdicts = keep
         for pane in self.panes:
             pane.heading.keep_verdict(keep)
@@ -389,13 +391,13 @@ class CentralWidget(QWidget):
         self.side.source.show_compiled(self._shows_fates())
 
     def show_nearest(self, choice: NearestChoice) -> None:
-        """Let panes that were not measured name the nearest measured launch, or show nothing there."""
+        """Show the nearest measured launch in panes without a measurement, or show nothing there."""
         self.nearest = choice
         for pane in self.panes:
             pane.heading.show_nearest(choice == "shown")
 
     def show_compiled(self, choice: CompiledChoice) -> None:
-        """Show the counters as compiled, or not; auto: as soon as they are known, in a window that people see."""
+        """Show or hide the compiled counters; auto: show them once they are known, except in offscreen windows."""
         self.compiled = choice
         for pane in self.panes:
             pane.show_compiled(self._compiled_here())
@@ -403,7 +405,7 @@ class CentralWidget(QWidget):
         self._want_compiled()
 
     def shows_compiled(self) -> bool:
-        """Return whether counters as compiled are in sight."""
+        """Return True if compiled counters are visible."""
         return any(not pane.depths.isHidden() for pane in self.panes)
 
     def _compiled_here(self) -> CompiledChoice:
@@ -413,9 +415,9 @@ class CentralWidget(QWidget):
         return self._compiled_here() != "hidden" and not self._keeps_verdicts
 
     def _want_compiled(self) -> None:
-        """Ask for the counters as compiled of what the panes show, where the user ran the kernels or agreed to.
+        """Request the compiled counters of the panes whose kernels the user ran or agreed to run.
 
-        Counting runs a kernel's code; compiling it alone, as for its listing, runs nothing.
+        Counting runs a kernel's code; compiling it for a listing runs nothing.
         """
         wanted = []
         for i, pane in enumerate(self.panes):
@@ -428,15 +430,15 @@ class CentralWidget(QWidget):
             wanted += [session] * may_run
         self.compiling.want(wanted)
 
-    def _agree(self, i: int) -> None:
-        """Count a kernel that came with a file, since the user agreed to run it."""
+    def _trust_pane(self, i: int) -> None:
+        """Trust a kernel that came with a file, and count it, since the user agreed to run it."""
         session = self.panes[i].session
         if session is not None:
             self.stage.trust_text(session.launch.kernel, session.launch.source)
             self._want_compiled()
 
     def wait_for_compiler(self) -> None:
-        """Wait for what the panes and the right column show of the compiler, for a picture."""
+        """Wait for the compiler's results in the panes and the inspector, for a picture."""
         self.compiling.wait()
         session = self.stage.focused()
         if session is not None and self.side.tab == "code" and self.side_wanted != "hidden":
@@ -444,7 +446,7 @@ class CentralWidget(QWidget):
             self.listings.wait()
 
     def _show_compiled(self, session: Session) -> None:
-        """Show the counters of a session as compiled, now that they are known."""
+        """Show the compiled counters of a session, now that they are known."""
         for pane in self.panes:
             if pane.session is session:
                 pane.depths.show_compiled()
@@ -469,18 +471,18 @@ class CentralWidget(QWidget):
         pane.heading.show_nearest(self.nearest == "shown")
         pane.show_compiled(self._compiled_here())
         pane.depths.keep_quiet(self._keeps_verdicts)
-        pane.depths.agreed.connect(lambda: self._agree(i))
+        pane.depths.agreed.connect(lambda: self._trust_pane(i))
         pane.memory.colour_by, pane.memory.only = self.colour, self.zoom
-        pane.show_picture_alone(self._alone)
+        pane.show_picture_alone(self._pictures_only)
         self.panes.append(pane)
         self.timelines.append(timeline)
         align_headings(self.panes)
         self.across.insertWidget(i, pane)
-        self.rows.insertWidget(i, timeline, 1)  # what is left over is theirs
+        self.rows.insertWidget(i, timeline, 1)  # the timelines share the remaining room
         self.arrange()
 
     def _link_ranges(self, i: int, first: float, last: float) -> None:
-        """Show in the other timelines what the user shows in this one: the same moments, or the same share."""
+        """Show the range of this timeline in the others too: the same moments, or the same share."""
         ends, by_progress = self.stage.ends(), self.stage.link_mode == "progress"
         for other, timeline in enumerate(self.timelines):
             if other != i and ends[i] and ends[other]:
@@ -488,45 +490,45 @@ class CentralWidget(QWidget):
                 timeline.set_x_range((first - 1) * share + 1, (last - 1) * share + 1)
 
     def focus_pictures(self) -> None:
-        """Give the focus to the pane that is turned to or, where a chart stands in its place, to Play."""
+        """Give the keyboard focus to the current pane or, if a chart covers it, to Play."""
         pane = next(iter(self.panes[self.stage.focus : self.stage.focus + 1]), None)
         target = pane if pane is not None and pane.isVisible() else self.transport.play
         target.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def turn_to(self, widget: QWidget | None) -> None:
-        """Turn to the pane whose picture or timeline this widget is a part of."""
+        """Make the pane current whose picture or timeline contains this widget."""
         for i, parts in enumerate(zip(self.panes, self.timelines, strict=True)):
             if widget is not None and any(part is widget or part.isAncestorOf(widget) for part in parts):
                 self.stage.set_focus(i)
 
     def share_width(self) -> None:
-        """Give the panes three parts of the width each and the right column its share."""
+        """Give each pane three parts of the width, and the inspector its share."""
         parts = [self.across.widget(i) for i in range(self.across.count())]
         shares = [
             3 if part in self.panes else self.side_share if part is self.side else 0 for part in parts
-        ]  # 0: it goes soon
+        ]  # 0: the widget will be removed
         for i, share in enumerate(shares):
             self.across.setStretchFactor(i, share)
         width = max(self.across.width(), 1000)
         self.across.setSizes([share * width for share in shares])
 
     def share_side(self, parts: int | None) -> None:
-        """Give the right column so many parts of the width, where a pane has three; None for the usual ones."""
+        """Set the inspector's parts of the width, where a pane has three; None for the default."""
         self.side_share = parts or SIDE_SHARE
         self.arrange()
 
     @property
     def is_held(self) -> bool:
-        """Whether the pictures stay as they are painted (`hold`)."""
+        """True if painting is suspended (`hold`)."""
         return not self.side.updatesEnabled()
 
     def hold(self, holds: bool) -> None:
-        """Leave the pictures as they are painted, whatever is loaded, or have all that came since painted at once."""
+        """Suspend painting while sessions are loaded, or resume it and paint all changes at once."""
         for part in (*self.panes, *self.timelines, self.side, self.transport):
             part.setUpdatesEnabled(not holds)
 
     def load(self, i: int, session: Session | None) -> None:
-        """Show a pane's session, or again the one before where there is no new one; `show_setups` comes next."""
+        """Show a pane's session, or the previous one again if there is no new one; call `show_setups` next."""
         pane = self.panes[i]
         pane.overlay.uncover()
         if pane.session is not session:
@@ -534,41 +536,41 @@ class CentralWidget(QWidget):
             self.timelines[i].load(session)
             if session is not None and session.is_examined:
                 self.types.ask(session)
-        known = [session for session in self.stage.sessions if session]
-        self.side.compare(known)
-        self.transport.serve(known, PANE_NAMES)
+        sessions = [session for session in self.stage.sessions if session]
+        self.side.compare(sessions)
+        self.transport.serve(sessions, PANE_NAMES)
         self._want_spreads()
         self._want_compiled()
         self.measured.want()
 
     def _show_times(self) -> None:
-        """Say in each pane what its kernel was measured to take, now or once that is read, unless it is said."""
-        said = [(pane, pane.session) for pane in self.panes], self.measured.sources
-        if said != self._times_of:
-            self._times_of = said
+        """Show the measured time of each pane's kernel, now or once the measurements are read."""
+        times_key = [(pane, pane.session) for pane in self.panes], self.measured.sources
+        if times_key != self._times_key:
+            self._times_key = times_key
             align_times(self.panes, self._times() if self.measured.sources is not None else None)
             self._show_clocks()
 
     def _show_clocks(self) -> None:
-        """Have the timelines show moments, or what a GPU's clocks said of them, which is read with the times."""
-        known = self.measured.sources is not None
-        found = recorded_of([pane.session for pane in self.panes]) if known else []
-        why_not = NOT_RECORDED if known else ""
-        for timeline, recorded in zip_longest(self.timelines, found):
+        """Show moments in the timelines, or the recorded GPU clocks, which are read with the times."""
+        is_read = self.measured.sources is not None
+        recordings = recorded_of([pane.session for pane in self.panes]) if is_read else []
+        why_not = NOT_RECORDED if is_read else ""
+        for timeline, recorded in zip_longest(self.timelines, recordings):
             timeline.set_timeline(recorded, self.clocks.is_stretched, "" if recorded else why_not)
 
     def _times(self) -> list[MeasuredTime | None]:
         return self.measured.of_panes(self.stage.setups, [pane.session for pane in self.panes])
 
     def _ask_timings(self, i: int) -> None:
-        """Ask for the chart of what a pane was measured to take."""
-        if (found := self._chart_of(i)) is not None:
-            self.timings_asked.emit(*found)
+        """Request the chart of a pane's measured time."""
+        if (chart := self._chart_of(i)) is not None:
+            self.timings_asked.emit(*chart)
 
     def timings(self) -> tuple[Choice, str] | None:
-        """Return the chart of what was measured of the panes, and its measurement; None where nothing was."""
+        """Return the chart of the first pane with a measured time, and the measurement's path; None without one."""
         panes = [self.stage.focus, *range(len(self.panes))]
-        return next((found for i in panes if (found := self._chart_of(i)) is not None), None)
+        return next((chart for i in panes if (chart := self._chart_of(i)) is not None), None)
 
     def _chart_of(self, i: int) -> tuple[Choice, str] | None:
         from ..charts.nearest_measured import chart_of  # the window starts without it
@@ -578,7 +580,7 @@ class CentralWidget(QWidget):
         return None if time is None else (chart_of(times, time), str(time.measured.source.path))
 
     def _show_findings(self, session: Session) -> None:
-        """Show the findings of a session, now that they are known, and ask for those that come later."""
+        """Show the findings of a session, now that they are known, and request those of the compiler."""
         self.side.show_findings(session)
         for pane in self.panes:
             if pane.session is session:
@@ -591,29 +593,29 @@ class CentralWidget(QWidget):
             self.draw()
 
     def show_progress(self, i: int, done: int, total: int) -> None:
-        """Show in a pane how many blocks of its next session are traced; a total of 0 means that nobody knows."""
+        """Show the traced blocks of a pane's next session; a total of 0 is unknown."""
         if i < len(self.panes):
             count = self.theme.say(f"{done:,} of {total:,} blocks") if total else "…"
-            title = self.toolbar.title_of(self.stage.setups[i])  # the bar shows it only later
+            title = self.toolbar.title_of(self.stage.setups[i])  # the toolbar shows it later
             self.panes[i].overlay.show_progress(f"Tracing {title}: {count}", done, total)
 
     def remember_numbers(self) -> None:
-        """Take the counters that are shown for those before a change of setup."""
+        """Store the shown counters as the values before a change of setup."""
         for pane in self.panes:
             pane.counters.remember()
 
     def mark_changes(self) -> None:
-        """Mark for a second what a change of setup has changed in the counters."""
+        """Mark the counters that a change of setup has changed for a second."""
         for pane in self.panes:
             pane.counters.compare(settled=self.stage.is_settled())
 
     def wait_for_hand(self, waits: bool) -> None:
-        """Leave the pictures in sight while a hand moves a parameter and the next ones are made."""
+        """Keep the pictures visible while the user drags a parameter."""
         for pane in self.panes:
             pane.overlay.wait_for_hand(waits)
 
     def colour_by(self, choice: str) -> None:
-        """Colour the cells of every pane by one of COLOUR_BY, and the lines of the source where that suits them."""
+        """Colour the cells of every pane by one of COLOUR_BY, and the source lines if that applies to them."""
         if choice in COLOUR_BY:
             self.colour = choice
         for pane in self.panes:
@@ -621,7 +623,7 @@ class CentralWidget(QWidget):
         self.side.colour_by(self.colour)
 
     def show_picture(self, choice: PictureChoice) -> None:
-        """Show the memory in every pane or, of launches that count, the histogram."""
+        """Show the memory in every pane, or the histogram of launches that count."""
         self.picture = choice
         for pane in self.panes:
             pane.show_picture(choice)
@@ -629,31 +631,29 @@ class CentralWidget(QWidget):
         self.draw()
 
     def _want_spreads(self) -> None:
-        """Ask for the spreads of racing counters that the panes show, where the user agreed to run the kernels."""
+        """Request the spreads of the racing counters on screen whose kernels may run."""
         shown = [pane.session for pane in self.panes if pane.session and pane.shows_histogram()]
         races = [session for session in shown if session.counting and session.counting.races]
         self.spreads.want(session for session in races if self.stage.may_run(session.launch))
 
     def _show_spread(self, key: str, spread: Spread) -> None:
-        """Show what a racing counter ends at under other seeds, in the panes of that launch."""
+        """Show the totals of a racing counter under other seeds, in the panes of that launch."""
         for pane in self.panes:
             if pane.session is not None and key_of(pane.session.launch) == key:
                 pane.histogram.spread = spread
 
     def toggle_picture(self) -> None:
-        """Turn from the histogram to the memory, or back; say why where there is none."""
+        """Switch between the histogram and the memory; report if there is no histogram."""
         if not any(session and session.counting for session in self.stage.sessions):
-            self.notice.inform(
-                "There is no histogram: no kernel shown here counts with atomics or into bins."
-            )
+            self.notice.inform("There is no histogram: no shown kernel counts with atomics or into bins.")
             return
         self.show_picture("memory" if any(pane.shows_histogram() for pane in self.panes) else "histogram")
 
     def show_setups(self) -> None:
-        """Show in bar and transport what the panes run and how they are linked."""
+        """Show the setups of the panes in the toolbar, and their link in the transport."""
         if self.page is not None:
             self.page.leave()
-        if self._is_later("setups"):
+        if self._defer("setups"):
             return
         stage = self.stage
         if stage.setups:
@@ -665,65 +665,65 @@ class CentralWidget(QWidget):
         self.arrange()
 
     def _show_in_bar(self) -> None:
-        """Show in the bar at the top what the panes run, unless it does already."""
+        """Show the setups of the panes in the toolbar, unless it shows them already."""
         shown = self.stage.setups, self.stage.focus, self.toolbar.shared, self._file_names()
-        if shown != self._in_bar:
-            self._in_bar = shown
+        if shown != self._toolbar_content:
+            self._toolbar_content = shown
             self.toolbar.show_setups(*shown)
             self.toolbar.speak(self.theme)
 
     def toggle_link(self) -> None:
-        """Link the panes the other way."""
+        """Switch between the link by moment and by progress."""
         self.stage.set_link("moment" if self.stage.link_mode == "progress" else "progress")
         self.transport.show_link(self.stage.link_mode, len(self.panes) > 1)
 
     def _file_names(self) -> list[str]:
-        """Return what the panes' trace files are called, "" where the file's name says it."""
+        """List the kernel names for the panes' trace files, "" where the file's name shows it."""
         kernels = [session.launch.kernel if session else "" for session in self.stage.sessions]
         return [
             launch_name(Path(s.file), kernel) for s, kernel in zip(self.stage.setups, kernels, strict=True)
         ]
 
     def _show_differences(self) -> None:
-        """Say in titles and timelines what the launches of the panes differ in, beside their kernels."""
+        """Show the differences between the panes' launches, except their kernels, in headings and timelines."""
         texts = differences(self.stage.setups, self.toolbar.scenarios)
         for pane, timeline, text in zip(self.panes, self.timelines, texts, strict=False):
             pane.heading.set_apart(text)
             timeline.set_apart(self.theme.say(text))
 
     def show_spotlight(self, names: tuple[str, ...]) -> None:
-        """Let what has these names stand out while the rest dims; () dims nothing. What they mean is said by `draw`."""
+        """Highlight the parts with these names and dim the rest; () dims nothing. `draw` resolves the names."""
         self.spotlight = names
 
-    def _spread_spotlight(self) -> None:
-        """Tell every view what stands out of the sessions that are shown."""
+    def _apply_spotlight(self) -> None:
+        """Resolve the spotlight for the shown sessions and pass the highlights to every view."""
         shown = [pane.session for pane in self.panes]
         key = self.spotlight, tuple(shown)
-        if self._lit[0] != key:
-            self._lit = key, lit_of(self.spotlight, shown)
-        for pane, timeline, lit in zip(self.panes, self.timelines, self._lit[1], strict=True):
-            pane.set_spotlight(lit)
-            timeline.set_spotlight(lit)
+        if self._highlights[0] != key:
+            self._highlights = key, lit_of(self.spotlight, shown)
+        for pane, timeline, highlight in zip(self.panes, self.timelines, self._highlights[1], strict=True):
+            pane.set_spotlight(highlight)
+            timeline.set_spotlight(highlight)
         if self.stage.focus < len(self.panes):
-            self.side.set_spotlight(self._lit[1][self.stage.focus])
+            self.side.set_spotlight(self._highlights[1][self.stage.focus])
 
     def _draw_side(self) -> None:
-        """Draw the moment of the pane in focus in the right column."""
+        """Draw the moment of the pane in focus in the inspector."""
         stage, session = self.stage, self.stage.focused()
         if session is not None and self.side.isVisible():
             self.side.show_moment(session, stage.shown_moments()[stage.focus], stage.selections[stage.focus])
 
     def _shown(self) -> list[Shown]:
-        """Return what each pane shows, and the views whose pictures of other blocks are made ahead."""
+        """List each pane's session, selection, and the views that draw other blocks in advance."""
         views = [(pane.memory, timeline) for pane, timeline in zip(self.panes, self.timelines, strict=True)]
         return list(zip(self.stage.sessions, self.stage.selections, views, strict=False))
 
     def draw(self) -> None:
-        """Draw the moment in every view that can be seen."""
-        if self._is_later("draw"):
+        """Draw the moment in every visible view."""
+        if self._defer("draw"):
             return
         stage = self.stage
-        self._spread_spotlight()
+        self._apply_spotlight()
         align_colour_scales(self.panes, stage.selections)
         align_matrices(self.panes)
         align_counters(self.panes)

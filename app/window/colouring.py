@@ -1,4 +1,4 @@
-"""What colours the cells: the key that changes it, and when it goes back to what suits each buffer."""
+"""The colouring of cells: the key that changes it, and the return to the automatic one."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from ..views.common.heat import HEATS, heat_of
 from ..views.memory.view_data import COLOUR_BY
 from .central_widget import CentralWidget
 
-NAMES = {"auto": "what suits each buffer", "value": "value", "reads": "times read so far"}
+NAMES = {"auto": "the default of each buffer", "value": "value", "reads": "times read so far"}
 
 
 class Colouring:
-    """Changes the colouring of the panes; what tells nothing of another kernel does not stay for it.
+    """Changes the colouring of the panes, and resets it if it is empty for a new kernel.
 
-    draw: draws the moment anew.
+    draw: draws the moment again.
     """
 
     def __init__(self, stage: Stage, central: CentralWidget, draw: Callable[[], None]) -> None:
         self.stage, self.central, self.draw = stage, central, draw
-        self._before: frozenset[tuple[str, str]] | None = None  # kernels from which the user turned to others
+        self._before: frozenset[tuple[str, str]] | None = None  # (scenario, kernel) pairs before a change
         stage.settled.connect(self._reconsider)
         stage.jobs.examined.connect(lambda _session: self._reconsider())
 
     def next(self) -> None:
-        """Colour the cells, and count the lines, by the next of: what suits each buffer, value, times read, heat."""
+        """Switch to the next colouring: automatic, value, times read, or a heat."""
         central = self.central
         self.keep()
         central.colour_by(COLOUR_BY[(COLOUR_BY.index(central.colour) + 1) % len(COLOUR_BY)])
@@ -36,19 +36,19 @@ class Colouring:
         self.draw()
 
     def keep(self) -> None:
-        """Keep the colouring, whatever is shown: somebody chose it for that."""
+        """Keep the colouring for all kernels, since it was chosen for them."""
         self._before = None
 
     def leave(self) -> None:
-        """Take note that the user turns to something else."""
+        """Note the shown kernels before a change."""
         self._before = kernels_of(self.stage.sessions)
 
     def _reconsider(self) -> None:
         central, shown = self.central, self.stage.sessions
         sessions = [session for session in shown if session is not None]
         new = self._before is not None and bool(kernels_of(shown) - self._before)
-        known = central.colour != "races" or all(session.is_examined for session in sessions)
-        if not (new and known and central.colour in HEATS):
+        findings_are_ready = central.colour != "races" or all(session.is_examined for session in sessions)
+        if not (new and findings_are_ready and central.colour in HEATS):
             return
         if not any(len(heat_of(session, central.colour).rows) for session in sessions):
             central.colour_by("auto")

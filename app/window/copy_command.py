@@ -1,4 +1,4 @@
-"""Copy as command: the line that draws on another machine what is on screen, in the words of `tilescope snapshot`."""
+"""Copy as command: a `tilescope snapshot` command that draws the current window on another machine."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from ..model.first_bookmark import setups_of
 from ..model.kernel_source import edits_between
 from ..model.setup_text import spec_of
 
-LONGEST = 20_000  # characters of a line that every terminal takes
+LONGEST = 20_000  # characters of a line that every terminal accepts
 PANES = ("left", "right")
 _PLAIN = re.compile(r"[\w@%+=:,./-]+")
-OwnText = Callable[[str], str]  # from the path of a trace file to the text of its kernel's file
+OwnText = Callable[[str], str]  # maps the path of a trace file to the text of its kernel's file
 
 
 class Screen(NamedTuple):
-    """How large the window is, and its colours."""
+    """Size and theme of the window."""
 
     width: int  # points
     height: int
     scale: float  # pixels a point
-    theme: str  # light or dark, as it is seen
+    theme: str  # light or dark
 
 
 class LectureStep(NamedTuple):
-    """The step of a lecture that is on screen."""
+    """The current step of a lecture."""
 
     file: Path
     number: int  # from 0
@@ -44,15 +44,15 @@ class LectureStep(NamedTuple):
 
 
 class CopyError(Exception):
-    """What no command can draw; the text is one sentence."""
+    """No command can draw the window; the text is one sentence."""
 
 
 def command_of(
     mark: Bookmark, room: Room, screen: Screen, own_text: OwnText, step: LectureStep | None = None
 ) -> str:
-    """Return the line for a window that shows a bookmark; raises CopyError where it would be too long.
+    """Build the command for a window that shows a bookmark; raises CopyError if it would be too long.
 
-    mark: its side is shown or hidden. step: that shows this.
+    mark: its side is shown or hidden. step: the current step of a lecture.
     """
     words = [_pane_word(setup) for setup in mark.panes]
     for pane, setup in zip(PANES, mark.panes, strict=False):
@@ -64,18 +64,18 @@ def command_of(
     line = " ".join(["tilescope", "snapshot", *map(_quoted, words), "-o", "tilescope.png"])
     if len(line) > LONGEST:
         raise CopyError(
-            "The kernel's text was changed too much for one line; save it, and open the saved file."
+            "The kernel's text has too many changes for one command; save it and open the saved file."
         )
     return line
 
 
 def _pane_word(setup: Setup) -> str:
-    """Return what names a setup; of a trace file its name, since the line is run in its folder."""
+    """Name a setup; a trace file by its file name only, since the command is run in its folder."""
     try:
         word = spec_of(msgspec.structs.replace(setup, file=Path(setup.file).name) if setup.file else setup)
         setups_of([word])
     except CatalogueError as error:
-        raise CopyError(f"No command can name what is shown: {error}") from None
+        raise CopyError(f"No command can name this setup: {error}") from None
     return word
 
 
@@ -87,13 +87,13 @@ def _step_words(step: LectureStep) -> list[str]:
 
 
 def files_of(mark: Bookmark, step: LectureStep | None) -> list[str]:
-    """Return the names of the files that have to lie in the folder where the line is run."""
+    """List the names of the files that must be in the folder where the command is run."""
     lecture = [step.file.name] if step and step.file not in shipped() else []
     return [*(Path(setup.file).name for setup in mark.panes if setup.file), *lecture]
 
 
 def _quoted(word: str) -> str:
-    """Return a word as terminals take it, PowerShell among them where there is no quotation mark in it."""
+    """Quote a word for shells; PowerShell too, unless it contains a quotation mark."""
     return word if _PLAIN.fullmatch(word) else shlex.quote(word)
 
 
@@ -108,15 +108,15 @@ def _edit_words(pane: str, setup: Setup, own_text: OwnText) -> list[str]:
 
 
 def _look_words(mark: Bookmark, theme: str) -> list[str]:
-    """Return what differs from what `tilescope snapshot` draws by itself."""
+    """List the options for everything that differs from the defaults of `tilescope snapshot`."""
     last = len(mark.panes) - 1
     plain = msgspec.structs.replace(
         Bookmark(mark.panes),
         focus=last,
         tab="" if mark.side == "shown" else "source",
     )
-    said = look_said(plain, mark) | ({"spotlight": ", ".join(mark.spotlight)} if mark.spotlight else {})
-    words = [word for key, value in said.items() for word in (f"--{key}", value)]
+    look = look_said(plain, mark) | ({"spotlight": ", ".join(mark.spotlight)} if mark.spotlight else {})
+    words = [word for key, value in look.items() for word in (f"--{key}", value)]
     if mark.moment is not None:
         words += ["--playhead", _number(mark.moment)]
     if any((s.block, s.thread) != (0, 0) for s in mark.selections):
@@ -147,5 +147,5 @@ def _lengths(lengths: Sequence[int]) -> str:
 
 
 def _number(number: float) -> str:
-    """Return all digits of a number, a whole one without a point."""
+    """Format a number with all digits, an integer without a point."""
     return str(int(number)) if number == int(number) else repr(float(number))

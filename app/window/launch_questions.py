@@ -1,4 +1,4 @@
-"""What the window asks about launches: whether to wait, to keep every access, to run the kernel of a file."""
+"""The window's questions about launches: wait, keep every access, run the kernel of a file."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ..control.stage import Stage
 from ..model.bookmark import Setup
 from ..widgets.notice import Notice
 
-BYTES_PER_ACCESS = 60  # that the trace of one access and what is derived from it take, about
+BYTES_PER_ACCESS = 60  # approximate memory for the trace of one access and its derived data
 
 
 class LaunchQuestions:
-    """Asks in a notice; what was asked and said is forgotten once other launches are chosen.
+    """Asks in a notice; questions are dropped once other launches are chosen.
 
-    change_setups: runs other setups. show_source: shows the kernel that is asked about.
+    change_setups: runs other setups. show_source: shows the kernel in question.
     """
 
     def __init__(
@@ -33,45 +33,47 @@ class LaunchQuestions:
     ) -> None:
         self.stage, self.notice = stage, notice
         self.change_setups, self.show_source = change_setups, show_source
-        # By pane, with the seconds that it takes, and its blocks.
+        # By pane: the launch, its estimated seconds, its blocks.
         self._slow: dict[int, tuple[Launch, float, int]] = {}
-        self._offers: dict[int, Trace] = {}  # by pane, of which not all is kept
-        self._held = False  # whether what is to be asked waits
+        self._offers: dict[int, Trace] = {}  # by pane, traces without all accesses
+        self._is_held = False  # whether questions wait
         stage.takes_long.connect(self.ask_patience)
         stage.consent.connect(self.ask_consent)
 
     def forget(self) -> None:
-        """Take back what was asked, and what was said of the launches before."""
+        """Drop the questions and messages about the previous launches."""
         self._slow.clear()
         self._offers.clear()
         self.notice.keep(("program",))
 
     def hold(self) -> None:
-        """Ask nothing, as while a hand moves a parameter over values that nobody wants to wait for."""
-        self._held = True
+        """Delay questions while the user drags a parameter across many values."""
+        self._is_held = True
 
     def release(self) -> None:
-        """Ask what is still to be asked, and what is from now on."""
-        self._held = False
+        """Ask the delayed questions, and later ones at once."""
+        self._is_held = False
         if self._slow:
             self._ask_patience()
         for pane, trace in list(self._offers.items()):
             self.offer_all(pane, trace)
 
     def ask_patience(self, pane: int, launch: Launch, seconds: float, blocks: int) -> None:
-        """Ask what to do with a launch that takes long."""
+        """Ask whether to wait for a slow launch."""
         self._slow[pane] = (launch, seconds, blocks)
-        if not self._held:
+        if not self._is_held:
             self._ask_patience()
 
     def _ask_patience(self) -> None:
         takes = duration_text(sum(seconds for _, seconds, _ in self._slow.values()))
         blocks = next(blocks for _, _, blocks in reversed(self._slow.values()))
-        whole = f"All {blocks:,} blocks take" if len(self._slow) == 1 else "All blocks of both launches take"
-        first = "the first one is" if len(self._slow) == 1 else "the first one of each is"
+        subject = (
+            f"All {blocks:,} blocks take" if len(self._slow) == 1 else "All blocks of both launches take"
+        )
+        first_blocks = "the first one is" if len(self._slow) == 1 else "the first one of each is"
         self.notice.ask(
-            f"{whole} about {takes}, so {first} shown. Count them all for the counters of the whole launch.",
-            [("Count them all", self._count_all)],
+            f"{subject} about {takes}, so {first_blocks} shown. Count all for the counters of the complete launch.",
+            [("Count all", self._count_all)],
             "patience",
         )
 
@@ -81,24 +83,24 @@ class LaunchQuestions:
         self._slow.clear()
 
     def offer_all(self, pane: int, trace: Trace) -> None:
-        """Offer to keep every access of a launch of which some were left out, where that can be done."""
+        """Offer to keep every access of a launch if some were left out and all fit in memory."""
         setup = self.stage.setups[pane]
         left_out = len(trace) < trace.accesses <= KEEP_ALL.accesses and trace.error is None
         offered = left_out and not setup.file and setup.keep != "all" and pane not in self._slow
-        if offered and self._held:
+        if offered and self._is_held:
             self._offers[pane] = trace
         elif offered:
-            self.notice.ask(*self._offer_of(trace), f"accesses of pane {pane}")
+            self.notice.ask(*self._offer_text(trace), f"accesses of pane {pane}")
 
-    def _offer_of(self, trace: Trace) -> tuple[str, list[tuple[str, Callable[[], None]]]]:
-        """Return what is said of a launch of which not all is kept, and what may be done about it."""
+    def _offer_text(self, trace: Trace) -> tuple[str, list[tuple[str, Callable[[], None]]]]:
+        """Return the message about a trace without all accesses, and its answers."""
         if trace.is_stopped:
             most = KEEP_ALL.accesses
-            text = f"{trace.notice} Up to {most:,} can be held, which takes up to {_memory(most)}."
-            return text, [("Hold more", self._keep_all)]
+            text = f"{trace.notice} Up to {most:,} can be kept, in up to {_memory(most)}."
+            return text, [("Keep more accesses", self._keep_all)]
         text = (
-            f"{len(trace):,} of {trace.accesses:,} accesses are kept: the counters are of the whole launch, the "
-            f"picture of its first blocks. To keep all takes about {_memory(trace.accesses)}."
+            f"{len(trace):,} of {trace.accesses:,} accesses are kept: the counters are of the complete launch, the "
+            f"picture is of its first blocks. Keeping all takes about {_memory(trace.accesses)}."
         )
         return text, [("Keep all", self._keep_all)]
 
@@ -107,8 +109,8 @@ class LaunchQuestions:
         cut = [s is not None and len(s.trace) < s.trace.accesses for s in stage.sessions]
         self.change_setups(
             tuple(
-                msgspec.structs.replace(setup, keep="all") if some and not setup.file else setup
-                for setup, some in zip(stage.setups, cut, strict=True)
+                msgspec.structs.replace(setup, keep="all") if is_cut and not setup.file else setup
+                for setup, is_cut in zip(stage.setups, cut, strict=True)
             )
         )
 

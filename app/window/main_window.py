@@ -1,4 +1,4 @@
-"""The window: connects its central widget with the stage, and says as one bookmark how all of it looks."""
+"""The main window: connects its central widget with the stage, and saves and restores its state as a bookmark."""
 
 from __future__ import annotations
 
@@ -65,9 +65,9 @@ DEFAULT_SIZE = QSize(1600, 900)
 
 
 class MainWindow(QMainWindow):
-    """Panes, right column, timelines, transport.
+    """The main window with panes, inspector, timelines and transport.
 
-    `settings_file` is where it is remembered, None for nowhere.
+    settings_file: stores its state between runs, None for no file.
     """
 
     def __init__(self, jobs: SessionJobs, settings_file: Path | None = None) -> None:
@@ -85,10 +85,10 @@ class MainWindow(QMainWindow):
         self.questions = LaunchQuestions(
             self.stage, self.notice, self.change_setups, lambda: self.central.show_tab("source")
         )
-        self._timings_of: tuple[Choice, str] | None = None  # the chart that was shown of the panes
-        self._timings: QWidget | None = None  # their window, once it was asked for
+        self._timings_of: tuple[Choice, str] | None = None  # the chart shown last for the panes
+        self._timings: QWidget | None = None  # the timings window, once it was opened
         self.colouring = Colouring(self.stage, self.central, self.draw)
-        # It goes on as soon as the stage is settled, which others are to hear first.
+        # It continues as soon as the stage is settled; the slots connected before must run first.
         self.by_hand = ByHand(self.stage, self._run, self.bookmark, self.history, self)
         central = self.central
         self.lectures = Lectures(
@@ -102,7 +102,7 @@ class MainWindow(QMainWindow):
         self.lectures.asking.connect(central.keep_verdicts)
         self.lectures.player.compiled_asked.connect(central.compiling.want_too)
         central.compiling.found.connect(self.lectures.player.take_compiled)
-        self.presenting: Presenting | None = None  # made when it is first asked for
+        self.presenting: Presenting | None = None  # created on first use
         self.editing = EditingDesk(
             self,
             self.stage,
@@ -135,7 +135,7 @@ class MainWindow(QMainWindow):
         self._frames.timeout.connect(lambda: self.playhead.advance(time.monotonic()))
         self._draw_soon = QTimer(self, interval=0, singleShot=True)
         self._draw_soon.timeout.connect(self._draw_in_turn)
-        self._has_new = False  # whether sessions were loaded that are not drawn yet
+        self._has_new = False  # whether loaded sessions are not drawn yet
         self._paint_soon = QTimer(self, interval=0, singleShot=True)
         self._paint_soon.timeout.connect(lambda: self.central.hold(False))
         self._connect()
@@ -144,7 +144,7 @@ class MainWindow(QMainWindow):
             self.notice.error(self.stored_settings.problem)
 
     def all_commands(self) -> Commands:
-        """Return every command of the window."""
+        """List every command of the window, by menu."""
         return {
             "File": file_commands(self.files, self.copy_command, self.record, self.leave),
             "Play": play_commands(self.playhead, self.stage, self.central),
@@ -160,23 +160,23 @@ class MainWindow(QMainWindow):
             "Exercises": exercise_commands(self.exercises),
             "View": view_commands(self, self.central, self.look, self.colouring, self._toggle_layout),
             "Help": [
-                Command("Keys", "F1", self._show_keys),
+                Command("Keyboard shortcuts", "F1", self._show_keys),
                 Command("About Tilescope", "", self._show_about),
             ],
         }
 
     def _show_keys(self) -> None:
-        from .dialogs import show_keys  # what it needs is not loaded before
+        from .dialogs import show_keys  # loaded on first use
 
         show_keys(self, self.theme, keys(self.all_commands()))
 
     def _show_about(self) -> None:
-        from .dialogs import show_about  # what it needs is not loaded before
+        from .dialogs import show_about  # loaded on first use
 
         show_about(self, self.theme)
 
     def _write_vectors(self, parts: PictureParts, path: Path) -> None:
-        from .vector_picture import write_vector_picture  # what it needs is not loaded before
+        from .vector_picture import write_vector_picture  # loaded on first use
 
         write_vector_picture(self.central, parts, path)
 
@@ -193,13 +193,13 @@ class MainWindow(QMainWindow):
         self.toolbar.menu.setMenu(self.menu)
 
     def _toggle_layout(self) -> None:
-        """Show a lecture on the whole screen, or no longer so; without one, turn to its layout, or back."""
+        """Enter or leave full screen with a lecture; without one, switch the layout."""
         if not self.lectures.show_full():
             self.central.toggle_layout()
 
     def _show_timings(self, choice: Choice | None = None, measurement: str = "") -> None:
-        """Show the timings, with this chart of a measurement where one is named."""
-        from ..timings.window import show_timings  # what it needs is not loaded before
+        """Show the timings, with this chart of a measurement if one is given."""
+        from ..timings.window import show_timings  # loaded on first use
 
         timings = show_timings(self, self.look)
         if timings is not self._timings:
@@ -209,55 +209,55 @@ class MainWindow(QMainWindow):
             timings.show_measured(choice, measurement)
 
     def _show_timings_of_panes(self) -> None:
-        """Show the timings of what the panes show, unless they were shown already: then as the user left them."""
-        found = self.central.timings()
-        if found is None or found == self._timings_of:
+        """Show the timings of the panes; if these were shown last, leave the window as it is."""
+        chart = self.central.timings()
+        if chart is None or chart == self._timings_of:
             self._show_timings()
         else:
-            self._timings_of = found
-            self._show_timings(*found)
+            self._timings_of = chart
+            self._show_timings(*chart)
 
     def _presenter_commands(self) -> list[Command]:
         return [LINE, Command(PRESENTER, "F7", self.toggle_presenter)]
 
     def record(self) -> None:
-        """Offer to record what is on screen now, in place of what was on it when that was asked last."""
-        from .recording.opening import open_recording  # what it needs is not loaded before
+        """Open the dialog that renders the current window as a film or page."""
+        from .recording.opening import open_recording  # loaded on first use
 
         places, room = (self.notice, self.files.folder), room_of(self.central)
         open_recording(self, self.theme, self.stage, self._screen, *places, room, self.lectures.caption())
 
     def toggle_presenter(self) -> None:
-        """Open the presenter's window, close it where it is in front, or bring it there."""
+        """Open the presenter's window, close it if it is in front, or raise it."""
         if self.presenting is None:
-            from .lecture.step_picture import StepPictures  # what they need is not loaded before
+            from .lecture.step_picture import StepPictures  # loaded on first use
             from .presenter.presenting import Presenting
 
             self.presenting = Presenting(
-                self, self.lectures.player, self.look, lambda: StepPictures(self.stage.jobs, self._made_for_pictures),
+                self, self.lectures.player, self.look, lambda: StepPictures(self.stage.jobs, self._make_picture_window),
                 self.all_commands, self.bookmark, self.leave, self.notice,
             )  # fmt: skip
         self.presenting.toggle()
 
     def _has_audience(self) -> bool:
-        """Return whether an audience sees this window: a lecture fills the screen, or is presented from another."""
+        """Return True if an audience sees this window: a lecture is in full screen or has a presenter's window."""
         if self.lectures.player.lecture is None or self.desk.is_writing():
             return False
         return self.isFullScreen() or (self.presenting is not None and self.presenting.is_open)
 
     def changeEvent(self, event: QEvent) -> None:
-        """Show messages, or none, where the window begins or ends to fill the screen."""
+        """Show or hide messages when the window enters or leaves full screen."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.WindowStateChange:
             self.notice.refresh()
 
-    def _made_for_pictures(self, jobs: SessionJobs) -> MainWindow:
-        """Return another window, which knows what this one has read."""
-        made = MainWindow(jobs)
-        made.central.measured.sources = self.central.measured.sources
-        made.central.charts.recorded.timelines = self.central.charts.recorded.timelines
-        made.central.charts.recorded.waits = False
-        return made
+    def _make_picture_window(self, jobs: SessionJobs) -> MainWindow:
+        """Create a window for pictures that shares the measurements and timelines of this one."""
+        window = MainWindow(jobs)
+        window.central.measured.sources = self.central.measured.sources
+        window.central.charts.recorded.timelines = self.central.charts.recorded.timelines
+        window.central.charts.recorded.waits = False
+        return window
 
     def leave(self) -> None:
         """Close this window and the presenter's."""
@@ -290,26 +290,26 @@ class MainWindow(QMainWindow):
         stage.settled.connect(toolbar.foresee)
         toolbar.moved.connect(self.by_hand.move)
         toolbar.rested.connect(self.by_hand.rest)
-        self.by_hand.began.connect(self._take_in_hand)
-        self.by_hand.ended.connect(self._let_go)
+        self.by_hand.began.connect(self._begin_scrub)
+        self.by_hand.ended.connect(self._end_scrub)
         toolbar.problem.connect(self._show_field_problem)
         toolbar.timings.clicked.connect(lambda: self.commands["Timings"].trigger())
         transport.command.connect(lambda name: self.commands[name].trigger())
         transport.link_asked.connect(stage.set_link)
 
     def _show_field_problem(self, sentence: str) -> None:
-        """Say what is wrong in the fields, or take that back where all are right."""
+        """Show an error of the fields, or clear it if there is none."""
         if sentence:
             self.notice.error(sentence, "fields")
         else:
             self.notice.clear(cause="fields")
-            self.notice.clear(cause="launch")  # which was of what the fields said
+            self.notice.clear(cause="launch")  # it was caused by the values of the fields
 
-    def _take_in_hand(self) -> None:
+    def _begin_scrub(self) -> None:
         self.questions.hold()
         self.central.wait_for_hand(True)
 
-    def _let_go(self) -> None:
+    def _end_scrub(self) -> None:
         self.central.wait_for_hand(False)
         self.toolbar.let_go()
         self.questions.release()
@@ -321,7 +321,7 @@ class MainWindow(QMainWindow):
 
     @property
     def settings(self) -> Settings:
-        """What is remembered from one run to the next."""
+        """The settings stored between runs."""
         return self.stored_settings.current
 
     def focused_session(self) -> Session | None:
@@ -329,7 +329,7 @@ class MainWindow(QMainWindow):
         return self.stage.focused()
 
     def _turn(self, old: QWidget | None, new: QWidget | None) -> None:
-        """Follow the focus to a pane; where Qt moves it from a hidden widget to the toolbar, the pictures take it."""
+        """Follow the focus to a pane; if Qt moves it from a hidden widget to the toolbar, focus the pictures."""
         if (
             _is_gone(old)
             and new is not None
@@ -359,7 +359,7 @@ class MainWindow(QMainWindow):
             self._has_new = True
             self.central.hold(True)  # until it is drawn
         self.central.load(i, session)
-        if not is_new:  # else all is shown once it is known where to look
+        if not is_new:  # a new session is shown once its first moment is known
             self.central.show_setups()
 
     def _note_opened(self, file: str) -> None:
@@ -367,29 +367,29 @@ class MainWindow(QMainWindow):
             self.files.note_opened(file)
 
     def _tick(self) -> None:
-        """Run the frames only while something moves, which it does from the first one on."""
+        """Run the frame timer only while the playhead plays."""
         if self.playhead.playing == self._frames.isActive():
             return
         if not self.playhead.playing:
             self._frames.stop()
             return
         self._frames.start()
-        self.playhead.advance(time.monotonic())  # which begins to count
+        self.playhead.advance(time.monotonic())  # sets the time of the first frame
 
     def _refresh(self) -> None:
         if not self._draw_soon.isActive():
             self._draw_soon.start()
 
     def _draw_in_turn(self) -> None:
-        """Draw the moment, and have what was loaded painted in the next round of the event loop: each takes a while."""
+        """Draw the moment now, and paint loaded sessions in the next turn of the event loop: both are slow."""
         try:
             self._draw()
-        finally:  # else what was held would never be painted
+        finally:  # otherwise painting would stay suspended
             if self.central.is_held:
                 self._paint_soon.start()
 
     def draw(self) -> None:
-        """Draw the moment at once, however often the time changed since the last frame; it is painted next."""
+        """Draw the moment at once, and resume painting."""
         try:
             self._draw()
         finally:
@@ -404,7 +404,7 @@ class MainWindow(QMainWindow):
             self.central.mark_changes()
 
     def bookmark(self) -> Bookmark:
-        """Return everything that makes the window look as it does."""
+        """Return the complete state of the window."""
         stage, playhead = self.stage, self.playhead
         return Bookmark(
             panes=stage.setups,
@@ -430,14 +430,14 @@ class MainWindow(QMainWindow):
         )
 
     def _screen(self) -> Bookmark:
-        """Return the bookmark, with the right column as it is to be seen."""
+        """Return the bookmark, with the actual visibility of the inspector and the compiled counters."""
         side = "hidden" if self.side.isHidden() else "shown"
         compiled = "shown" if self.central.shows_compiled() else "hidden"
         return msgspec.structs.replace(self.bookmark(), side=side, compiled=compiled)
 
     def copy_command(self) -> None:
-        """Put the command on the clipboard that draws what is on screen."""
-        from .copy_command import LectureStep  # what it needs is not loaded before
+        """Copy a command to the clipboard that draws the current window."""
+        from .copy_command import LectureStep  # loaded on first use
 
         player = self.lectures.player
         step = None
@@ -445,12 +445,12 @@ class MainWindow(QMainWindow):
             asking = self.lectures.is_asking()
             step = LectureStep(player.lecture.path, player.number, asking, player.chosen)
         if self.exercises.work.is_here():
-            self.notice.error("No command draws an exercise; save the picture.")
+            self.notice.error("An exercise cannot be copied as a command; save the picture instead.")
         else:
             self.files.copy_command(self._screen(), room_of(self.central), self.theme.name, step)
 
     def show_bookmark(self, mark: Bookmark, start: StartMoment | None = None) -> bool:
-        """Look as the bookmark says; return False, with the reason shown, where a setup in it cannot be run."""
+        """Restore the state of a bookmark; return False, with the reason shown, if one of its setups cannot be run."""
         self.by_hand.stop()
         stage, moment, setups = self.stage, mark.moment, mark.panes[: len(PANE_NAMES)]
         if not setups:
@@ -468,7 +468,7 @@ class MainWindow(QMainWindow):
         return shown
 
     def _take_over(self, mark: Bookmark) -> None:
-        """Take from a bookmark everything but what runs."""
+        """Restore everything from a bookmark except its setups."""
         self.look.show(mark.theme, mark.text_scale, mark.reduced_motion, mark.words)
         self.stage.link_mode = mark.link
         self.playhead.set_speed(mark.speed)
@@ -487,7 +487,7 @@ class MainWindow(QMainWindow):
         self.central.charts.show(mark.chart)
 
     def _select(self, pane: int, selection: Selection) -> None:
-        """Look at a block and thread; where the time moves for that, say so, and Back returns."""
+        """Select a block and thread; if the time moves for that, report it, and Back returns."""
         here, before = self.bookmark(), self.stage.moments()
         self.stage.select(pane, selection)
         session, after = self.stage.sessions[pane] if pane < len(before) else None, self.stage.moments()
@@ -495,10 +495,10 @@ class MainWindow(QMainWindow):
             return
         self.history.leave(here)
         block = coordinates_text(self.stage.selections[pane].block, session.trace.grid)
-        self.notice.inform(f"Block {block}, moment {int(after[pane]):,} · Alt+Left goes back")
+        self.notice.inform(f"Block {block}, moment {int(after[pane]):,} · Alt+Left to go back")
 
     def show_program(self, path: str, mark: Bookmark) -> None:
-        """Run a program in the look of a bookmark, whose panes are not shown: a page until its launches are there."""
+        """Run a program with the look of a bookmark, without its panes; show a page until the launches are traced."""
         from .program.page import ProgramPage  # the window starts without it
 
         self._take_over(mark)
@@ -507,14 +507,14 @@ class MainWindow(QMainWindow):
         self.files.run_first(path, page)
 
     def change_setups(self, setups: tuple[Setup, ...]) -> None:
-        """Run other setups in place of these; Back returns here."""
+        """Replace the setups; Back returns to the current ones."""
         self.by_hand.stop()
         here = self.bookmark()
         if setups != here.panes and self._run(setups, here.selections, as_before(self.stage)) and here.panes:
             self.history.leave(here)
 
     def _run(self, setups: tuple[Setup, ...], selections: tuple[Selection, ...], start: StartMoment) -> bool:
-        """Run other setups in place of these; return False where they are refused, and all is as it was."""
+        """Replace the setups; return False, with nothing changed, if they are refused."""
         before = len(self.central.panes)
         self.central.make_panes(len(setups))
         self.questions.forget()  # before the new setups may ask something
@@ -528,7 +528,7 @@ class MainWindow(QMainWindow):
         return True
 
     def travel(self, direction: int) -> None:
-        """Go back (-1) or forward (1) in what was shown."""
+        """Go back (-1) or forward (1) in the history."""
         self.by_hand.stop()
         here = self.bookmark()
         mark = self.history.back(here) if direction < 0 else self.history.forward(here)
@@ -538,17 +538,17 @@ class MainWindow(QMainWindow):
             self.show_bookmark(msgspec.structs.replace(mark, **look))
 
     def escape(self) -> None:
-        """Cancel the tracing, else close the message, else end the spotlight, else leave the full screen."""
+        """Cancel the tracing, else close the message, else end the spotlight, else leave full screen."""
         if self.by_hand.go_back() or self.lectures.escape_first():
             return
         leaves = self._leave_field()
         if self.editing.editing.cancel():
-            self.notice.inform("The edited kernel was stopped; the picture is that of the version before.")
+            self.notice.inform("The edited kernel was stopped; the picture shows the previous version.")
         elif self.files.end_program():
             self.notice.inform("The program was ended.")
         elif self.stage.cancel():
             self.questions.forget()
-            self.notice.inform("The tracing was cancelled; the picture is that of the launch before.")
+            self.notice.inform("The tracing was cancelled; the picture shows the previous launch.")
         elif leaves:
             return
         elif self.notice.is_shown():
@@ -565,7 +565,7 @@ class MainWindow(QMainWindow):
             self.showNormal()
 
     def _leave_field(self) -> bool:
-        """Give the focus from a field to the pictures; return False where it was in none."""
+        """Move the focus from a field to the pictures; return False if no field had it."""
         widget = QApplication.focusWidget()
         if self.toolbar.has_focus_in_field():
             self.toolbar.restore()
@@ -576,7 +576,7 @@ class MainWindow(QMainWindow):
         return True
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Let Return do what Space does elsewhere, since Space plays: press a button, open a list."""
+        """Press buttons and open lists with Return, since Space plays."""
         widget = QApplication.focusWidget()
         if event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             super().keyPressEvent(event)
@@ -586,12 +586,12 @@ class MainWindow(QMainWindow):
             widget.showPopup()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Take traces and NumPy arrays."""
+        """Accept files that can be opened here."""
         if usable_paths(event.mimeData()):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Open what was dropped."""
+        """Open the first dropped file."""
         for path in usable_paths(event.mimeData())[:1]:
             event.acceptProposedAction()
             if path.lower().endswith(LECTURE_SUFFIX):
@@ -600,14 +600,14 @@ class MainWindow(QMainWindow):
                 self.files.take_dropped(path)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Let nothing be made beside the first painting."""
+        """Delay the loading of sessions until the first paint."""
         self.stage.jobs.give_way(self)
         super().showEvent(event)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Remember how the window looks, and end what runs; a lecture in no file is asked about.
+        """Save the state and end all jobs; ask about an unsaved lecture first.
 
-        While the speaker goes on presenting it is only hidden.
+        While the presenter's window stays open, only hide the window.
         """
         hidden = self.presenting is not None and self.presenting.keeps_lecture()
         if hidden or not self.desk.may_close() or not self.editing.may_close():
@@ -631,7 +631,7 @@ class MainWindow(QMainWindow):
         event.accept()
 
     def restore(self) -> None:
-        """Take the geometry that the window had last."""
+        """Restore the last geometry of the window."""
         room = self.screen().availableSize() * 0.95
         self.resize(room.boundedTo(DEFAULT_SIZE))
         if self.settings.geometry:
@@ -639,7 +639,7 @@ class MainWindow(QMainWindow):
         self.central.restore_splitters(self.settings.splitters)
 
     def _remember(self) -> None:
-        """Write what the window shows and its geometry into its settings file, if it has one."""
+        """Write the state and geometry of the window to its settings file, if it has one."""
         if self.stored_settings.path is None:
             return
         problem = self.stored_settings.write(
@@ -651,10 +651,10 @@ class MainWindow(QMainWindow):
             print(visible(problem), file=sys.stderr)
 
     def _lasting(self) -> Bookmark:
-        """Return the bookmark, without panes where they show traces that cannot be opened again."""
+        """Return the bookmark to store, without panes if they show traces that cannot be opened again."""
         before, mark, shown = self.lectures.player.before, self.bookmark(), self.stage.sessions
         before = before or self.exercises.before
-        if before is not None:  # a lecture is presented or an exercise open, which is opened anew by hand
+        if before is not None:  # a lecture or an exercise is open, which is not reopened automatically
             mark = msgspec.structs.replace(before, **self.look.bookmark_fields())
             shown = []
         missing = any(
@@ -666,15 +666,15 @@ class MainWindow(QMainWindow):
         return mark
 
     def _is_temporary(self, file: str) -> bool:
-        """Return whether a trace goes when the window closes."""
+        """Return True if a trace is deleted when the window closes."""
         return self.files.is_temporary(file) or self.exercises.owns(file)
 
 
 def _is_gone(widget: QWidget | None) -> bool:
-    """Return whether the focus has left a widget because it can no longer have it."""
+    """Return True if a widget can no longer have the focus."""
     return widget is not None and isValid(widget) and not (widget.isVisible() and widget.isEnabled())
 
 
-def _are_side_by_side(one: QWidget | None, other: QWidget) -> bool:
-    """Return whether two widgets stand in the same part of the window."""
-    return one is not None and one.parentWidget() is other.parentWidget()
+def _are_side_by_side(widget: QWidget | None, other: QWidget) -> bool:
+    """Return True if two widgets have the same parent."""
+    return widget is not None and widget.parentWidget() is other.parentWidget()

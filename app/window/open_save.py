@@ -1,4 +1,4 @@
-"""Traces, programs and pictures in and out: dialogs, drops, the clipboard. What fails is said in the notice."""
+"""Opens and saves traces, programs and pictures: dialogs, drops, the clipboard. The notice shows errors."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 TRACES = "Traces (*.npz)"
 NO_RECORDINGS = (
-    "There are no recordings of a GPU here; tilescope measure --accesses makes some where there is a GPU."
+    "No GPU recordings were found. Make one with tilescope measure --accesses on a machine with a GPU."
 )
-MAX_ANSWERS = 6  # launches that a question offers
+MAX_ANSWERS = 6  # launches offered in a question
 LECTURE_SUFFIX = ".md"
 PROGRAM_SUFFIXES = (".py", NOTEBOOK_SUFFIX)
 PROGRAMS = f"Programs and notebooks ({' '.join(f'*{suffix}' for suffix in PROGRAM_SUFFIXES)})"
@@ -44,8 +44,8 @@ DROP_SUFFIXES = (".npz", ".npy", *PROGRAM_SUFFIXES, LECTURE_SUFFIX)
 class FileOperations:
     """Opens files in the pane in focus, and saves what is shown.
 
-    window: the parent of the dialogs, and what is in pictures. change_setups: runs other setups. write_vectors: writes
-    parts of the window as SVG or PDF. program: of the user's, once one was opened.
+    window: the parent of the dialogs and the content of pictures. change_setups: runs other setups. write_vectors:
+    writes parts of the window as SVG or PDF. program: the user's, once one was opened.
     """
 
     def __init__(
@@ -62,14 +62,14 @@ class FileOperations:
         self.settings, self.change_setups, self.write_vectors = settings, change_setups, write_vectors
         self.program: UserProgram | None = None
         self.page: ProgramPage | None = None  # of a program with which the window was opened
-        self._is_shown = False  # whether launches of the program are shown
-        self.show_output: Callable[[str], None] = lambda text: None  # of the program, in the right column
-        self.trial: UserProgram | None = None  # the same with an edited text
+        self._is_shown = False  # whether the program's launches are shown
+        self.show_output: Callable[[str], None] = lambda text: None  # of the program, in the inspector
+        self.trial: UserProgram | None = None  # the same program with an edited text
 
     # Traces.
 
     def recent(self) -> Sequence[str]:
-        """Return the paths of the traces that were opened or saved lately, the last one first."""
+        """List the paths of recent traces, the latest first."""
         return self.settings.current.recent
 
     def open_trace(self) -> None:
@@ -79,7 +79,7 @@ class FileOperations:
             self.open_path(path)
 
     def open_recording(self) -> None:
-        """Ask for one of the traces that a GPU made and open it; say how there come to be some where there are none."""
+        """Ask for a trace recorded on a GPU and open it; if there are none, explain how to make one."""
         folders = [path.parent for path in recordings()]
         if not folders:
             self.notice.inform(NO_RECORDINGS)
@@ -95,22 +95,22 @@ class FileOperations:
         self.change_setups(tuple(setups))
 
     def note_opened(self, path: str) -> None:
-        """Remember a trace file that could be opened, unless it goes when the window closes."""
+        """Add an opened trace file to the recent ones, unless it is temporary."""
         if path and not self.is_temporary(path):
             self.settings.note_recent(path)
 
     def is_temporary(self, path: str) -> bool:
-        """Return whether a trace is one that is removed when the window closes."""
+        """Return True if a trace is removed when the window closes."""
         return any(program is not None and program.owns(path) for program in (self.program, self.trial))
 
     def program_of(self, path: str) -> Path | None:
-        """Return the file of the user's program that a trace is of, None for another trace."""
+        """Return the user's program that made a trace, None for another trace."""
         return self.program.path if self.program is not None and self.is_temporary(path) else None
 
     def try_text(
         self, text: str, recorded: Callable[[Sequence[Path]], None], failed: Callable[[str], None]
     ) -> None:
-        """Run the user's program with another text; `recorded` gets its traces, or `failed` the sentence why not."""
+        """Run the user's program with another text; call `recorded` with its traces, or `failed` with the reason."""
         if self.program is None:
             return
         if self.trial is not None:
@@ -126,12 +126,12 @@ class FileOperations:
         self.trial.open(self.program.path, text)
 
     def end_trial(self) -> None:
-        """End the run with another text, of which nothing more is heard."""
+        """End the run with another text."""
         if self.trial is not None:
             self.trial.stop()
 
     def launch_of(self, path: str) -> ProgramLaunch | None:
-        """Return the launch of the user's program that a trace is of, its file absolute; None for another trace."""
+        """Return the launch in the user's program that made a trace, with an absolute path; None for another trace."""
         number = Path(path).name.partition("-")[0]
         if self.program is None or not path or not self.program.owns(path) or not number.isdigit():
             return None
@@ -161,7 +161,7 @@ class FileOperations:
             self.notice.error(str(error), "file")
             return
         self.settings.note_recent(str(path.absolute()))
-        self._inform(f"The trace is saved as {path}.")
+        self._inform(f"The trace was saved as {path}.")
 
     # Programs.
 
@@ -190,7 +190,7 @@ class FileOperations:
         program.open(Path(path))
 
     def run_first(self, path: str, page: ProgramPage) -> None:
-        """Run a program in a window that shows nothing yet: the page shows it until its launches are there."""
+        """Run a program in an empty window: the page shows it until its launches are traced."""
         self.page = page
         page.ended.connect(self.end_program)
         page.again.connect(lambda: self.run_program(path))
@@ -198,28 +198,28 @@ class FileOperations:
         self.notice.clear("information")
 
     def _begin(self) -> None:
-        """Show the page where nothing of the program is shown yet."""
+        """Show the page if no launches of the program are shown yet."""
         program, page = self.program, self.page
         if page is None or program is None or self._is_shown:
             return
-        if program.runs == 1 or page.isVisible():  # else the user has turned to something else
+        if program.runs == 1 or page.isVisible():  # otherwise the user has left the page
             page.begin(program.path)
 
     def _take_output(self, text: str) -> None:
-        """Show what the program has printed."""
+        """Show the program's output."""
         self.show_output(text)
         if self.page is not None:
             self.page.show_output(text)
 
     def _fail(self, sentence: str) -> None:
-        """Say why a program has no launch to show: on its page, else in the notice."""
+        """Show the reason for a program without launches on its page, or else in the notice."""
         if self.page is not None and not self._is_shown and self.program is not None:
             self.page.fail(sentence, self.program.failed_line)
         else:
             self.notice.error(sentence, cause="program")
 
     def end_program(self) -> bool:
-        """End the run of the program under way; return whether there was one."""
+        """End the program's current run; return True if there was one."""
         running = [program for program in (self.program, self.trial) if program is not None]
         stopped = [program.stop() for program in running]
         page = self.page
@@ -229,13 +229,13 @@ class FileOperations:
         return any(stopped)
 
     def close(self) -> None:
-        """End what runs, and remove the traces that nobody saved."""
+        """End the programs and remove their unsaved traces."""
         for program in (self.program, self.trial):
             if program is not None:
                 program.close()
 
     def _show_launches(self, traces: Sequence[Path]) -> None:
-        """Show the first two launches of a program; with more, ask which one the pane in focus shall show."""
+        """Show the first two launches of a program; with more, ask which one to show in the pane in focus."""
         self.notice.clear(cause="program")
         self._is_shown = True
         if self.page is not None:
@@ -247,7 +247,7 @@ class FileOperations:
             return
         answers = [(launch_name(path), partial(self._show_launch, path)) for path in traces[:MAX_ANSWERS]]
         self.notice.ask(
-            f"The program {name} made {len(traces)} launches. Which one shall the pane in focus show?",
+            f"The program {name} made {len(traces)} launches. Which one should the pane in focus show?",
             answers,
             "program",
         )
@@ -279,12 +279,12 @@ class FileOperations:
         except PictureError as error:
             self.notice.error(str(error), "file")
             return
-        self._inform(f"The picture is saved as {path}.")
+        self._inform(f"The picture was saved as {path}.")
 
     def copy_command(self, mark: Bookmark, room: Room, theme: str, step: LectureStep | None) -> None:
-        """Put the line on the clipboard that draws what is on screen, also on another machine.
+        """Copy a command to the clipboard that draws the current window, also on another machine.
 
-        mark: its side is shown or hidden. step: of the lecture that is presented.
+        mark: its side is shown or hidden. step: the current step of a lecture.
         """
         from .copy_command import CopyError, Screen, command_of, files_of  # the window starts without it
 
@@ -294,7 +294,7 @@ class FileOperations:
         try:
             if any(self.is_temporary(setup.file) for setup in mark.panes if setup.file):
                 raise CopyError(
-                    "What a program launched lies in no file yet; save the trace and open it first."
+                    "The launches of a program are not in a file yet; save the trace and open it first."
                 )
             line = command_of(mark, room, screen, self._text_in, step)
         except CopyError as error:
@@ -302,16 +302,16 @@ class FileOperations:
             return
         QGuiApplication.clipboard().setText(line)
         files = " and ".join(files_of(mark, step))
-        where = f" It is to be run in the folder of {files}." if files else ""
+        where = f" Run it in the folder of {files}." if files else ""
         self._inform(f"The command is on the clipboard.{where}")
 
     def _text_in(self, path: str) -> str:
-        """Return the text of the kernel's file in a trace file that is shown."""
+        """Return the text of the kernel's file from a trace file that is shown."""
         launch = self.stage.launch_in(path)
         return launch.source if launch else ""
 
     def copy_picture(self) -> None:
-        """Put a picture of the window on the clipboard."""
+        """Copy a picture of the window to the clipboard."""
         self.notice.clear("information")
         QGuiApplication.clipboard().setImage(picture_of(self.window, 2))
         self._inform("The picture is on the clipboard.")
@@ -319,7 +319,7 @@ class FileOperations:
     # Drops.
 
     def take_dropped(self, path: str) -> None:
-        """Open a trace; for a NumPy array, ask which argument it shall be; for a program, whether to run it."""
+        """Open a trace; for a NumPy array, ask for its argument; for a program, ask whether to run it."""
         if path.lower().endswith(".npz"):
             self.open_path(path)
             return
@@ -330,24 +330,24 @@ class FileOperations:
         parameters = [p for p in self.toolbar.parameters() if p.file]
         if not parameters:
             self.notice.error(
-                f"No scenario shown here takes an input file; {Path(path).name} is not used.", "file"
+                f"{Path(path).name} was not used: no shown scenario takes an input file.", "file"
             )
             return
         answers = [(p.label, partial(self.toolbar.put, p.name, path)) for p in parameters]
-        self.notice.ask(f"What shall {Path(path).name} be?", answers)
+        self.notice.ask(f"Which argument should {Path(path).name} be?", answers)
 
     def _inform(self, sentence: str) -> None:
-        """Say what went well, in place of what went wrong before."""
+        """Report a success, and clear the last file error."""
         self.notice.clear(cause="file")
         self.notice.inform(sentence)
 
     def folder(self) -> str:
-        """Return the folder in which dialogs begin."""
+        """Return the folder in which dialogs start."""
         recent = self.recent()
         return str(Path(recent[0]).parent) if recent else str(home_folder())
 
 
 def usable_paths(data: QMimeData) -> list[str]:
-    """Return the paths of dropped files that can be used here: traces, NumPy arrays, programs, lectures."""
+    """List the paths of dropped files that can be used: traces, NumPy arrays, programs, lectures."""
     paths = [url.toLocalFile() for url in data.urls() if url.isLocalFile()]
     return [path for path in paths if path.lower().endswith(DROP_SUFFIXES)]

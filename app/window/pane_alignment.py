@@ -1,4 +1,4 @@
-"""Panes side by side: what they share so that one can be compared with the other at a glance."""
+"""Aligns panes side by side, so that they can be compared at a glance."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def align_colour_scales(panes: Sequence[Pane], selections: Sequence[Selection]) -> None:
-    """Let a colour mean the same count in every pane."""
+    """Use the same colour scale in every pane."""
     tops: dict[tuple[str, str], int] = {}
     for pane, selection in zip(panes, selections, strict=False):
         for scale, top in pane.memory.own_tops(selection).items():
@@ -24,16 +24,16 @@ def align_colour_scales(panes: Sequence[Pane], selections: Sequence[Selection]) 
 
 
 def align_matrices(panes: Sequence[Pane]) -> None:
-    """Let matrices of the same shapes stand at the same position in the same size."""
+    """Draw matrices of the same shapes at the same position and size."""
     needs = [pane.memory.needs for pane in panes]
-    known = [need for need in needs if need is not None]
+    present = [need for need in needs if need is not None]
     for pane, own in zip(panes, needs, strict=True):
-        like = [need for need in known if own is not None and need.shapes == own.shapes]
-        pane.memory.stand_beside(_together(like) if len(like) > 1 else None)
+        same_shape = [need for need in present if own is not None and need.shapes == own.shapes]
+        pane.memory.stand_beside(_together(same_shape) if len(same_shape) > 1 else None)
 
 
 def align_counters(panes: Sequence[Pane]) -> None:
-    """Let every pane count wavefronts where they are the lesson in one, and first show the numbers that differ."""
+    """Count wavefronts in every pane if one has conflicts, and show differing counters first."""
     for pane in panes:
         pane.counters.count_wavefronts(any(other.conflicts for other in panes))
     ends = [set(pane.counters.ends.items()) for pane in panes]
@@ -43,16 +43,16 @@ def align_counters(panes: Sequence[Pane]) -> None:
 
 
 def align_headings(panes: Sequence[Pane]) -> None:
-    """Let the heads of the panes be as brief as the briefest has to be."""
+    """Shorten the headings of all panes to the level that the narrowest needs."""
     brevity = max((pane.heading.needed for pane in panes), default=0)
     for pane in panes:
         pane.heading.set_brevity(brevity)
 
 
 def align_times(panes: Sequence[Pane], times: Sequence[MeasuredTime | None] | None) -> None:
-    """Let every pane say what was measured beside the other one's time, None where nobody knows yet.
+    """Show each pane's measured time next to the other pane's; None while the times are not loaded.
 
-    Where one has something to say both keep the room for it.
+    If one pane may show a time, both reserve the space.
     """
     catalogued = any(pane.session is not None and pane.session.scenario is not None for pane in panes)
     for i, pane in enumerate(panes):
@@ -62,7 +62,7 @@ def align_times(panes: Sequence[Pane], times: Sequence[MeasuredTime | None] | No
 
 
 def _together(needs: Sequence[Needs]) -> Needs:
-    """Return what is enough for each of these, all of the same shapes."""
+    """Combine the needs of panes with the same shapes into one that satisfies all."""
     left, right = max(need.left for need in needs), max(need.right for need in needs)
     return Needs(
         needs[0].shapes, left, right, any(need.tiles for need in needs), any(need.strip for need in needs)

@@ -1,6 +1,6 @@
-"""The process that records what the window shows, in an unseen window of its own, while everybody goes on.
+"""The process that renders the window's content in an offscreen window, while the user goes on working.
 
-It is sent messages (`recording/messages.py`) on its input, a line each, and answers on its output.
+It reads messages (`recording/messages.py`) from its input, one a line, and writes answers to its output.
 """
 
 from __future__ import annotations
@@ -53,21 +53,21 @@ from .replay.showing import cut, first_showing
 from .room import take_room
 from .unseen import unseen_window
 
-PAGE_PICTURE = 420, 350  # logical pixels of a page's pictures, which a phone can show
-STEPS = 100  # messages of progress in a recording, at most
+PAGE_PICTURE = 420, 350  # logical pixels of a page's pictures, small enough for a phone
+STEPS = 100  # progress messages at most
 
 
 class _StoppedError(Exception):
-    """The user stops a page that is being drawn."""
+    """The user has stopped a page that is being drawn."""
 
 
 class Recorder:
-    """Answers messages about one window, one after the other."""
+    """Answers messages for one window, one after the other."""
 
     def __init__(
         self, show: Show, messages: queue.Queue[Message | None], send: Callable[[Answer], None]
     ) -> None:
-        """Raises PictureError where there is no trace."""
+        """Raises PictureError without a trace."""
         self._messages, self._send = messages, send
         self._worker = Worker()
         self._window = unseen_window(self._worker, show.mark, None, Wanted().size, show.trusted)
@@ -75,7 +75,7 @@ class Recorder:
         self._selections = list(self._window.stage.selections)
 
     def run(self) -> None:
-        """Answer until no message can come any more."""
+        """Answer messages until the input ends."""
         while (message := self._messages.get()) is not None:
             try:
                 if isinstance(message, Ask):
@@ -95,7 +95,7 @@ class Recorder:
         return WindowFrames(self._window, film, wanted, partial(take_room, self._window.central, self._room))
 
     def _answer(self, ask: Ask) -> None:
-        """Show a frame, then say how large the file will be, unless something else is asked meanwhile."""
+        """Send a preview frame, then an estimate of the file's size, unless a new message arrives."""
         if ask.output.endswith(PAGE.suffix):
             self._answer_page(ask)
             return
@@ -110,11 +110,11 @@ class Recorder:
         self._send(Preview(ask.number, picture, still.moment, film.seconds, film.frames))
         check_kind(kind)
         if self._messages.empty():
-            outlook = Recording(frames, kind, rate, ask.wanted.theme).outlook
-            self._send(Expected(ask.number, outlook.text(), outlook.is_long))
+            estimate = Recording(frames, kind, rate, ask.wanted.theme).outlook
+            self._send(Expected(ask.number, estimate.text(), estimate.is_long))
 
     def _answer_page(self, ask: Ask) -> None:
-        """Show a frame, and say how many moments the page will have."""
+        """Send a preview frame and the number of moments on the page."""
         kind, wanted = KINDS[-1], msgspec.structs.replace(ask.wanted, scale=1.0)
         self._look(wanted)
         frames = self._frames(wanted, kind, rate_for(kind, None))
@@ -127,14 +127,14 @@ class Recorder:
         self._send(Expected(ask.number, text, is_long=False))
 
     def _document(self, wanted: Wanted) -> ReplayDocument:
-        """Return the page of what is on screen, before it is drawn; raises PictureError."""
+        """Build the page for the current window without its pictures; raises PictureError."""
         stage, mark = self._window.stage, self._window.bookmark()
         sessions = tuple(session for session in stage.sessions if session is not None)
         title = " and ".join(dict.fromkeys(session.title for session in sessions))
         document = ReplayDocument(title, Form(*PAGE_PICTURE, wanted.text_size))
         mark = msgspec.structs.replace(mark, speed=wanted.speed)
         begin, end = (
-            str(place) if place not in ("start", "end") else None for place in (wanted.begin, wanted.end)
+            str(anchor) if anchor not in ("start", "end") else None for anchor in (wanted.begin, wanted.end)
         )
         try:
             showing = cut(first_showing(stage.setups, sessions, mark), begin, end)
@@ -144,15 +144,15 @@ class Recorder:
         return document
 
     def _write_page(self, message: Write) -> None:
-        """Write the page of what is on screen, unless a message comes meanwhile."""
+        """Draw and write the page, unless a message arrives."""
         document = self._document(message.wanted)
         check_moments(document, message.output)
 
-        def progress(done: int, of: int) -> None:
+        def progress(done: int, total: int) -> None:
             if not self._messages.empty():
                 raise _StoppedError
-            if done % max(1, of // STEPS) == 0:
-                self._send(Progress(done, of))
+            if done % max(1, total // STEPS) == 0:
+                self._send(Progress(done, total))
 
         try:
             document.draw(progress)
@@ -170,14 +170,14 @@ class Recorder:
         self._send(Written(message.output))
 
     def _look(self, wanted: Wanted) -> None:
-        """Take colours, size of the text, the speed that is told, and the caption."""
+        """Apply theme, text size, speed and caption."""
         look, bar = self._window.look, self._window.central.caption
         look.show(wanted.theme, wanted.text_size, look.theme.reduced_motion)
         self._window.playhead.set_speed(wanted.speed)
         bar.show_caption(*(self._caption if wanted.captions else ("", "", "")))
 
     def _write(self, message: Write) -> None:
-        """Record, unless a message comes meanwhile."""
+        """Render a film, unless a message arrives."""
         if message.output.endswith(PAGE.suffix):
             self._write_page(message)
             return
@@ -187,13 +187,13 @@ class Recorder:
         self._look(message.wanted)
         recording = Recording(self._frames(message.wanted, kind, rate), kind, rate, message.wanted.theme)
         total = recording.outlook.frames
-        told = 0
+        reported = 0
         with closing(recording.write(path)) as written:
             for done in written:
                 if not self._messages.empty():
                     break
-                if done - told >= total / STEPS:
-                    told = done
+                if done - reported >= total / STEPS:
+                    reported = done
                     self._send(Progress(done, total))
             else:
                 self._send(Written(message.output))
@@ -202,7 +202,7 @@ class Recorder:
 
 
 def _scaled(frame: Frame, width: int) -> bytes:
-    """Return a frame as a PNG file no wider than this."""
+    """Encode a frame as PNG, no wider than this."""
     picture, packed = image_of(frame), BytesIO()
     picture.thumbnail((width, picture.height))
     picture.save(packed, "PNG", compress_level=1)
@@ -210,17 +210,17 @@ def _scaled(frame: Frame, width: int) -> bytes:
 
 
 def _read(source: IO[bytes], messages: queue.Queue[Message | None]) -> None:
-    """In a thread: pass on what is sent, and its end."""
+    """Read messages in a thread and queue them, with None at the end."""
     for line in source:
         messages.put(msgspec.json.decode(line, type=Message))
     messages.put(None)
 
 
 def main() -> None:
-    """Answer the process that started this one until it ends."""
+    """Answer the parent process until it ends."""
     source, target = private_streams()
     send = sender(target)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started this one passes on what it means
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process handles it
     show = msgspec.json.decode(source.readline(), type=Show)
     messages: queue.Queue[Message | None] = queue.Queue()
     threading.Thread(target=_read, args=(source, messages), daemon=True).start()

@@ -1,4 +1,4 @@
-"""How the main window shares its room: read as plain values, and taken over."""
+"""The sizes of the main window's parts: read as plain values, and applied."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from .central_widget import BAR, CentralWidget
 
 
 def room_of(central: CentralWidget) -> Room:
-    """Return what the user gave the parts by hand."""
+    """Read the sizes that the user has changed."""
     bar = not central.toolbar.isHidden()
     return Room(
         columns=tuple(central.across.sizes()) if central.width_moved else (),
@@ -18,7 +18,7 @@ def room_of(central: CentralWidget) -> Room:
 
 
 def take_room(central: CentralWidget, room: Room) -> None:
-    """Share the room so, in a window that is shown and has its size."""
+    """Apply these sizes to a window that is shown and has its size."""
     if room.bar is not None and room.bar == central.toolbar.isHidden():
         central.toggle_bar()
     central.share_by_hand(room.columns, room.rows)

@@ -1,4 +1,4 @@
-"""The start of the window and the loop of its events: the worker first, which loads numba while Qt is loaded here."""
+"""Starts the window and its event loop; the worker starts first and loads Numba while Qt is loaded here."""
 
 from __future__ import annotations
 
@@ -18,25 +18,26 @@ if TYPE_CHECKING:
     from ..control.session_jobs import SessionJobs
     from .main_window import MainWindow
 
-# Qt hands what is taller than 95 rows to threads, part by part, and waits for them: a line down a matrix then took
-# twenty times as long, and a picture waited for whatever else the processor had to do. With this it paints itself.
-ON_ITS_OWN = "QT_NO_GUI_THREADPOOL"
-SWITCH = 0.0005  # seconds after which a thread that computes lets the window draw, a tenth of what is usual
-CALM = 2000  # milliseconds after which the window is there with its first pictures
-HEARTBEAT = 250  # milliseconds after which Python looks for Ctrl+C in the terminal
+# Qt paints shapes taller than 95 rows in a thread pool and waits for it: a vertical line through a matrix then took
+# twenty times as long, and pictures waited for other work of the processor. This variable turns the pool off.
+NO_THREAD_POOL = "QT_NO_GUI_THREADPOOL"
+# Seconds after which a computing thread releases the GIL for the window, a tenth of the default.
+SWITCH_INTERVAL = 0.0005
+SETTLING_TIME = 2000  # milliseconds after which the window shows its first pictures
+HEARTBEAT = 250  # milliseconds between checks for Ctrl+C in the terminal
 
 
 def run_window(
     specs: Sequence[str], program: str = "", lecture: Path | None = None, exercise: Path | None = None
 ) -> int:
-    """Open the window on scenarios, on a trace file, or on what it showed last; return when it is closed.
+    """Open the window with scenarios, a trace file, or its last state; return when it is closed.
 
-    program: the path of a Python file whose launches are shown, now and whenever it is saved. lecture: a file that is
-    presented. exercise: the Markdown file of one that is worked at.
+    program: a Python file whose launches are shown, now and whenever it is saved. lecture: a file to present.
+    exercise: the Markdown file of an exercise to open.
 
-    Raises CatalogueError for a scenario that does not exist or a parameter that it cannot take.
+    Raises CatalogueError for an unknown scenario or an invalid parameter.
     """
-    # Python calls a signal's handler between any two steps, also in the midst of painting: only take note here.
+    # Python may call a signal handler at any step, even while painting, so only note the signal here.
     interrupted: list[int] = []
     signal.signal(signal.SIGINT, lambda number, _: interrupted.append(number))
     load_quickly()
@@ -48,10 +49,10 @@ def run_window(
 
 
 def load_quickly() -> None:
-    """Let modules load, and the window's parts be made, without what would only take time.
+    """Speed up imports and the construction of the window.
 
-    Nothing is garbage until the window is seen. And threads of NumPy's that have nothing to do leave the other core to
-    the worker. To be called before NumPy is loaded.
+    Garbage collection is off until the window is visible, and NumPy's idle threads leave the other core to the worker.
+    Call this before NumPy is loaded.
     """
     gc.disable()
     from ...tracer.processes.json_process import CALM_BLAS
@@ -61,42 +62,42 @@ def load_quickly() -> None:
 
 
 def load_qt() -> None:
-    """Load Qt as PySide has it, but for its import function.
+    """Load Qt, but restore Python's import function.
 
-    That reads the source of each module that is imported later, to see whether it wants another style of names
-    (`from __feature__ import snake_case`), which none of ours does.
+    PySide's own one reads the source of every module imported later, to look for
+    `from __feature__ import snake_case`, which is never used here.
     """
-    import PySide6.QtWidgets  # noqa: F401  # with its own import function, in place of Python's, which it keeps
+    import PySide6.QtWidgets  # noqa: F401  # replaces Python's import function, and keeps it
 
     plain = getattr(builtins, "__orig_import__", None)
     if plain is not None:
-        setattr(builtins, "__import__", plain)  # noqa: B010  # which type checkers take for a constant
+        setattr(builtins, "__import__", plain)  # noqa: B010  # type checkers treat it as a constant
 
 
 def go_on_as_usual() -> None:
-    """Look for garbage again, but not among what is there: the window keeps it."""
+    """Resume garbage collection, except for existing objects, which the window keeps."""
     gc.freeze()
     gc.enable()
 
 
 def application() -> QApplication:
-    """Return the application object, which Qt allows once a process: the one there is, or a new one."""
+    """Return the application object of this process; create it on first use."""
     from PySide6.QtWidgets import QApplication
 
     existing = QApplication.instance()
     if isinstance(existing, QApplication):
         return existing
-    os.environ.setdefault(ON_ITS_OWN, "1")
-    # The style as an option: to be told of the one that `setStyle` returns, PySide prepares all that styles are asked.
-    made = QApplication([*(sys.argv[:1] or ["tilescope"]), "-style", "Fusion"])
-    sys.setswitchinterval(SWITCH)
-    made.setApplicationName("Tilescope")
-    made.setDesktopFileName("tilescope")
-    return made
+    os.environ.setdefault(NO_THREAD_POOL, "1")
+    # The style as an option, since `setStyle` returns a style, whose Python wrapper is slow to create.
+    app = QApplication([*(sys.argv[:1] or ["tilescope"]), "-style", "Fusion"])
+    sys.setswitchinterval(SWITCH_INTERVAL)
+    app.setApplicationName("Tilescope")
+    app.setDesktopFileName("tilescope")
+    return app
 
 
 def window_for_pictures(jobs: SessionJobs) -> MainWindow:
-    """Return a window that nobody uses, for `StepPictures`."""
+    """Create a window for `StepPictures`."""
     from .main_window import MainWindow
 
     window = MainWindow(jobs)
@@ -114,9 +115,9 @@ def _run_event_loop(
     exercise: Path | None,
     interrupted: Sequence[int],
 ) -> int:
-    """Show the window until it is closed, with the launches of a program of the user's; return the exit status.
+    """Show the window until it is closed; return the exit status.
 
-    interrupted: not empty any more once the user pressed Ctrl+C in the terminal.
+    interrupted: filled once the user presses Ctrl+C in the terminal.
     """
     load_qt()
     from PySide6.QtCore import QTimer
@@ -127,7 +128,7 @@ def _run_event_loop(
     from ..model.first_bookmark import first_bookmark
     from .main_window import MainWindow
 
-    made = application()
+    app = application()
     jobs = SessionJobs(worker, TraceCache(folders.cache_folder()))
     window = MainWindow(jobs, folders.config_folder() / "window.json")
     window.restore()
@@ -138,15 +139,15 @@ def _run_event_loop(
     if program:
         window.show_program(program, first)
     window.show()
-    QTimer.singleShot(CALM, go_on_as_usual)
+    QTimer.singleShot(SETTLING_TIME, go_on_as_usual)
     if exercise is not None:
         window.exercises.open_path(exercise)
     heartbeat = QTimer(interval=HEARTBEAT)
     heartbeat.timeout.connect(lambda: window.leave() if interrupted else None)
     heartbeat.start()
-    status = made.exec()
+    status = app.exec()
     if not jobs.close():
-        # A thread still computes what nobody will see; everything is saved, so do not wait for it.
+        # A thread is still computing an unneeded result; everything is saved, so do not wait for it.
         sys.stdout.flush()
         os._exit(status)
     return status

@@ -1,4 +1,4 @@
-"""The main window where nobody sees it, for pictures of what it shows."""
+"""The offscreen main window, for pictures of its content."""
 
 from __future__ import annotations
 
@@ -27,14 +27,12 @@ def unseen_window(
     size: tuple[int, int],
     trusted: Iterable[tuple[str, str]] | None = None,
 ) -> MainWindow:
-    """Return a window of `size` points that shows a bookmark, once all that it shows is there.
+    """Create an offscreen window of `size` points that shows a bookmark, and wait until everything is loaded.
 
-    start: where it stands; None is where the bookmark says. trusted: where a window that somebody looks at shows the
-    same, the kernels and texts that may run there, and what it shows is run however long it takes; None where all
-    was named on a command line.
+    start: its moment; None for the bookmark's. trusted: the kernels and texts that the user's window may run, which
+    run without a time limit; None if the command line names everything.
 
-    Qt has been prepared for it (`prepare_qt` in `app/widgets/widget_picture.py`). Raises PictureError where there is
-    no trace.
+    Call `prepare_qt` (`app/widgets/widget_picture.py`) before. Raises PictureError without a trace.
     """
     application()
     window = MainWindow(SessionJobs(worker, TraceCache(cache_folder())))
@@ -44,7 +42,7 @@ def unseen_window(
     window.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
     window.resize(*size)
     try:
-        allowed = _named_in(mark) if trusted is None else trusted
+        allowed = _texts_in(mark) if trusted is None else trusted
     except TraceFileError as error:
         window.close()
         raise PictureError(str(error)) from None
@@ -72,13 +70,13 @@ def unseen_window(
     return window
 
 
-def _named_in(mark: Bookmark) -> list[tuple[str, str]]:
-    """Return the kernels and texts that a bookmark runs; raises TraceFileError."""
-    found = []
+def _texts_in(mark: Bookmark) -> list[tuple[str, str]]:
+    """List the kernels and texts that a bookmark runs; raises TraceFileError."""
+    texts = []
     for setup in mark.panes:
         if setup.file and (setup.rerun or setup.is_edited):
             launch = decode(load(setup.file, mapped=True).launch)
-            found += [(launch.kernel, launch.source), (launch.kernel, setup.source)]
+            texts += [(launch.kernel, launch.source), (launch.kernel, setup.source)]
         elif setup.source:
-            found.append((find(setup.scenario).kernel, setup.source))
-    return found
+            texts.append((find(setup.scenario).kernel, setup.source))
+    return texts

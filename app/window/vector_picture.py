@@ -1,6 +1,6 @@
-"""The views of the window as one vector picture, for papers: memory pictures side by side, timelines, lanes of a warp.
+"""The window's views as one vector picture for papers: memory pictures side by side, timelines, lanes of a warp.
 
-What is on screen is drawn again by the views themselves, into SVG or PDF: the same picture, with letters as letters.
+The views draw the current pictures again into SVG or PDF, with real text.
 """
 
 from __future__ import annotations
@@ -29,47 +29,47 @@ from .panels.legend import Legend
 if TYPE_CHECKING:
     from .panels.gpu_panel import GpuPanel
 
-MARGIN, GAP = 12, 16  # around everything, and between parts
-HEADING, SMALL = 15, 12  # sizes of letters
-LEGEND = 28  # the height of that of the timelines
-LINE = 1.5  # times the size of its letters that a line of them is high
-WARP_SIZE = QSize(420, 640)  # of the warp view where none is on screen
+MARGIN, GAP = 12, 16  # around the picture, and between parts
+HEADING, SMALL = 15, 12  # font sizes
+LEGEND = 28  # the height of the timelines' legend
+LINE = 1.5  # line height relative to the font size
+WARP_SIZE = QSize(420, 640)  # of a warp view that is not on screen
 
 
-CHART = "A chart stands in place of the pictures; take it away, or draw it with tilescope export timings."
+CHART = "A chart covers the pictures. Close it, or draw it with tilescope export timings."
 
 
 class Part(NamedTuple):
-    """Something that is drawn, and where."""
+    """A drawing and its box."""
 
     box: QRectF
-    draw: Callable[[QPainter], None]  # from (0, 0) on
+    draw: Callable[[QPainter], None]  # draws at (0, 0)
 
 
 class VectorPicture(NamedTuple):
     """A picture before it is written."""
 
-    size: tuple[int, int]  # in pixels, 96 to the inch
+    size: tuple[int, int]  # in pixels, 96 per inch
     draw: Callable[[QPainter], None]
     title: str
     description: str
 
 
-# What a dialog offers: kinds of pictures with their endings, and what they show; None is the whole window.
+# The filters of the dialog: kinds of pictures with suffixes, and their parts; None is the complete window.
 FILTERS: dict[str, PictureParts | None] = {
     "The window (*.png)": None,
     "Memory and timelines, for papers (*.svg *.pdf)": "all",
-    "Memory alone (*.svg *.pdf)": "memory",
-    "Timelines alone (*.svg *.pdf)": "timeline",
+    "Memory only (*.svg *.pdf)": "memory",
+    "Timelines only (*.svg *.pdf)": "timeline",
     "Lanes of the warp (*.svg *.pdf)": "warp",
 }
 
 
 def picture_asked(path: str, chosen: str) -> tuple[Path, PictureParts | None]:
-    """Return the file, and what it shall show, from what a dialog with FILTERS returned.
+    """Return the file and its parts for the result of a dialog with FILTERS.
 
-    SVG or PDF by its ending is one whatever the filter; else the filter says what it is, also where the name still has
-    the ending that was suggested.
+    The suffix of an SVG or PDF file takes precedence. Otherwise the filter decides, even if the name still has the
+    suggested suffix.
     """
     parts, name = FILTERS.get(chosen), Path(path)
     if is_vector_file(name):
@@ -78,9 +78,9 @@ def picture_asked(path: str, chosen: str) -> tuple[Path, PictureParts | None]:
 
 
 def write_vector_picture(central: CentralWidget, parts: PictureParts, path: Path) -> None:
-    """Write what is on screen of these parts as SVG or PDF, by the ending of the name.
+    """Write these parts of the screen as SVG or PDF, by the suffix of the name.
 
-    Raises PictureError where there is nothing of them on screen, and where the file can't be written.
+    Raises PictureError if none of them is on screen, or if the file can't be written.
     """
     picture = picture_of_parts(central, parts)
     try:
@@ -90,17 +90,17 @@ def write_vector_picture(central: CentralWidget, parts: PictureParts, path: Path
 
 
 def content_of(picture: VectorPicture, suffix: str) -> bytes:
-    """Return a picture as SVG or PDF."""
+    """Encode a picture as SVG or PDF."""
     if suffix == ".pdf":
         return pdf_of(picture.size, picture.draw, picture.title)
     return svg_of(picture.size, picture.draw, picture.title, picture.description)
 
 
 def picture_of_parts(central: CentralWidget, parts: PictureParts) -> VectorPicture:
-    """Return the picture of what is on screen of these parts; raises PictureError where there is nothing."""
+    """Build the picture of these parts of the screen; raises PictureError if none of them is shown."""
     sessions = [pane.session for pane in central.panes if pane.session is not None]
     if not sessions:
-        raise PictureError("There is nothing to draw yet.")
+        raise PictureError("There is nothing to draw: no trace is shown.")
     page = _Page(central)
     if parts == "warp":
         page.add_warp()
@@ -114,13 +114,13 @@ def picture_of_parts(central: CentralWidget, parts: PictureParts) -> VectorPictu
         raise PictureError(f"There is no {'picture' if parts == 'all' else parts} on screen to draw.")
     page.add_legend()
     titles = " and ".join(dict.fromkeys(session.title for session in sessions))
-    said = " ".join(dict.fromkeys(notice_text(session.trace) for session in sessions))
-    return VectorPicture(page.size(), page.draw, titles, said)
+    notices = " ".join(dict.fromkeys(notice_text(session.trace) for session in sessions))
+    return VectorPicture(page.size(), page.draw, titles, notices)
 
 
 @contextmanager
 def _without_buttons(widget: QWidget) -> Iterator[None]:
-    """Hide meanwhile what can be pressed, which nobody sees go: on paper nothing can."""
+    """Hide the buttons inside the context, since they are useless on paper."""
     shown = [button for button in widget.findChildren(QAbstractButton) if not button.isHidden()]
     for button in shown:
         button.hide()
@@ -130,22 +130,22 @@ def _without_buttons(widget: QWidget) -> Iterator[None]:
 
 
 class _Page:
-    """Places parts below each other."""
+    """Arranges parts below each other."""
 
     def __init__(self, central: CentralWidget) -> None:
         self._central, self.theme = central, central.theme
         self.parts: list[Part] = []
         self._below = float(MARGIN)
-        self._has_timelines = False  # whose colours are told below
+        self._has_timelines = False  # whether a legend is needed
         panes = zip(central.panes, central.stage.shown_moments(), strict=False)
         self._moments = {pane.session: moment for pane, moment in panes if pane.session is not None}
 
     def size(self) -> tuple[int, int]:
-        """Return the size of everything."""
+        """Return the total size."""
         return round(self._right() + MARGIN), round(self._below - GAP + MARGIN)
 
     def draw(self, painter: QPainter) -> None:
-        """Draw everything."""
+        """Draw all parts."""
         painter.fillRect(QRectF(0, 0, *self.size()), self.theme.colour("panel"))
         for part in self.parts:
             painter.save()
@@ -155,7 +155,7 @@ class _Page:
             painter.restore()
 
     def add_memory(self) -> None:
-        """Add what the panes show, each below its title."""
+        """Add the pictures of the panes, each below its title."""
         pairs = ((pane, pane.stack.currentWidget()) for pane in self._central.panes if pane.isVisible())
         shown = [(pane, view) for pane, view in pairs if view is not None]
         if not shown:
@@ -171,7 +171,7 @@ class _Page:
             self._below = max(self._below, top + height + tallest + GAP)
 
     def add_timelines(self) -> None:
-        """Add the timelines as they stand on screen: below each other, or each below its pane."""
+        """Add the timelines as on screen: below each other, or each below its pane."""
         shown = [timeline for timeline in self._central.timelines if timeline.isVisible()]
         left, top = (min((t.pos().toTuple()[axis] for t in shown), default=0) for axis in (0, 1))
         for timeline in shown:
@@ -181,7 +181,7 @@ class _Page:
             self._has_timelines, self._below = True, self._bottom() + GAP / 2
 
     def add_warp(self) -> None:
-        """Add the lanes of the selected warp of the pane in focus, as the column at the right shows them."""
+        """Add the lanes of the selected warp of the pane in focus, as in the inspector."""
         session = self._central.stage.focused()
         shown = self._central.side.view("warp")
         if session is None or not isinstance(shown, WarpView):
@@ -189,19 +189,19 @@ class _Page:
         size = shown.size() if shown.isVisible() else WARP_SIZE * self.theme.scale
         view = self._warp_view(session, shown)
         view.resize(size)
-        view.grab()  # lays it out
+        view.grab()  # activates its layout
         for area in view.findChildren(QScrollArea):
             area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
             for page in filter(None, [area.widget()]):
                 size.setHeight(max(size.height(), page.minimumSizeHint().height()))
-        view.resize(size)  # nothing of it is scrolled away
+        view.resize(size)  # large enough to show everything without scrolling
         view.grab()
         self._below += self._add_heading(session, view.selection, MARGIN, self._below, size.width())
         self._add_widget(view, QRectF(MARGIN, self._below, size.width(), size.height()))
         self._below += size.height() + GAP
 
     def _warp_view(self, session: Session, shown: WarpView) -> WarpView:
-        """Return a view of its own that shows what the window's does, without its buttons."""
+        """Create a copy of the window's warp view, without buttons."""
         stage = self._central.stage
         view = WarpView(shown.theme)
         view.load(session)
@@ -213,16 +213,16 @@ class _Page:
         return view
 
     def add_legend(self) -> None:
-        """Add what the colours of the timelines mean."""
+        """Add the legend of the timelines."""
         shown = self._central.transport.legend
         if self._has_timelines and shown.kinds:
-            legend = Legend(shown.theme)  # in full words: the one on screen may have room for fewer
+            legend = Legend(shown.theme)  # a new one with full labels: the one on screen may be shortened
             legend.show_kinds(shown.kinds)
-            wide, high = legend.width_with(legend.labels), self.theme.px(LEGEND)
-            legend.resize(wide, high)
-            left = max(float(MARGIN), self._right() - wide)
-            self._add_widget(legend, QRectF(left, self._below, wide, high))
-            self._below += high + GAP
+            width, height = legend.width_with(legend.labels), self.theme.px(LEGEND)
+            legend.resize(width, height)
+            left = max(float(MARGIN), self._right() - width)
+            self._add_widget(legend, QRectF(left, self._below, width, height))
+            self._below += height + GAP
 
     def add_views(self, parts: PictureParts) -> None:
         """Add memory pictures, timelines, or both."""
@@ -232,19 +232,19 @@ class _Page:
             self.add_timelines()
 
     def add_gpu(self, panel: GpuPanel) -> None:
-        """Add what was recorded on a GPU: below each other the charts of the panes, their facts, and the axis."""
-        wide = float(panel.axis.width())
+        """Add the recordings of a GPU: the charts of the panes below each other, their facts, and the axis."""
+        width = float(panel.axis.width())
         for pane in panel.panes:
-            high = self._add_line(pane.name_text(), MARGIN, self._below, wide, is_title=True)
-            high += self._add_line(pane.place_text(), MARGIN, self._below + high, wide)
-            self._below += high
+            height = self._add_line(pane.name_text(), MARGIN, self._below, width, is_title=True)
+            height += self._add_line(pane.place_text(), MARGIN, self._below + height, width)
+            self._below += height
             for part in (pane.view, pane.facts):
                 if not part.isHidden():
                     self._add_widget(part, QRectF(MARGIN, self._below, part.width(), part.height()))
                     self._below += part.height() + self.theme.px(SMALL) / 2
             self._below += GAP / 2
         if not panel.axis.isHidden():
-            self._add_widget(panel.axis, QRectF(MARGIN, self._below, wide, panel.axis.height()))
+            self._add_widget(panel.axis, QRectF(MARGIN, self._below, width, panel.axis.height()))
             self._below += panel.axis.height() + GAP
 
     def _timelines_width(self) -> int:
@@ -269,24 +269,24 @@ class _Page:
     def _add_heading(
         self, session: Session | None, selection: Selection, left: float, top: float, width: float
     ) -> float:
-        """Add the name of a session, its moment, and what of it is missing; return the height of that."""
+        """Add the title of a session, its moment, and the notice of its trace; return their height."""
         if session is None:
             return 0.0
         block = self.theme.say(block_text(session.trace, selection.block))
         moment = f"moment {count_text(int(self._moments[session]))} of {count_text(session.end)}, {block}"
-        high = self._add_line(session.title, left, top, width, is_title=True)
+        height = self._add_line(session.title, left, top, width, is_title=True)
         for text in filter(None, (moment, notice_text(session.trace))):
-            high += self._add_line(text, left, top + high, width)
-        return high + self.theme.px(SMALL) / 2
+            height += self._add_line(text, left, top + height, width)
+        return height + self.theme.px(SMALL) / 2
 
     def _add_line(self, text: str, left: float, top: float, width: float, *, is_title: bool = False) -> float:
         """Add a line of text and return its height."""
         size = HEADING if is_title else SMALL
         font, ink = self.theme.font(size, bold=is_title), self.theme.colour("text" if is_title else "muted")
-        high = float(self.theme.px(LINE * size))
-        box = QRectF(0, 0, width, high)
+        height = float(self.theme.px(LINE * size))
+        box = QRectF(0, 0, width, height)
         self._add(
-            QRectF(left, top, width, high),
+            QRectF(left, top, width, height),
             lambda painter: write(painter, box, visible(text), font, ink, LEFT | MIDDLE),
         )
-        return high
+        return height

@@ -26,6 +26,7 @@ These pages are generated from the code.
 - [API](api.md): the public names of the Python package
 - [Keys](keys.md): every menu entry of the window, with its keys
 - [File formats](file-formats.md): what Tilescope reads and writes
+- [Engines](engines.md): what each engine runs
 - [JSON](json.md): what commands print as JSON, and JSON schemas
 """
 

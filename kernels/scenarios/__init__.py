@@ -1,1 +1,1 @@
-"""Kernels as lessons: what describes them, and the catalogue of all. The kernels themselves stand one folder up."""
+"""Kernels as lessons: their descriptions, and the catalogue. The kernels are one folder up."""

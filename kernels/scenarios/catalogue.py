@@ -1,4 +1,4 @@
-"""The catalogue: every scenario by its name. No numba here: NumPy and the standard library alone."""
+"""The catalogue: every scenario by its name. It needs only NumPy and the standard library, no Numba."""
 
 from __future__ import annotations
 
@@ -52,23 +52,23 @@ _ALL = (
 
 
 def scenarios() -> tuple[Scenario, ...]:
-    """Return all scenarios in the order in which they are taught."""
+    """List all scenarios in teaching order."""
     return _ALL
 
 
 def groups() -> dict[str, tuple[Scenario, ...]]:
-    """Return the scenarios under their headings, both in the order in which they are taught."""
+    """Group the scenarios under their headings, both in teaching order."""
     headings = dict.fromkeys(scenario.group for scenario in _ALL)
     return {heading: tuple(s for s in _ALL if s.group == heading) for heading in headings}
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of all scenarios."""
+    """List the names of all scenarios."""
     return tuple(scenario.name for scenario in scenarios())
 
 
 def find(name: str) -> Scenario:
-    """Return the scenario of this name; raises CatalogueError with the names that come near."""
+    """Look up a scenario by name; raises CatalogueError with similar names."""
     for scenario in scenarios():
         if scenario.name == name:
             return scenario

@@ -1,4 +1,4 @@
-"""What compilers do to loads and stores, as lessons: each kernel asks for other requests than its source says."""
+"""Compilers' effects on loads and stores, as lessons: each kernel makes other requests than its source suggests."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ COLUMNS = Parameter("cols", "Columns", 12, 1, LARGEST, step=4)
 
 
 def _vector_plan(values: Values, *, names: tuple[str, ...]) -> Plan:
-    """Return a plan of vectors of `count` elements: inputs of these names, and the result."""
+    """Plan vectors of `count` elements: inputs of these names, and the result."""
     size = (int(values["count"]),)
     return line_plan(values, *(Argument(name, size, fill="random") for name in names), Argument("out", size))
 
 
 def _rows_plan(values: Values, *, scaled: bool = False, matrix: bool = False) -> Plan:
-    """Return a plan with a thread for each row of A; scaled: with a factor for each row; matrix: whether it is out."""
+    """Plan a thread for each row of A; scaled: with a factor for each row; matrix: the result is a matrix."""
     rows, cols, threads = int(values["rows"]), int(values["cols"]), int(values["threads"])
     factors = (Argument("b", (rows,), fill="random"),) if scaled else ()
     out = Argument("out", (rows, cols) if matrix else (rows,))
@@ -83,7 +83,7 @@ def _tile_sums(arguments: Arrays) -> Result:
 
 
 def _rounding(arguments: Arrays) -> float:
-    """Return what one rounding for each column, and a few more, may cost; the inputs are below 1."""
+    """Bound the error of one rounding for each column, and a few more; the inputs are below 1."""
     terms = arguments["a"].shape[-1] if arguments["a"].ndim == 2 else 1
     return float(np.finfo(np.float32).eps) * (terms + 4) * (terms + 4)
 
@@ -126,7 +126,7 @@ COMPILER = (
     _vector(
         name="load-unused",
         title="A load without use",
-        lesson="Nobody needs what one load returns, so the compiler drops the load.",
+        lesson="Nothing uses the result of one load, so the compiler removes the load.",
         kernel="tilescope.kernels.optimised:dead_load",
         plan=partial(_vector_plan, names=("a", "b")),
         reference=_copy,
@@ -135,7 +135,7 @@ COMPILER = (
     _rows(
         name="load-hoisted",
         title="Row sums with a factor",
-        lesson="The factor is the same in every round, so the compiler loads it once, before the loop.",
+        lesson="The factor is the same in every iteration, so the compiler loads it once, before the loop.",
         kernel="tilescope.kernels.optimised:scaled_sum",
         plan=partial(_rows_plan, scaled=True),
         reference=_row_sums,
@@ -144,7 +144,7 @@ COMPILER = (
     _rows(
         name="load-aliased",
         title="Rows times a factor",
-        lesson="Each round stores to an array that may hold the factor, so each round loads the factor again.",
+        lesson="Each iteration stores to an array that may alias the factor, so each one loads the factor again.",
         kernel="tilescope.kernels.optimised:scaled_rows",
         plan=partial(_rows_plan, scaled=True, matrix=True),
         reference=_scaled,
@@ -153,7 +153,7 @@ COMPILER = (
     _rows(
         name="sum-in-global",
         title="Row sums in global memory",
-        lesson="The sum lives in global memory: the compiler drops its loads and has to keep its stores.",
+        lesson="The sum lives in global memory: the compiler removes its loads but must keep its stores.",
         kernel="tilescope.kernels.optimised:sum_in_global",
         plan=_rows_plan,
         reference=_row_sums,
@@ -161,7 +161,7 @@ COMPILER = (
     _rows(
         name="sum-in-register",
         title="Row sums in a register",
-        lesson="The sum lives in a local variable, that is in a register, and is stored once.",
+        lesson="The sum is a local variable, so it stays in a register and is stored once.",
         kernel="tilescope.kernels.optimised:sum_in_register",
         plan=_rows_plan,
         reference=_row_sums,

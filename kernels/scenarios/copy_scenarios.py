@@ -1,4 +1,4 @@
-"""Copies as lessons: what a warp's addresses have to do with the sectors that they cost."""
+"""Copies as lessons: how a warp's addresses determine its number of sectors."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ LARGEST = 1 << 26  # elements copied
 LARGEST_BYTES = 1 << 33  # of A
 WIDEST = 32  # stride and offset
 DTYPES = ("float32", "float64", "int16", "uint8")  # elements of 4, 8, 2 bytes and 1
-FILLING = 1 << 24  # elements copied, enough to keep every GPU busy and more than a cache holds
+FILLING = 1 << 24  # elements copied, enough to keep every GPU busy and to exceed its caches
 
 
 def _plan(values: Values, length: int, distance: str) -> Plan:
-    """Return a plan that copies `count` elements out of an A of `length`; `distance` names the last argument."""
+    """Plan a copy of `count` elements out of an A of `length`; `distance` names the last argument."""
     count, dtype = int(values["count"]), str(values["dtype"])
     size = length * np.dtype(dtype).itemsize
     if size > LARGEST_BYTES:
         holds = f"A would hold {length:,} elements of {dtype}, {size / 2**30:.3g} GiB"
-        raise CatalogueError(f"{holds}; at most {LARGEST_BYTES >> 30} GiB may be chosen.")
+        raise CatalogueError(f"{holds}; at most {LARGEST_BYTES >> 30} GiB are allowed.")
     a = Argument("a", (length,), dtype, str(values["input"]))
     out = Argument("out", (count,), dtype, "empty")
     return line_plan(values, a, out, Argument(distance, value=int(values[distance])))
@@ -69,8 +69,8 @@ COPIES = (
     _copy(
         name="copy-stride",
         title="Copy with a stride",
-        lesson="The further apart the elements of a warp lie, the more sectors it takes, until each has one of "
-        "its own.",
+        lesson="The further apart the elements of a warp are, the more sectors it needs, until each element "
+        "needs a sector.",
         kernel="tilescope.kernels.copies:with_stride",
         parameters=_parameters(Parameter("stride", "Stride", 8, 1, WIDEST)),
         plan=_stride_plan,
@@ -88,8 +88,8 @@ COPIES = (
     _copy(
         name="copy-offset",
         title="Copy with an offset",
-        lesson="A warp whose elements do not begin where a sector does cuts one sector more, which its neighbour "
-        "needs too.",
+        lesson="If a warp's first element is not at the start of a sector, the warp touches one sector more, which "
+        "its neighbour needs too.",
         kernel="tilescope.kernels.copies:with_offset",
         parameters=_parameters(Parameter("offset", "Offset", 1, 0, WIDEST)),
         plan=_offset_plan,

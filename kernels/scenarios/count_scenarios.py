@@ -38,7 +38,7 @@ _counter = partial(
 RACING = _counter(
     name="count-racing",
     title="Counter, racing",
-    lesson="Load, add and store are three acts: all threads load the same number before anyone stores the next.",
+    lesson="Load, add and store are three steps: all threads load the same number before any stores the next.",
     pitfall="Without an atomic, the additions of threads that run at once are lost: in "
     "lockstep 1024 threads count to 1.",
     group="Pitfalls",
@@ -58,8 +58,8 @@ def _histogram_plan(values: Values, *, private: bool = False) -> Plan:
 
 
 def _histogram(arguments: Arrays) -> Result:
-    # In float64, as the kernel: NumPy rounds the edges to the type of the samples, and in float32 that moves a
-    # few of a million to the next bin. Its last bin holds its upper edge too; no sample is 4.0 exactly.
+    # In float64, like the kernel: NumPy rounds the edges to the type of the samples, and in float32 that moves a
+    # few of a million to the next bin. Its last bin includes its upper edge; no sample is exactly 4.0.
     samples = arguments["values"].astype(np.float64)
     return {"bins": np.histogram(samples, len(arguments["bins"]), (LOW, HIGH))[0]}
 
@@ -86,9 +86,9 @@ COUNTS = (
     _counter(
         name="count-atomic",
         title="Counter, atomic",
-        lesson="An atomic addition loads, adds and stores as one act, so that every thread counts.",
+        lesson="An atomic addition loads, adds and stores in one step, so that every thread counts.",
         kernel="tilescope.kernels.histogram:count_atomic",
-        phases=(PhaseText("one phase: no barrier", "Every thread adds 1 to the counter in one act."),),
+        phases=(PhaseText("one phase: no barrier", "Every thread adds 1 to the counter in one step."),),
     ),
     _binned(
         name="histogram-global",

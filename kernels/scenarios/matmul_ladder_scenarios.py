@@ -8,8 +8,8 @@ from .matmul_scenarios import INPUTS, LARGEST, matmul
 from .scenario import CUBLAS, Argument, Baseline, CatalogueError, Parameter, PhaseText, Plan, Values
 
 DEPTH = 8  # columns of A and rows of B in shared memory at once
-WARP = (8, 4)  # lanes of a warp side by side and below each other
-PADDING = 4  # elements of a row of the turned tile of A that nobody uses
+WARP = (8, 4)  # lanes of a warp along x and y
+PADDING = 4  # unused elements of a row of the transposed tile of A
 MOST_THREADS = 1024  # of a block
 
 LOAD = PhaseText(
@@ -31,7 +31,7 @@ STORE = PhaseText("store C", "Every thread stores its finished results in its pa
 BUFFERED = PhaseText(
     "load tile {step}",
     "The next tiles are on their way from global memory into registers while the products of those in shared memory "
-    "are added; then they are stored in the buffer that nobody reads, and one barrier waits until all have done so.",
+    "are added; then they are stored in the buffer that no thread reads, and one barrier waits for all threads.",
 )
 BUFFERED_LAST = PhaseText(
     "compute, store C",
@@ -52,11 +52,11 @@ def ladder_parameters(tile: int, side: int) -> tuple[Parameter, ...]:
 
 
 def _plan(values: Values, depth: int, block: tuple[int, int, int], **constants: int) -> Plan:
-    """Return the plan of a rung whose blocks compute tile x tile elements of C; raises CatalogueError."""
+    """Plan a rung whose blocks compute tile x tile elements of C; raises CatalogueError."""
     m, k, n, tile = (int(values[name]) for name in ("m", "k", "n", "tile"))
     if m % tile or n % tile or k % depth:
         raise CatalogueError(
-            f"This kernel checks nothing against the edges: M and N must be multiples of {tile}, K one of {depth}, "
+            f"This kernel has no bounds checks: M and N must be multiples of {tile}, K a multiple of {depth}, "
             f"not {m}, {n} and {k}."
         )
     fill_a, fill_b = INPUTS[str(values["input"])]
@@ -68,54 +68,54 @@ def _plan(values: Values, depth: int, block: tuple[int, int, int], **constants: 
 
 
 def column_plan(values: Values) -> Plan:
-    """Return a plan in which each thread loads an element of each tile and computes `side` rows of a column of C."""
+    """Plan threads that each load an element of each tile and compute `side` rows of a column of C."""
     tile, side = int(values["tile"]), int(values["side"])
     if tile * (tile // side) > MOST_THREADS:
-        raise _unfit(
+        raise _shape_error(
             tile,
             f"{side} results",
-            f"{tile * (tile // side):,} threads, and a block has {MOST_THREADS:,} at most",
+            f"{tile * (tile // side):,} threads, and a block has at most {MOST_THREADS:,}",
         )
     return _plan(values, tile // side, (tile, tile // side, 1))
 
 
 def square_plan(values: Values) -> Plan:
-    """Return a plan in which each thread computes side x side elements of C that lie side by side."""
+    """Plan threads that each compute side x side adjacent elements of C."""
     tile, side, loads = _square(values)
     return _plan(values, DEPTH, (tile // side, tile // side, 1), LOADS=loads)
 
 
 def warps_plan(values: Values) -> Plan:
-    """Return a plan whose warps are 4 rows of 8 threads, each of which computes side x side elements of C."""
+    """Plan warps of 4 rows of 8 threads, each of which computes side x side elements of C."""
     tile, side, loads = _square(values)
     if tile < WARP[0] * side:
-        raise _unfit(
-            tile, f"{side} x {side} results", f"{tile // side} threads side by side, and a warp has {WARP[0]}"
+        raise _shape_error(
+            tile, f"{side} x {side} results", f"{tile // side} threads in a row, and a warp has {WARP[0]}"
         )
     warps = (tile // side) ** 2 // (WARP[0] * WARP[1])
     return _plan(values, DEPTH, (*WARP, warps), LOADS=loads, PITCH=tile + PADDING)
 
 
 def _square(values: Values) -> tuple[int, int, int]:
-    """Return tile, side, and how many elements of each tile a thread loads; raises CatalogueError."""
+    """Return tile, side, and the elements of each tile that a thread loads; raises CatalogueError."""
     tile, side = int(values["tile"]), int(values["side"])
     threads, elements = (tile // side) ** 2, tile * DEPTH
     if threads > min(elements, MOST_THREADS):
-        most = min(elements, MOST_THREADS)
-        raise _unfit(
-            tile, f"{side} x {side} results", f"{threads:,} threads, and {most:,} at most can load its tiles"
+        limit = min(elements, MOST_THREADS)
+        raise _shape_error(
+            tile, f"{side} x {side} results", f"{threads:,} threads, and at most {limit:,} can load its tiles"
         )
     if threads < tile:
-        raise _unfit(
+        raise _shape_error(
             tile, f"{side} x {side} results", f"{threads} threads, fewer than a row of B's tile has elements"
         )
     return tile, side, elements // threads
 
 
-def _unfit(tile: int, results: str, why: str) -> CatalogueError:
-    """Return what is wrong with a choice of tile and results a thread."""
+def _shape_error(tile: int, results: str, reason: str) -> CatalogueError:
+    """Build the error for a bad combination of tile and results a thread."""
     return CatalogueError(
-        f"A tile of {tile} with {results} a thread makes {why}; choose another tile or number of results."
+        f"A tile of {tile} with {results} a thread makes {reason}; choose another tile or number of results."
     )
 
 
@@ -123,7 +123,7 @@ _rung = partial(matmul, phases=(LOAD, COMPUTE_SQUARE), last=STORE)
 
 
 def _timed(tile: int, side: int) -> tuple[Values, ...]:
-    """Return what is measured of a rung: the sizes at which a GPU is filled, in the shape that is fastest."""
+    """Return the measured parameters of a rung: sizes that fill a GPU, in the fastest shape."""
     return tuple({"m": n, "k": n, "n": n, "tile": tile, "side": side} for n in (256, 512, 1024, 2048, 4096))
 
 
@@ -152,8 +152,8 @@ LADDER = (
     _rung(
         name="matmul-wide",
         title="Wide loads without conflicts",
-        lesson="A's tile is turned and a thread's square split in four, so that the lanes of a warp read side by side, "
-        "several elements at once and each bank once.",
+        lesson="A's tile is transposed and a thread's square split in four, so that the lanes of a warp read "
+        "adjacent elements, several at once and each bank once.",
         kernel="tilescope.kernels.matmul_ladder:wide_loads",
         parameters=ladder_parameters(32, 4),
         plan=warps_plan,
@@ -162,8 +162,8 @@ LADDER = (
     _rung(
         name="matmul-two-buffers",
         title="Two buffers, prefetched",
-        lesson="The next tiles are fetched while these are multiplied and go to a second buffer: a barrier a tile "
-        "less, and nobody waits for global memory.",
+        lesson="The next tiles are fetched into a second buffer while these are multiplied: one barrier less per tile, "
+        "and no thread waits for global memory.",
         kernel="tilescope.kernels.matmul_ladder:two_buffers",
         parameters=ladder_parameters(32, 4),
         plan=warps_plan,

@@ -28,10 +28,10 @@ TILES = (2, 4, 8, 16, 32)
 MOST_PADDING = 8
 FLOATS = ("float32", "float64", "float16")
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
-SAME = "same"  # the type of B where it is that of A
+SAME = "same"  # B has the type of A
 
 
-# What `input` names: how A and B are filled.
+# The values of `input`: how A and B are filled.
 INPUTS = {
     "random": ("random", "random"),
     "ones": ("ones", "ones"),
@@ -45,7 +45,7 @@ INPUTS = {
 def matmul_sizes(
     m: int = 64, k: int = 64, n: int = 64, *, tile: int = 16, label: str = "Tile", largest: int = LARGEST
 ) -> tuple[Parameter, ...]:
-    """Return the parameters of size and input, with these defaults; `tile` is called `label`."""
+    """Return the parameters of size and input, with these defaults; `tile` gets the label `label`."""
     return (
         Parameter("m", "M", m, 1, largest, step="tile"),
         Parameter("k", "K", k, 1, largest, step="tile"),
@@ -71,15 +71,15 @@ def matmul_parameters(
 
 
 def padding_parameter(*, seldom: bool = False) -> Parameter:
-    """Return the parameter of how many elements more than are used a row of a shared tile has."""
+    """Return the parameter for the unused elements of a row of a shared tile."""
     return Parameter("padding", "Padding", 0, 0, MOST_PADDING, seldom=seldom)
 
 
 def matrix_file(path: str) -> tuple[tuple[int, int], str]:
-    """Return shape and dtype of the matrix in a `.npy` file, which is not read.
+    """Return shape and dtype of the matrix in a `.npy` file, without reading its elements.
 
-    Raises CatalogueError for a file that is missing or damaged, or holds anything but a matrix of 1 to
-    4096 rows and columns in one of the kernels' types.
+    Raises CatalogueError for a file that is missing or damaged, or does not contain a matrix of 1 to 4096 rows and
+    columns in one of the kernels' types.
     """
     shape, dtype = npy_header(path)
     if len(shape) != 2:
@@ -93,68 +93,68 @@ def matrix_file(path: str) -> tuple[tuple[int, int], str]:
 
 
 def _arguments(values: Values) -> tuple[Argument, Argument, Argument]:
-    """Return a, b and c; sizes and types follow the files where there are some. C is of the type that NumPy gives."""
+    """Return a, b and c; sizes and types follow the files, if any. C has the type that NumPy gives."""
     m, k, n = int(values["m"]), int(values["k"]), int(values["n"])
     path_a, path_b = str(values.get("a", "")), str(values.get("b", ""))
     fill_a, fill_b = INPUTS[str(values["input"])]
-    in_a = in_b = ""
+    file_type_a = file_type_b = ""
     if path_b:
-        (k, n), in_b = matrix_file(path_b)
+        (k, n), file_type_b = matrix_file(path_b)
     if path_a:
-        (m, columns), in_a = matrix_file(path_a)
+        (m, columns), file_type_a = matrix_file(path_a)
         if path_b:
             _check_match(path_a, path_b, columns, k)
         k = columns
-    dtype_a, dtype_b = _types(values, in_a, in_b)
+    dtype_a, dtype_b = _types(values, file_type_a, file_type_b)
     a = Argument("a", (m, k), dtype_a, "file" if path_a else fill_a, path_a)
     b = Argument("b", (k, n), dtype_b, "file" if path_b else fill_b, path_b)
     return a, b, Argument("c", (m, n), np.result_type(dtype_a, dtype_b).name, "empty")
 
 
-def _types(values: Values, in_a: str, in_b: str) -> tuple[str, str]:
-    """Return the types of A and B: those in the files ("" for none), else what is chosen."""
+def _types(values: Values, file_type_a: str, file_type_b: str) -> tuple[str, str]:
+    """Return the types of A and B: those in the files ("" for none), else the chosen ones."""
     dtype, dtype_b = str(values.get("dtype", "float32")), str(values.get("dtype_b", SAME))
     if dtype_b == SAME:
-        return in_a or in_b or dtype, in_b or in_a or dtype
-    return in_a or dtype, in_b or dtype_b
+        return file_type_a or file_type_b or dtype, file_type_b or file_type_a or dtype
+    return file_type_a or dtype, file_type_b or dtype_b
 
 
 def _check_match(path_a: str, path_b: str, columns: int, rows: int) -> None:
     if columns != rows:
         counts = f"{path_a} has {columns} columns and {path_b} has {rows} rows"
-        raise CatalogueError(f"{counts}; a product needs as many of one as of the other.")
+        raise CatalogueError(f"{counts}; a product needs equal numbers.")
 
 
 def matmul_plan(values: Values, *, rows_on_x: bool = False) -> Plan:
-    """Return a plan with one thread for each element of C, in blocks of tile x tile."""
+    """Plan one thread for each element of C, in blocks of tile x tile."""
     a, b, c = _arguments(values)
     tile = int(values["tile"])
-    down, across = (-(-length // tile) for length in c.shape)
-    grid = (down, across, 1) if rows_on_x else (across, down, 1)
+    rows, columns = (-(-length // tile) for length in c.shape)
+    grid = (rows, columns, 1) if rows_on_x else (columns, rows, 1)
     return Plan((a, b, c), grid, (tile, tile, 1), {"TILE": tile, "DTYPE": c.dtype})
 
 
 def _tiled_plan(values: Values) -> Plan:
-    """Return a plan whose shared tiles have rows of `tile` elements and `padding` more."""
+    """Plan shared tiles whose rows have `tile` elements and `padding` more."""
     plan = matmul_plan(values)
     pitch = int(values["tile"]) + int(values["padding"])
     return replace(plan, constants={**plan.constants, "PITCH": pitch})
 
 
 def product(arguments: Arrays) -> dict[str, NDArray[Any]]:
-    """Return C = A B: floats in float64, integers wrapped around to the type of C as on the device."""
+    """Compute C = A B: floats in float64, integers wrapped around to the type of C as on the device."""
     a, b = arguments["a"], arguments["b"]
     dtype = np.result_type(a, b)
     if dtype.kind == "f":
         return {"c": a.astype(np.float64) @ b.astype(np.float64)}
-    # NumPy multiplies matrices of integers far slower than of floats, which are as exact up to 2**53.
+    # NumPy multiplies integer matrices far slower than floats, which are exact up to 2**53.
     largest_a, largest_b = (float(np.abs(matrix.astype(np.float64)).max()) for matrix in (a, b))
     wide = np.float64 if a.shape[1] * largest_a * largest_b < 2**53 else np.int64
     return {"c": (a.astype(wide) @ b.astype(wide)).astype(np.int64).astype(dtype)}
 
 
 def product_tolerance(arguments: Arrays) -> float:
-    """Return the largest error that rounding explains in any element of C; 0 for integers.
+    """Compute the largest error that rounding explains in any element of C; 0 for integers.
 
     A sum of K products is off by at most K eps/2 |a|.|b|, in any order, with or without fused multiply-add
     (Jeannerod and Rump, "Improved error bounds for inner products in floating-point arithmetic", SIAM J.
@@ -172,7 +172,7 @@ def product_tolerance(arguments: Arrays) -> float:
 
 
 def matmul_flop(plan: Plan) -> int:
-    """Return 2 M K N: a multiplication and an addition for each product."""
+    """Compute 2 M K N: a multiplication and an addition for each product."""
     a, b = plan.arguments[:2]
     return 2 * a.shape[0] * a.shape[1] * b.shape[1]
 
@@ -217,7 +217,7 @@ MATMULS = (
         name="matmul-naive-row-on-x",
         title="Naive, row on x",
         lesson="Neighbouring threads take neighbouring rows, so a warp reads down a column of A, where each "
-        "row costs a sector of its own.",
+        "row costs a separate sector.",
         kernel="tilescope.kernels.matmul:naive_row_on_x",
         plan=partial(matmul_plan, rows_on_x=True),
     ),
@@ -246,8 +246,8 @@ MATMULS = (
             ),
             PhaseText(
                 "compute tile {step}",
-                "Every thread multiplies a row of one tile by a column of the other, reading shared memory "
-                "alone. The barrier keeps the tiles as they are until all threads are done.",
+                "Every thread multiplies a row of one tile by a column of the other, reading only shared "
+                "memory. The barrier keeps the tiles unchanged until all threads are done.",
             ),
         ),
         last=PhaseText(

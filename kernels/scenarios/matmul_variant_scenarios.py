@@ -1,4 +1,4 @@
-"""More matrix multiplications as lessons: slower variants, the words of HSA, and the pitfalls."""
+"""More matrix multiplications as lessons: slower variants, the terms of HSA, and the pitfalls."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ STEP = (
     ),
     PhaseText(
         "compute tile {step}",
-        "Every thread multiplies a row of one tile by a column of the other, reading shared memory "
-        "alone. The barrier keeps the tiles as they are until all threads are done.",
+        "Every thread multiplies a row of one tile by a column of the other, reading only shared "
+        "memory. The barrier keeps the tiles unchanged until all threads are done.",
     ),
 )
 STORE = PhaseText("store C", "Every thread stores its finished sum in its element of C.")
@@ -29,7 +29,7 @@ STEPS, SIZE = 16, 16  # of kernels/workitem.py
 
 
 def ceil_div(length: int, part: int) -> int:
-    """Return how many parts cover a length."""
+    """Divide and round up: the number of parts that cover a length."""
     return -(-length // part)
 
 
@@ -40,7 +40,7 @@ def _adding_plan(values: Values) -> Plan:
 
 
 def dynamic_plan(values: Values) -> Plan:
-    """Return a plan with two tiles in dynamic shared memory and their width as the last argument."""
+    """Plan two tiles in dynamic shared memory, with their width as the last argument."""
     plan = matmul_plan(values)
     tile, dtype = int(values["tile"]), plan.arguments[2].dtype
     size = 2 * tile * tile * np.dtype(dtype).itemsize
@@ -49,7 +49,7 @@ def dynamic_plan(values: Values) -> Plan:
 
 
 def _by_gridsize_plan(values: Values) -> Plan:
-    """Return a plan whose grid covers C, or the wider and the taller of the inputs."""
+    """Plan a grid that covers C, or the larger of the inputs in each direction."""
     plan = matmul_plan(values)
     if values["grid"] == "c":
         return plan
@@ -59,7 +59,7 @@ def _by_gridsize_plan(values: Values) -> Plan:
 
 
 def _early_return_plan(values: Values) -> Plan:
-    """Return a plan with a square grid, wide enough for the longest side."""
+    """Plan a square grid, wide enough for the longest side."""
     plan = matmul_plan(values)
     (m, k), (_, n) = (argument.shape for argument in plan.arguments[:2])
     steps = ceil_div(max(m, k, n), plan.block[0])
@@ -79,7 +79,7 @@ VARIANTS = (
     matmul(
         name="matmul-add-into-global",
         title="Naive, adding into global memory",
-        lesson="The sum lives in C itself, so every one of the K steps loads and stores it in global memory.",
+        lesson="The sum is kept in C, so each of the K steps loads and stores it in global memory.",
         kernel="tilescope.kernels.matmul_variants:add_into_global",
         parameters=matmul_parameters(32, 32, 32, label="Block"),
         plan=_adding_plan,
@@ -89,7 +89,7 @@ VARIANTS = (
         name="matmul-tiled-dynamic",
         title="Tiled, dynamic shared memory",
         lesson="The width of the tiles is known only at the launch: one shared array is cut in two, and the "
-        "compiler can unroll nothing.",
+        "compiler can't unroll the loop.",
         kernel="tilescope.kernels.matmul_variants:tiled_dynamic",
         parameters=matmul_parameters(largest=LARGE),
         plan=dynamic_plan,
@@ -132,7 +132,7 @@ PITFALLS = (
         name="matmul-tiled-by-gridsize",
         title="Tiled, steps from the grid",
         lesson="The number of tiles along K is taken from the width of the grid, which is made for C.",
-        pitfall="On a grid made for C alone, a K longer than N loses its last tiles.",
+        pitfall="On a grid made only for C, a K larger than N loses its last tiles.",
         kernel="tilescope.kernels.matmul_pitfalls:tiled_by_gridsize",
         parameters=(
             *matmul_parameters(32, 80, 32),
@@ -151,8 +151,8 @@ PITFALLS = (
     _pitfall(
         name="matmul-tiled-row-on-x",
         title="Tiled, older form",
-        lesson="The tiles are indexed [tx, ty] with the row on x: what a warp loads and reads lies apart.",
-        pitfall="Only whole tiles of K are added, and a thread leaves only when it is outside on both sides.",
+        lesson="The tiles are indexed [tx, ty] with the row on x: a warp's elements are far apart.",
+        pitfall="Only complete tiles of K are added, and a thread returns only if it is outside in both directions.",
         kernel="tilescope.kernels.matmul_pitfalls:tiled_row_on_x",
         parameters=matmul_parameters(32, 40, 32),
         plan=partial(matmul_plan, rows_on_x=True),
@@ -167,8 +167,8 @@ PITFALLS = (
     _pitfall(
         name="matmul-tiled-early-return",
         title="Tiled, early return",
-        lesson="Threads outside C return and those past the end of K skip a step, both before barriers that "
-        "the others wait at.",
+        lesson="Threads outside C return and those past the end of K skip a step, both before barriers at which "
+        "the others wait.",
         pitfall="Cells of the tiles stay empty or old unless M, K and N are multiples of the tile.",
         kernel="tilescope.kernels.matmul_pitfalls:tiled_early_return",
         parameters=matmul_parameters(40, 48, 32),
@@ -184,9 +184,9 @@ PITFALLS = (
     _pitfall(
         name="matmul-tiled-one-barrier",
         title="Tiled, a barrier too few",
-        lesson="The barrier after the products is left out, so that a warp that is ahead fills the tiles anew while "
+        lesson="The barrier after the products is missing, so a warp that is ahead refills the tiles while "
         "another one still reads them.",
-        pitfall="Whether it comes out right depends on the order of the warps: run it in another schedule.",
+        pitfall="The result depends on the order of the warps: run it with another schedule.",
         kernel="tilescope.kernels.matmul_pitfalls:tiled_one_barrier",
         parameters=matmul_parameters(),
         plan=matmul_plan,
@@ -194,7 +194,7 @@ PITFALLS = (
             PhaseText(
                 "load tile {step}",
                 "A thread that is done with the last tile fills its cells of the next one at once. The barrier waits "
-                "until both tiles are full, and not until all have read the last ones.",
+                "until both tiles are full, but not until all have read the last ones.",
             ),
         ),
         last=PhaseText(
@@ -209,7 +209,7 @@ PITFALLS = (
         title="Tiled, in work-item words",
         lesson="The barrier of a work-group and its local memory are those of a block; the loop always makes "
         "16 steps of 16.",
-        pitfall="Nothing is checked against the edges, so that only K = 256 and multiples of 16 come out right.",
+        pitfall="There are no bounds checks, so only K = 256 and multiples of 16 give correct results.",
         kernel="tilescope.kernels.workitem:tiled",
         parameters=tuple(
             replace(p, step=SIZE if p.step == "tile" else p.step)

@@ -1,4 +1,4 @@
-"""What a `.npy` file says of its array, read without trust in who wrote it: no number of it is read, nothing mapped."""
+"""Read the header of a `.npy` file, which may be malicious: no element is read, and nothing is mapped."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ import numpy as np
 from .scenario import CatalogueError
 
 MAGIC, ARCHIVE = b"\x93NUMPY", b"PK\x03\x04"
-LONGEST_HEADER = 10_000  # bytes; NumPy reads no longer one either
-# A header is a Python literal, which fails in as many ways as that can.
+LONGEST_HEADER = 10_000  # bytes; NumPy's limit
+# A header is a Python literal, which can fail in many ways.
 _DAMAGE = (ValueError, TypeError, LookupError, ArithmeticError, SyntaxError, MemoryError, RecursionError)
 
 
 def npy_header(path: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """Return shape and dtype of the array in a `.npy` file; raises CatalogueError where there is none whole."""
+    """Read shape and dtype of the array in a `.npy` file; raises CatalogueError unless the file is complete."""
     try:
         file = Path(path)
-        if not file.is_file() and file.exists():  # a pipe would keep whoever opens it waiting
+        if not file.is_file() and file.exists():  # a pipe would block the reader
             raise CatalogueError(
                 f"{path} cannot be read: it is {'a folder' if file.is_dir() else 'no file'}."
             )
@@ -30,25 +30,25 @@ def npy_header(path: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
             start = opened.read(len(MAGIC))
             if start.startswith(ARCHIVE):
                 raise CatalogueError(f"{path} is an archive of arrays; give a .npy file with one matrix.")
-            return _described(start, opened)
+            return _parse_header(start, opened)
     except OSError as error:
         raise CatalogueError(f"{path} cannot be read: {error.strerror or error}.") from error
     except CatalogueError:
         raise
     except _DAMAGE as error:
-        raise CatalogueError(f"{path} is not a whole .npy file; save it again with numpy.save.") from error
+        raise CatalogueError(f"{path} is not a complete .npy file; save it again with numpy.save.") from error
 
 
-def _described(start: bytes, opened: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """Return what the header says, once the file is as long as that; the format is that of numpy.lib.format."""
+def _parse_header(start: bytes, opened: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Parse the header, and check the file's length; the format is documented in numpy.lib.format."""
     version = opened.read(2)
     if start != MAGIC or version not in (b"\1\0", b"\2\0", b"\3\0"):
         raise ValueError("magic")
     length = int.from_bytes(opened.read(2 if version == b"\1\0" else 4), "little")
     if length > LONGEST_HEADER:
         raise ValueError("length of the header")
-    said = ast.literal_eval(opened.read(length).decode("latin-1"))
-    shape, dtype = said["shape"], np.lib.format.descr_to_dtype(said["descr"])
+    header = ast.literal_eval(opened.read(length).decode("latin-1"))
+    shape, dtype = header["shape"], np.lib.format.descr_to_dtype(header["descr"])
     if dtype.hasobject or not isinstance(shape, tuple) or not all(type(n) is int and n >= 0 for n in shape):
         raise ValueError("header")
     if os.fstat(opened.fileno()).st_size < opened.tell() + math.prod(shape) * dtype.itemsize:

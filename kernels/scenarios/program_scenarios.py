@@ -39,21 +39,21 @@ CUDA_C = (
     _cuda_c(
         name="cuda-c-tiled-dynamic",
         title="CUDA C, tiled, width at run time",
-        lesson="With the width of the tiles an argument, the inner loop cannot be unrolled, which can cost more "
+        lesson="If the width of the tiles is an argument, the inner loop can't be unrolled, which can cost more "
         "than the tiles gain.",
         cuda_c=CudaC("matmul_tiled_dynamic.cu", "matmul_tiled_dynamic", ("m", "k", "n", "tile"), True),
     ),
     _cuda_c(
         name="cuda-c-tiled-static",
         title="CUDA C, tiled, static",
-        lesson="With the width of the tiles a constant, the compiler unrolls the inner loop and reads in wide "
+        lesson="If the width of the tiles is a constant, the compiler unrolls the inner loop and reads in wide "
         "pieces.",
         cuda_c=CudaC("matmul_tiled_static.cu", "matmul_tiled_static"),
     ),
     _cuda_c(
         name="cuda-c-tiled-template",
         title="CUDA C, tiled, width a template",
-        lesson="Dynamic shared memory costs nothing by itself: with the width a template parameter, it is as "
+        lesson="Dynamic shared memory costs nothing by itself: if the width is a template parameter, it is as "
         "fast as static.",
         cuda_c=CudaC("matmul_tiled_template.cu", "matmul_tiled_template<{tile}>", dynamic=True),
     ),
@@ -61,7 +61,7 @@ CUDA_C = (
 
 
 def _program_plan(values: Values, *, threads: bool = False) -> Plan:
-    """Return a plan of a program: the blocks it plays, and one thread, or as many as it starts."""
+    """Plan a program: the blocks that it runs, and one thread, or as many as it starts."""
     plan = matmul_plan(values)
     a, b, c = plan.arguments
     arguments = (a, b, replace(c, fill="zeros"), Argument("tile", value=int(values["tile"])))
@@ -103,13 +103,13 @@ PYTHON = (
     _python(
         name="python-run-threads",
         title="Python, run_threads",
-        lesson="With the loop over the threads taken out, what remains of each phase is what a kernel says.",
+        lesson="Without the loop over the threads, the rest of each phase is the code of a kernel.",
         kernel="tilescope.kernels.emulation:matmul_run_threads",
     ),
     _python(
         name="python-threads",
         title="Python, threads and a barrier",
-        lesson="With a Python thread for each thread the phases have no loop any more: a barrier must part them.",
+        lesson="With a Python thread for each thread, the phases have no loop any more: a barrier must separate them.",
         kernel="tilescope.kernels.emulation:matmul_python_threads",
         plan=partial(_program_plan, threads=True),
         phases=STEP,
@@ -118,9 +118,9 @@ PYTHON = (
 )
 
 PHASES = (
-    PhaseText("1 2 3", "Each thread says its number; who comes first is free."),
-    PhaseText("-1 -2 -3", "All have said their number before anyone says its negative."),
-    PhaseText("10 20 30", "All have said the negative before anyone says ten times its number."),
+    PhaseText("1 2 3", "Each thread stores its number, in any order."),
+    PhaseText("-1 -2 -3", "All have stored their number before any thread stores its negative."),
+    PhaseText("10 20 30", "All have stored the negative before any thread stores ten times its number."),
 )
 
 
@@ -128,7 +128,7 @@ def _three_threads(values: Values) -> Plan:
     return Plan((Argument("said", (3, 3), "int32", "empty"),), (1, 1, 1), (3, 1, 1), {})
 
 
-def _said(arguments: Arrays) -> dict[str, NDArray[Any]]:
+def _three_rows(arguments: Arrays) -> dict[str, NDArray[Any]]:
     return {"said": np.outer([1, -1, 10], [1, 2, 3]).astype(np.int32)}
 
 
@@ -141,7 +141,7 @@ _barrier = partial(
     Scenario,
     parameters=(),
     plan=_three_threads,
-    reference=_said,
+    reference=_three_rows,
     tolerance=zero_tolerance,
     roles={"said": "result"},
     phases=PHASES,
@@ -158,8 +158,8 @@ BARRIERS = (
     _barrier(
         name="python-barrier",
         title="Python, three threads and a barrier",
-        lesson="A barrier of Python's own threads does what one of a block does: nobody passes before all are "
-        "there.",
+        lesson="A barrier of Python threads works like one of a block: no thread passes it before all have "
+        "arrived.",
         group="Plain Python",
         kernel="tilescope.kernels.emulation:three_threads",
         engine="python",

@@ -1,4 +1,4 @@
-"""Transposes as lessons: out = A turned over its diagonal."""
+"""Transposes as lessons: out = A mirrored along its diagonal."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _tile_plan(values: Values) -> Plan:
     return replace(plan, constants={**plan.constants, "PITCH": TILE + int(values["padding"])})
 
 
-def _turned(arguments: Arrays) -> dict[str, NDArray[Any]]:
+def _transposed(arguments: Arrays) -> dict[str, NDArray[Any]]:
     return {"out": np.ascontiguousarray(arguments["a"].T)}
 
 
@@ -45,7 +45,7 @@ _transpose = partial(
     group="Transpose",
     parameters=PARAMETERS,
     plan=_plan,
-    reference=_turned,
+    reference=_transposed,
     tolerance=zero_tolerance,
     roles={"a": "left", "out": "result"},
     timed=tuple({"rows": n, "cols": n} for n in (64, 256, 1024, 4096)),
@@ -58,17 +58,22 @@ TRANSPOSES = (
     _transpose(
         name="transpose-naive",
         title="Transpose, naive",
-        lesson="A warp loads along a row and stores down a column, where every element costs a sector of its own.",
+        lesson="A warp loads along a row and stores down a column, where every element costs a separate sector.",
         kernel="tilescope.kernels.transpose:naive",
         plan=partial(_plan, shared=False),
-        phases=(PhaseText("one phase: no barrier", "Every thread loads an element and stores it across."),),
+        phases=(
+            PhaseText(
+                "one phase: no barrier",
+                "Every thread loads an element and stores it transposed.",
+            ),
+        ),
         last=None,
         baselines=(Baseline("numpy", "NumPy", "tilescope.kernels.baselines:transpose_numpy"),),
     ),
     _transpose(
         name="transpose-tile",
         title="Transpose, tile",
-        lesson="Through a tile in shared memory both sides go along rows, but its columns lie in a single bank.",
+        lesson="With a shared tile, loads and stores go along rows, but the tile's columns are in a single bank.",
         kernel="tilescope.kernels.transpose:tile",
         parameters=(*PARAMETERS[:2], padding_parameter(), *PARAMETERS[2:]),
         plan=_tile_plan,
@@ -76,7 +81,7 @@ TRANSPOSES = (
     _transpose(
         name="transpose-padded",
         title="Transpose, padded tile",
-        lesson="One column more than is used moves every row by a bank, and the conflicts are gone.",
+        lesson="One unused column more shifts every row by a bank, and the conflicts are gone.",
         kernel="tilescope.kernels.transpose:padded_tile",
     ),
 )

@@ -18,27 +18,27 @@ Result = dict[str, NDArray[Any]]
 
 
 def count_parameter(default: int, label: str = "Elements") -> Parameter:
-    """Return the parameter of how many elements there are."""
+    """Return the parameter for the number of elements."""
     return Parameter("count", label, default, 1, MAX_ELEMENTS, step=0)
 
 
 def threads_parameter(default: int, *, choices: tuple[int, ...] = ()) -> Parameter:
-    """Return the parameter of the threads of a block."""
+    """Return the parameter for the threads of a block."""
     return Parameter("threads", "Threads a block", default, 1, 1024, choices, step=WARP)
 
 
 def blocks_parameter(default: int) -> Parameter:
-    """Return the parameter of the blocks of the grid."""
+    """Return the parameter for the blocks of the grid."""
     return Parameter("num_blocks", "Blocks", default, 1, 65535, step=0)
 
 
 def line_plan(
     values: Values, *arguments: Argument, blocks: int | None = None, **constants: int | str
 ) -> Plan:
-    """Return a plan in one dimension: this many blocks, or where none are named as many as cover `count`."""
+    """Plan a launch in one dimension: with `blocks`, or by default as many as cover `count`."""
     threads = int(values["threads"])
-    found = ceil_div(int(values["count"]), threads) if blocks is None else blocks
-    return Plan(arguments, (found, 1, 1), (threads, 1, 1), constants)
+    block_count = ceil_div(int(values["count"]), threads) if blocks is None else blocks
+    return Plan(arguments, (block_count, 1, 1), (threads, 1, 1), constants)
 
 
 def _data_plan(values: Values, *, dtype: str) -> Plan:
@@ -57,7 +57,7 @@ PAIRS = {"random": ("random", "random"), "twos-threes": ("twos", "threes")}
 
 
 def _operations(plan: Plan) -> int:
-    """Return one for each element of the first argument."""
+    """Count one operation for each element of the first argument."""
     return plan.arguments[0].shape[0]
 
 
@@ -74,7 +74,7 @@ def _products(arguments: Arrays) -> Result:
 
 
 def _rounding(arguments: Arrays) -> float:
-    """Return what one rounding of the largest result may cost."""
+    """Bound the error of one rounding of the largest result."""
     arrays = [array for name, array in arguments.items() if "Dim" not in name]
     largest = max(abs(float(edge)) for array in arrays for edge in (array.min(), array.max()))
     return float(np.finfo(np.float32).eps) * (1 + largest) ** 2
@@ -102,7 +102,7 @@ VECTORS = (
     _vector(
         name="vector-double",
         title="Double in place",
-        lesson="Each thread finds its element from its block and its place in it, and asks whether there is one.",
+        lesson="Each thread computes its element from its block and its index in it, and checks that it exists.",
         kernel="tilescope.kernels.elementwise:double_in_place",
         parameters=(count_parameter(256), threads_parameter(256), _input("ones", "random", "arange")),
         plan=partial(_data_plan, dtype="float64"),
@@ -114,7 +114,7 @@ VECTORS = (
     _vector(
         name="vector-increment",
         title="Increment",
-        lesson="A thread for each element: as many blocks as that takes, the last one not full.",
+        lesson="A thread for each element: as many blocks as needed, the last one not full.",
         kernel="tilescope.kernels.elementwise:increment",
         parameters=(count_parameter(1000), threads_parameter(256), _input("zeros", "random", "arange")),
         plan=partial(_data_plan, dtype="float32"),
@@ -125,8 +125,7 @@ VECTORS = (
     _vector(
         name="vector-multiply",
         title="Multiply, grid-stride loop",
-        lesson="Each thread goes on by as many elements as the grid has threads, so that any grid fits any "
-        "length.",
+        lesson="Each thread steps by the number of threads in the grid, so that any grid fits any length.",
         kernel="tilescope.kernels.elementwise:multiply_grid_stride",
         parameters=(
             count_parameter(2048),
@@ -177,10 +176,10 @@ def _sum(arguments: Arrays) -> Result:
 
 
 def _sum_tolerance(arguments: Arrays) -> float:
-    """Return what rounding costs with a probability of 1 - 1e-7: 6 sqrt(h) eps/2 sum|x|.
+    """Bound the rounding error with a probability of 1 - 1e-7: 6 sqrt(h) eps/2 sum|x|.
 
-    h is the longest chain of additions, a block's rounds and then one for each block (Higham and Mary, "A new
-    approach to probabilistic rounding error analysis", SIAM J. Sci. Comput. 41, 2019).
+    h is the longest chain of additions: a block's rounds and then one for each block (Higham and Mary, "A new approach
+    to probabilistic rounding error analysis", SIAM J. Sci. Comput. 41, 2019).
     """
     total = float(np.abs(arguments["values"].astype(np.float64)).sum())
     chain = np.log2(arguments["blockDim"][0]) + arguments["gridDim"][0]
@@ -204,8 +203,7 @@ SUMS = (
     _summed(
         name="sum-interleaved",
         title="Sum, interleaved",
-        lesson="The threads that still add stand further and further apart: all warps stay busy with few threads "
-        "each.",
+        lesson="The active threads are further and further apart: all warps stay busy with few threads each.",
         kernel="tilescope.kernels.reduction:interleaved",
         phases=(
             PhaseText(
@@ -217,7 +215,7 @@ SUMS = (
     _summed(
         name="sum-sequential",
         title="Sum, sequential",
-        lesson="The threads that still add stand side by side: whole warps retire, and the banks stay free of "
+        lesson="The active threads are adjacent: complete warps retire, and the banks stay free of "
         "conflicts.",
         kernel="tilescope.kernels.reduction:sequential",
         phases=(

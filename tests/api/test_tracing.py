@@ -285,11 +285,11 @@ def test_forall_has_a_thread_for_each_task(said):
 
 def test_what_can_t_be_taken_is_refused_in_a_sentence_that_names_it(said):
     why = said["why"]
-    assert why["no kernel"] == "3 is no kernel with its blocks and threads; write kernel[blocks, threads]."
+    assert why["no kernel"] == "3 is not a configured kernel; write kernel[blocks, threads]."
     assert "argument a of fill is a str" in why["text"] and "argument a of fill is a list" in why["list"]
     assert "argument a of fill is a NoneType" in why["none"] and "Python objects" in why["objects"]
     assert ">f4" in why["order"] and "an item of argument a of fill is a str" in why["in a tuple"]
-    assert "fill takes 1 argument, and 2 are given" in why["too many"]
+    assert "fill takes 1 argument, but 2 are given" in why["too many"]
     assert "with_settings uses settings, an object of Settings" in why["settings"]
     assert "with_model uses helpers.model, an object of object" in why["model"]
     assert "2,000 threads in a block" in why["threads"]

@@ -247,7 +247,7 @@ def main() -> int:
                     )
                     print(f"kernel {number}: {fault}\n{what}\n{source}", flush=True)
                     break
-        compiling._known.clear()
+        compiling.compiled_kernels.clear()
         number += 1
     print(f"{number - SEED} kernels from {SEED} on, {faults} faults; {told}")
     return 1 if faults else 0

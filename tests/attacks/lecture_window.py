@@ -107,7 +107,7 @@ def drive(events: int, seed: int, folder: Path) -> None:
             window.lectures.open(path, rng.randrange(12))
         elif kind == "theme":
             window.look.scale_text(rng.choice([0.8, 1.0, 1.5, 2.0]))
-            window.commands["Dark colours"].trigger()
+            window.commands["Theme: Dark"].trigger()
         elif kind == "resize":
             window.resize(rng.choice([200, 900, 1400, 2500]), rng.choice([150, 400, 850, 1400]))
         elif kind == "check":

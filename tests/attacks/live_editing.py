@@ -338,7 +338,7 @@ class Driver:
 
     def do_theme(self) -> None:
         self.window.look.scale_text(self.rng.choice([0.8, 1.0, 1.6, 2.0]))
-        self.window.commands["Dark colours"].trigger()
+        self.window.commands["Theme: Dark"].trigger()
 
     def do_exercise(self) -> None:
         self.wanted = ()
@@ -423,7 +423,7 @@ class Driver:
         return (
             window.stage.is_settled() and window.stage.jobs.is_idle() and not self.live.is_busy() and not running
             and window.by_hand._before is None and window.lectures.player.awaited is None
-            and not self.live._typed.isActive()
+            and not self.live._typing_timer.isActive()
         )  # fmt: skip
 
     def settle(self) -> bool:

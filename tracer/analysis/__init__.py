@@ -1,1 +1,1 @@
-"""From a trace: requests, moments, counters, contents of memory. What is wrong with it is for findings."""
+"""Data derived from a trace: requests, moments, counters and contents of memory. Findings judge them."""

@@ -1,4 +1,4 @@
-"""The accesses of one copy of a buffer in the order of time, ready for jumps to any moment."""
+"""The accesses of one copy of a buffer in the order of moments, prepared for jumps to any moment."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from ..model.array_types import AnyInts, Ints
 from ..model.grouping import group_starts, stable_order
 from ..model.trace import Buffer
 
-SPACING = 1 << 13  # accesses from one kept state to the next
-MANY, FEW = 1 << 16, 8  # of more cells than MANY, those touched are kept where they are fewer than one in FEW
+SPACING = 1 << 13  # accesses between two kept states
+MANY, FEW = 1 << 16, 8  # above MANY cells, only touched cells are kept if they are fewer than one in FEW
 
 
 class BufferCells:
-    """The elements of a buffer that have memory of their own, numbered from 0 by access index.
+    """The elements of a buffer that have their own memory, numbered from 0 by access index.
 
-    A strided, transposed or broadcast buffer maps its shape to these; one that is `plain` (C-contiguous) is
-    numbered as it stands, which saves tables as large as itself.
+    A strided, transposed or broadcast buffer maps its shape to them. A `plain` (C-contiguous) buffer needs no such
+    tables, each as large as the buffer.
     """
 
     def __init__(self, buffer: Buffer) -> None:
@@ -39,11 +39,11 @@ class BufferCells:
         return self._size
 
     def taken(self, content: NDArray[Any]) -> NDArray[Any]:
-        """Return the entries of the cells from one entry per access index."""
+        """Select the entries of the cells from one entry per access index."""
         return content[: self._size] if self.plain else content[self._index]
 
     def of(self, index: AnyInts) -> Ints:
-        """Return the cell of each access index, -1 where the buffer has no such element."""
+        """Return the cell of each access index, -1 if the buffer has no such element."""
         wanted = index.astype(np.int64)
         if not len(self):
             return np.full(len(wanted), -1)
@@ -53,7 +53,7 @@ class BufferCells:
         return np.where(self._index[cell] == wanted, cell, -1)
 
     def element_numbers(self, index: AnyInts) -> Ints:
-        """Return the number of each access index in the buffer's shape (C order), -1 where it has none."""
+        """Return the number of each access index in the buffer's shape (C order), -1 if it has none."""
         cell = self.of(index)
         return cell if self.plain or not len(self) else np.where(cell >= 0, self._first[cell], -1)
 
@@ -62,38 +62,40 @@ class BufferCells:
         return element if self.plain else int(self._cell[element])
 
     def shaped(self, cells: NDArray[Any]) -> NDArray[Any]:
-        """Return an array of one entry per cell as one of the buffer's shape."""
+        """Arrange one entry per cell in the buffer's shape."""
         return (cells if self.plain else cells[self._cell]).reshape(self._shape)
 
 
 def _numbered(elements: Ints, size: int) -> tuple[Ints, NDArray[np.int32], NDArray[np.int32]]:
-    """Return the distinct access indices, ascending; the first element of each; and of each element which it is.
+    """Return the distinct access indices, ascending; the first element of each; and the number of each element's index.
 
-    elements: the access index of each, below `size`. As np.unique would, without sorting them.
+    elements: the access index of each, below `size`. Equals np.unique, but does not sort.
     """
     first = np.full(size, -1, np.int32)
-    first[elements[::-1]] = np.arange(len(elements), dtype=np.int32)[::-1]  # of several the last one stays
+    first[elements[::-1]] = np.arange(len(elements), dtype=np.int32)[
+        ::-1
+    ]  # of several assignments the last one stays
     index = np.flatnonzero(first >= 0)
-    number = np.empty(size, np.int32)  # what is not written to takes no memory
+    number = np.empty(size, np.int32)  # pages that are never written take no memory
     number[index] = np.arange(len(index), dtype=np.int32)
     return index, first[index], number[elements]
 
 
 class TimedAccesses(Struct, frozen=True, eq=False):
-    """Accesses in the order of moments: the cell of each, and its row of the trace where rows are wanted.
+    """Accesses in the order of moments: the cell of each, and its row of the trace if rows are wanted.
 
-    A moment's accesses are those from its `start` up to that of the next; it may be there more than once.
+    A moment's accesses lie between its `start` and the next one. A moment may be listed more than once.
     """
 
     cell: NDArray[np.int32]  # of each access, shape (accesses,)
-    rows: NDArray[np.int32]  # of the trace, shape (accesses,), or (0,) where they are not wanted
+    rows: NDArray[np.int32]  # of the trace, shape (accesses,), or (0,) if not wanted
     moments: NDArray[np.int32]  # ascending
     start: Ints  # where the accesses of each of `moments` begin, and the number of all
 
     @classmethod
     def of(cls, parts: Iterable[tuple[Ints, Ints, AnyInts]], most: int, *, with_rows: bool) -> TimedAccesses:
-        """Return the accesses of successive parts (cells, ascending moments, rows), at most so many in all."""
-        cells, all_rows = np.empty((2, most), np.int32)  # what is not written to takes no memory
+        """Join the accesses of successive parts (cells, ascending moments, rows), at most `most` in all."""
+        cells, all_rows = np.empty((2, most), np.int32)  # pages that are never written take no memory
         moments, starts, done = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 0
         for cell, moment, rows in parts:
             first = group_starts(moment)
@@ -104,24 +106,25 @@ class TimedAccesses(Struct, frozen=True, eq=False):
                 all_rows[done : done + len(cell)] = rows
             done += len(cell)
         cells, all_rows = (
-            c if done == most else c[:done].copy() for c in (cells, all_rows[: most * with_rows])
+            column if done == most else column[:done].copy()
+            for column in (cells, all_rows[: most * with_rows])
         )
         start = np.concatenate([*starts, [done]])
         return cls(cells, all_rows, np.concatenate(moments).astype(np.int32), start)
 
     def upto(self, moment: int) -> int:
-        """Return how many of the accesses have been made at a moment."""
+        """Count the accesses that have been made at a moment."""
         wanted = np.int32(moment)  # of another type, NumPy would convert the whole column
         return int(self.start[self.moments.searchsorted(wanted, side="right")])
 
     def where(self, mask: NDArray[np.bool_]) -> TimedAccesses:
-        """Return some of the accesses."""
+        """Select accesses by a mask."""
         start = np.concatenate(([0], np.cumsum(mask)))[self.start]
         return TimedAccesses(self.cell[mask], self.rows[mask], self.moments, start)
 
 
 class TouchedCells:
-    """The cells of some accesses, numbered from 0: all of a buffer, or of many the few that they touch."""
+    """The cells of accesses, numbered from 0: all cells of a buffer, or only the touched ones if these are few."""
 
     def __init__(self, cells: int, timed: TimedAccesses) -> None:
         self.cells, self.timed = cells, timed
@@ -131,36 +134,35 @@ class TouchedCells:
             self._renumber()
 
     def _renumber(self) -> None:
-        seen = np.zeros(self.cells, bool)
-        seen[self.timed.cell] = True
-        self.touched = np.flatnonzero(seen)
+        is_touched = np.zeros(self.cells, bool)
+        is_touched[self.timed.cell] = True
+        self.touched = np.flatnonzero(is_touched)
         self.size = len(self.touched)
-        number = np.empty(self.cells, np.int32)  # what is not written to takes no memory
+        number = np.empty(self.cells, np.int32)  # pages that are never written take no memory
         number[self.touched] = np.arange(self.size, dtype=np.int32)
         self.timed = replace(self.timed, cell=number[self.timed.cell])
 
-    def spread(self, found: NDArray[np.int32], fill: int) -> NDArray[np.int32]:
-        """Return figures of these cells as those of all cells."""
+    def spread(self, figures: NDArray[np.int32], fill: int) -> NDArray[np.int32]:
+        """Expand figures of these cells to all cells."""
         if self.touched is None:
-            return found
-        every = np.zeros(self.cells, np.int32) if fill == 0 else np.full(self.cells, fill, np.int32)
-        every[self.touched] = found
-        return every
+            return figures
+        expanded = np.zeros(self.cells, np.int32) if fill == 0 else np.full(self.cells, fill, np.int32)
+        expanded[self.touched] = figures
+        return expanded
 
 
 class AccessHistory:
     """Counts of reads and last writers per cell, at any moment.
 
-    What was so after each SPACING accesses is kept (or more, in a buffer of many cells), so that a jump
-    replays no more than that. The last writer is that of the largest step, so that the end holds what the
-    launch left: lanes of a request ran at steps of their own, and one that comes at a later moment may have
-    run before.
+    The state is kept after each SPACING accesses (or more, in a buffer of many cells), so that a jump replays no
+    more than that. The last writer is the one of the largest step, so that the end equals the launch's result. Lanes
+    of a request ran at different steps, so an access at a later moment may have run before.
     """
 
     def __init__(self, cells: int, reads: Callable[[], TimedAccesses], writes: TimedAccesses) -> None:
         self.cells = cells
         self._all_writes = writes
-        self._read = reads  # not called where nobody asks for them, as for a buffer coloured by value
+        self._read = reads  # called on first use; a buffer coloured by value never needs it
         self.writes = TouchedCells(cells, writes.where(_newest(writes.cell, writes.rows)))
         self._every = _spacing(self.writes)
         self._last = [np.full(self.writes.size, -1, np.int32)]
@@ -180,53 +182,53 @@ class AccessHistory:
         return counts
 
     def reads(self, moment: int) -> NDArray[np.int32]:
-        """Return how often each cell was read."""
+        """Count the reads of each cell."""
         return self.loads.spread(self.reads_touched(moment), 0)
 
     def last_writes(self, moment: int) -> NDArray[np.int32]:
-        """Return the row of the last write to each cell, -1 where there was none."""
+        """Return the row of the last write to each cell, -1 if there is none."""
         return self.writes.spread(self.last_writes_touched(moment), -1)
 
     def reads_touched(self, moment: int) -> NDArray[np.int32]:
-        """Return how often each cell of `loads` was read."""
+        """Count the reads of each cell of `loads`."""
         upto, every = self.loads.timed.upto(moment), _spacing(self.loads)
-        kept = min(upto // every, len(self._counts) - 1)
-        low, counts = kept * every, self._counts[kept]
+        state = min(upto // every, len(self._counts) - 1)
+        low, counts = state * every, self._counts[state]
         if upto - low > self.loads.size // 16:
             return counts + self._count(low, upto)
         result = counts.copy()
         np.add.at(
             result, self.loads.timed.cell[low:upto], 1
-        )  # few: all cells need not be looked at once more
+        )  # faster than a new count of all cells, for so few
         return result
 
     def last_writes_touched(self, moment: int) -> NDArray[np.int32]:
-        """Return the row of the last write to each cell of `writes`, -1 where there was none."""
+        """Return the row of the last write to each cell of `writes`, -1 if there is none."""
         upto = self.writes.timed.upto(moment)
-        kept = min(upto // self._every, len(self._last) - 1)
-        return self._replay(self._last[kept], kept * self._every, upto)
+        state = min(upto // self._every, len(self._last) - 1)
+        return self._replay(self._last[state], state * self._every, upto)
 
     def writes_before(self, cells: Ints, rows: Ints) -> Ints:
-        """Return the row of the write to each cell that came last before another row ran, -1 where none did."""
-        keys, apart = self._write_keys
-        place = np.searchsorted(keys, cells.astype(np.int64) * apart + np.minimum(rows, apart)) - 1
-        found = keys[np.maximum(place, 0)] if len(keys) else np.full(len(cells), -1)
-        same = (place >= 0) & (found // apart == cells)
-        return np.where(same, found % apart, -1)
+        """Find the row of the last write to each cell before another row ran, -1 if there is none."""
+        keys, stride = self._write_keys
+        position = np.searchsorted(keys, cells.astype(np.int64) * stride + np.minimum(rows, stride)) - 1
+        candidates = keys[np.maximum(position, 0)] if len(keys) else np.full(len(cells), -1)
+        is_same_cell = (position >= 0) & (candidates // stride == cells)
+        return np.where(is_same_cell, candidates % stride, -1)
 
     @cached_property
     def _write_keys(self) -> tuple[Ints, int]:
-        """Return each write as a number, ascending by cell, then row; and how far from one cell to the next."""
-        apart = int(self._all_writes.rows.max(initial=0)) + 1
-        keys = self._all_writes.cell.astype(np.int64) * apart + self._all_writes.rows
+        """Return each write as a number, ascending by cell, then row; and the stride between cells."""
+        stride = int(self._all_writes.rows.max(initial=0)) + 1
+        keys = self._all_writes.cell.astype(np.int64) * stride + self._all_writes.rows
         keys.sort()
-        return keys, apart
+        return keys, stride
 
     def _count(self, low: int, high: int) -> NDArray[np.int32]:
         return np.bincount(self.loads.timed.cell[low:high], minlength=self.loads.size).astype(np.int32)
 
     def _replay(self, last: NDArray[np.int32], low: int, high: int) -> NDArray[np.int32]:
-        """Return the last writers after some more writes; of several to one cell NumPy keeps the last."""
+        """Apply more writes to the last writers; of several writes to one cell NumPy keeps the last."""
         result = last.copy()
         result[self.writes.timed.cell[low:high]] = self.writes.timed.rows[low:high]
         return result
@@ -237,7 +239,7 @@ def _spacing(touched: TouchedCells) -> int:
 
 
 def _newest(cell: AnyInts, rows: AnyInts) -> NDArray[np.bool_]:
-    """Return which of some writes have a larger row than all before them to the same cell."""
+    """Find the writes with a larger row than all earlier writes to the same cell."""
     newest = np.ones(len(rows), bool)
     if len(rows) and (rows[1:] < rows[:-1]).any():
         order = stable_order(cell)

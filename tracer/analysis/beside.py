@@ -1,4 +1,4 @@
-"""Work on large traces in a thread beside the one that needs it: NumPy does most of it without Python's lock."""
+"""Work on large traces in a second thread: most of it is NumPy code that releases the GIL."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Callable
 from typing import TypeVar
 
 T = TypeVar("T")
-MANY = 1 << 20  # accesses of a trace that is worth two threads
+MANY = 1 << 20  # accesses of a trace that deserve a second thread
 
 
 def begun(work: Callable[[], T], accesses: int) -> Callable[[], T]:
-    """Return what returns the result of this work: of a trace of many accesses a thread does it, from now on."""
+    """Start work in a thread if a trace has many accesses; return a function that waits for the result."""
     if accesses <= MANY:
         return work
-    from concurrent.futures import ThreadPoolExecutor  # which takes a while, and most traces do without
+    from concurrent.futures import ThreadPoolExecutor  # slow to import, and rarely needed
 
-    beside = ThreadPoolExecutor(1)
-    found = beside.submit(work)
-    beside.shutdown(wait=False)
-    return found.result
+    executor = ThreadPoolExecutor(1)
+    future = executor.submit(work)
+    executor.shutdown(wait=False)
+    return future.result

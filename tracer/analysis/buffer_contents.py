@@ -1,4 +1,4 @@
-"""Contents of buffers: what each holds, who read and wrote it, at any moment or in a block, in any order of asking."""
+"""Contents of buffers at any moment: the values, and the reads and writes of each element, also by block."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from .access_history import AccessHistory, BufferCells, TimedAccesses
 from .beside import begun
 from .requests import Requests
 
-NOWHERE, INTO_SHARED, INTO_RESULT = 0, 1, 2  # where a loaded element goes
+NOWHERE, INTO_SHARED, INTO_RESULT = 0, 1, 2  # destination of a loaded element
 ANY = -1  # thread
 CHUNK = 1 << 13  # requests handled at once: few enough for their accesses to stay in a processor's cache
-SPARSE = 16  # elements for each access, from which on it takes longer to look at all than at those accessed
+SPARSE = 16  # elements per access above which a scan of all elements is slower than one of the accessed ones
 Destinations = tuple[NDArray[np.uint8], Ints, Ints]  # kind, buffer, access index; see `destinations`
 
 
 class TouchedElements(NamedTuple):
-    """Elements of a buffer, by number in its shape in C order, phase by phase; in a phase perhaps more than once."""
+    """Elements of a buffer, by number in its shape in C order, phase by phase; an element may repeat in a phase."""
 
     elements: Ints  # (n,)
-    phases: Ints  # (phases in which there are some,), ascending
-    first: Ints  # (of these,), where the elements of each begin
+    phases: Ints  # (phases with elements,), ascending
+    first: Ints  # (phases with elements,), index of the first element of each
 
 
 class BufferContents:
     """The contents of a trace's buffers at every moment.
 
     The state at moment m includes every request with moment <= m; of several stores to an element the one of
-    the largest step counts. An element that is accessed at the moment holds what that access saw or left: lanes of a
-    warp may have run apart, and a load may have come before a store that is shown before it. Of several accesses the
-    last one counts, or a load or store of the thread that is looked at. The end holds what the launch left. Shared
-    buffers exist once per block and local ones once per thread: `block` and `thread` say which, and don't matter for
-    others. Work on a buffer is done when it is first asked for.
-    Buffers whose bytes overlap are kept apart: a store through one does not show in the other.
+    the largest step counts. An element that is accessed at the moment has the value that the access read or wrote.
+    Lanes of a warp may have diverged, so a load may have run before a store that is shown before it. Of several
+    accesses the last one counts, or a load or store of the selected thread. The end state is the launch's result.
+    Shared buffers exist once per block and local ones once per thread: `block` and `thread` select the copy, and are
+    ignored for others. Data about a buffer are computed on first use.
+    Buffers whose bytes overlap are independent here: a store through one does not show in the other.
     """
 
     def __init__(
@@ -65,24 +65,24 @@ class BufferContents:
         return self.cells(buffer).shaped(self._overwritten(self.initial(buffer), last))
 
     def settled(self, buffer: int, moment: int, block: int = 0, thread: int = 0) -> NDArray[Any]:
-        """Return what the requests up to a moment leave, in the buffer's shape: without what accesses saw at it.
+        """Return the contents after the requests up to a moment, in the buffer's shape.
 
-        Counts that grow with the moments take this: an access at a moment may have run after stores that later
-        moments show.
+        Unlike `values`, it ignores the order in which accesses of the moment ran. Use it for counts that grow with the
+        moments: an access at a moment may have run after stores that later moments show.
         """
         last = self._history(buffer, block, thread).last_writes(moment)
         return self.cells(buffer).shaped(self._overwritten(self.initial(buffer), last))
 
     def reads(self, buffer: int, moment: int, block: int = 0, thread: int = 0) -> NDArray[np.int32]:
-        """Return how often each element was read by loads and atomics, in the buffer's shape."""
+        """Count the reads of each element by loads and atomics, in the buffer's shape."""
         return self.cells(buffer).shaped(self._history(buffer, block, thread).reads(moment))
 
     def written(self, buffer: int, moment: int, block: int = 0, thread: int = 0) -> NDArray[np.bool_]:
-        """Return whether the launch has written each element, in the buffer's shape."""
+        """Test each element for a write by the launch, in the buffer's shape."""
         return self.cells(buffer).shaped(self._last_writes(buffer, moment, block, thread) >= 0)
 
     def newest(self, buffer: int, moment: int, block: int = 0, thread: int = 0) -> tuple[Ints, NDArray[Any]]:
-        """Return the cells that were written by now, ascending, and what they hold; of records, nothing."""
+        """Return the cells written by now, ascending, and their values; for records, no values."""
         assert self._trace.value is not None
         last = self._last_writes(buffer, moment, block, thread)
         cells = (last >= 0).nonzero()[0]
@@ -91,7 +91,7 @@ class BufferContents:
     def sparse_reads(
         self, buffer: int, moment: int, block: int = 0, thread: int = 0
     ) -> tuple[Ints, NDArray[Any]] | None:
-        """Return (elements that are ever read, how often by now) where these are few of many; else None.
+        """Return (elements that are ever read, reads by now) if these elements are few of many; else None.
 
         Elements are numbers in the buffer's shape, in C order, ascending.
         """
@@ -103,7 +103,7 @@ class BufferContents:
     def sparse_writes(
         self, buffer: int, moment: int, block: int = 0, thread: int = 0
     ) -> tuple[Ints, NDArray[Any], NDArray[np.bool_]] | None:
-        """Return (elements that are ever written, what they hold, whether written by now), where these are few of many.
+        """Return (elements that are ever written, values, whether written by now) if these elements are few of many.
 
         Else None; elements as in `sparse_reads`.
         """
@@ -113,27 +113,27 @@ class BufferContents:
             return None
         last = history.last_writes_touched(moment)
         cells, rows = self._seen(buffer, moment, block, thread)
-        place = np.searchsorted(touched, cells)
-        last[place] = rows
+        position = np.searchsorted(touched, cells)
+        last[position] = rows
         return touched, self._overwritten(self.initial(buffer, touched), last), last >= 0
 
     def some_values(
         self, buffer: int, moment: int, block: int = 0, thread: int = 0, most: int = 1 << 16
     ) -> NDArray[Any]:
-        """Return what elements hold: all, or of more than `most` some, those that are written where these are few.
+        """Return the values of all elements, or a sample of more than `most`, with the written ones if these are few.
 
-        The smallest and the largest finite value that the buffer ever holds are then among them.
+        A sample includes the smallest and the largest finite value that the buffer ever holds.
         """
         size = len(self.cells(buffer))
         written = self.sparse_writes(buffer, moment, block, thread) if size > most else None
         if written is None:
             return self.values(buffer, moment, block, thread).ravel()
-        evenly = self.initial(buffer, np.arange(0, size, -(-size // most)))
+        sample = self.initial(buffer, np.arange(0, size, -(-size // most)))
         ends = np.array(self.value_range(buffer)).astype(self._dtype(buffer))
-        return np.concatenate([evenly, written[1], ends])
+        return np.concatenate([sample, written[1], ends])
 
     def writer(self, buffer: int, element: int, moment: int, block: int = 0, thread: int = 0) -> int | None:
-        """Return the access (row of the trace) that wrote an element last, None where none did.
+        """Find the access (row of the trace) that wrote an element last, None if there is none.
 
         element: its number in the buffer's shape, in C order.
         """
@@ -141,40 +141,42 @@ class BufferContents:
         return last if last >= 0 else None
 
     def _last_writes(self, buffer: int, moment: int, block: int, thread: int) -> NDArray[np.int32]:
-        """Return the row of the write that each cell holds at a moment, -1 where there was none."""
+        """Find the row of the write that each cell holds at a moment, -1 if there is none."""
         last = self._history(buffer, block, thread).last_writes(moment)
         cells, rows = self._seen(buffer, moment, block, thread)
         last[cells] = rows
         return last
 
     def _seen(self, buffer: int, moment: int, block: int, thread: int) -> tuple[Ints, Ints]:
-        """Return cells that are accessed at a moment, and the row of the write that each holds there, -1 for none."""
+        """Find the cells accessed at a moment, and the row of the write that each holds there, -1 for none."""
         nothing = np.empty(0, np.int64), np.empty(0, np.int64)
         history = self._history(buffer, block, thread)
         if not 0 < moment < self._requests.end or not len(history.writes.timed.rows):
             return nothing
-        asked, trace = self._requests, self._trace
+        requests, trace = self._requests, self._trace
         now = np.array(self.request_rows(moment), np.int64)
-        now = now[asked.buffer[now] == buffer]
+        now = now[requests.buffer[now] == buffer]
         space = trace.buffers[buffer].space
         if space in ("shared", "local"):
-            now = now[asked.block[now] == block]
+            now = now[requests.block[now] == block]
         if not len(now):
             return nothing
         rows = np.sort(self._rows_of(now)).astype(np.int64)
         if space == "local":
             rows = rows[trace.thread[rows] == thread]
         cells = self.cells(buffer).of(trace.index[rows])
-        here = cells >= 0
-        if history.writes.touched is not None:  # else no write can be seen there
+        kept = cells >= 0
+        if history.writes.touched is not None:  # other cells have no writes
             touched = history.writes.touched
-            place = np.minimum(np.searchsorted(touched, cells), len(touched) - 1)
-            here &= touched[place] == cells
-        rows, cells = rows[here], cells[here]
+            position = np.minimum(np.searchsorted(touched, cells), len(touched) - 1)
+            kept &= touched[position] == cells
+        rows, cells = rows[kept], cells[kept]
         op = trace.op[rows]
-        mine = (trace.block[rows] == block) & (trace.thread[rows] == thread)
-        first = np.argsort(mine & (op <= Op.STORE), kind="stable")  # the later ones count
-        rows, cells, op = rows[first], cells[first], op[first]
+        of_thread = (trace.block[rows] == block) & (trace.thread[rows] == thread)
+        by_priority = np.argsort(
+            of_thread & (op <= Op.STORE), kind="stable"
+        )  # later entries overwrite earlier ones
+        rows, cells, op = rows[by_priority], cells[by_priority], op[by_priority]
         written = np.where(op == Op.LOAD, history.writes_before(cells, rows), rows)
         return cells, written
 
@@ -183,39 +185,39 @@ class BufferContents:
         return self.cells(buffer).element_numbers(index)
 
     def touched(self, block: int) -> Mapping[int, TouchedElements]:
-        """Return what a block (linear number) accesses of buffers in global and constant memory, by buffer."""
+        """Return the elements that a block (linear number) accesses in global and constant memory, by buffer."""
         if block not in self._touched:
             self._touched[block] = self._new_touched(self._rows_of_block(block))
         return self._touched[block]
 
     def _new_touched(self, part: slice | Ints) -> dict[int, TouchedElements]:
-        trace, found = self._trace, {}
+        trace, touched = self._trace, {}
         buffers, index, phases = trace.buffer[part], trace.index[part], trace.phase[part]
         if (phases[1:] < phases[:-1]).any():
             order = np.argsort(phases, kind="stable")
             buffers, index, phases = buffers[order], index[order], phases[order]
-        for number in [n for n, b in enumerate(trace.buffers) if b.space in ("global", "constant")]:
-            mine = np.flatnonzero(buffers == number)
-            elements = self.element_numbers(number, index[mine])
-            there = elements >= 0
-            if there.any():
-                found[number] = _by_phase(elements[there], phases[mine][there])
-        return found
+        for number in [index for index, b in enumerate(trace.buffers) if b.space in ("global", "constant")]:
+            chosen = np.flatnonzero(buffers == number)
+            elements = self.element_numbers(number, index[chosen])
+            exists = elements >= 0
+            if exists.any():
+                touched[number] = _by_phase(elements[exists], phases[chosen][exists])
+        return touched
 
     def first_stores(self, block: int) -> Ints:
-        """Return the first write (row of the trace) of each thread of a block to each element of global memory."""
+        """Find the first write (row of the trace) of each thread of a block to each element of global memory."""
         if block not in self._first_stores:
             trace, part = self._trace, self._rows_of_block(block)
-            rows = _chosen(part, trace.op[part] != Op.LOAD)
+            rows = _select_rows(part, trace.op[part] != Op.LOAD)
             rows = rows[np.array([b.space == "global" for b in trace.buffers], bool)[trace.buffer[rows]]]
             width = 1 + int(trace.index[rows].max(initial=0))
-            spot = trace.thread[rows].astype(np.int64) * len(trace.buffers) + trace.buffer[rows]
-            spot = spot * width + trace.index[rows].astype(np.int64)
-            self._first_stores[block] = rows[np.unique(spot, return_index=True)[1]]
+            key = trace.thread[rows].astype(np.int64) * len(trace.buffers) + trace.buffer[rows]
+            key = key * width + trace.index[rows].astype(np.int64)
+            self._first_stores[block] = rows[np.unique(key, return_index=True)[1]]
         return self._first_stores[block]
 
     def _rows_of_block(self, block: int) -> slice | Ints:
-        """Return the accesses of a block, ascending: a slice where they follow one another, which copies no columns."""
+        """Return the accesses of a block, ascending: a slice if they are consecutive, which copies no columns."""
         if not self._block_by_block:
             return np.flatnonzero(self._trace.block == block)
         column = self._trace.block
@@ -239,7 +241,7 @@ class BufferContents:
         return rows
 
     def destinations(self, rows: NDArray[np.integer[Any]]) -> Destinations:
-        """Return where the elements of these accesses go: (kind, buffer, access index in it), an array each.
+        """Return the destinations of loaded elements: (kind, buffer, access index in it), an array each.
 
         kind is NOWHERE (buffer and index are -1), INTO_SHARED or INTO_RESULT; see `LoadDestinations`.
         """
@@ -252,7 +254,7 @@ class BufferContents:
         return kind, buffer, index
 
     def value_range(self, buffer: int) -> tuple[float, float]:
-        """Return the smallest and the largest finite value that a buffer ever holds; (0, 0) when there is none.
+        """Return the smallest and the largest finite value that a buffer ever holds; (0, 0) if there is none.
 
         Complex values count by magnitude.
         """
@@ -261,15 +263,15 @@ class BufferContents:
         return self._ranges[buffer]
 
     def cells(self, buffer: int) -> BufferCells:
-        """Return how a buffer's shape maps to the elements that have memory of their own."""
+        """Map a buffer's shape to the elements that have their own memory."""
         if buffer not in self._cells:
             self._cells[buffer] = BufferCells(self._trace.buffers[buffer])
         return self._cells[buffer]
 
     def prepare(self) -> None:
-        """Compute what every picture of these contents needs and takes a while."""
+        """Compute the slow data that every picture of these contents needs."""
         _ = self._destinations
-        first = int(self._trace.blocks[0])  # which is looked at first
+        first = int(self._trace.blocks[0])  # shown first
         _ = self.touched(first), self.first_stores(first)
         for number, buffer in enumerate(self._trace.buffers):
             self.value_range(number)
@@ -278,11 +280,11 @@ class BufferContents:
                 self._history(number, first, 0).reads_touched(0)
 
     def poison_in(self, buffer: int) -> Literal["none", "some", "all"]:
-        """Return how much of a buffer holds poison before the launch."""
+        """Return the extent of a buffer that holds poison before the launch."""
         if buffer not in self._poison:
             initial = self._trace.initial.get(buffer)
-            there = is_poison(initial) if initial is not None else np.ones(1, bool)
-            self._poison[buffer] = "none" if not there.any() else "all" if there.all() else "some"
+            poisoned = is_poison(initial) if initial is not None else np.ones(1, bool)
+            self._poison[buffer] = "none" if not poisoned.any() else "all" if poisoned.all() else "some"
         return self._poison[buffer]
 
     @cached_property
@@ -291,42 +293,46 @@ class BufferContents:
 
     @cached_property
     def _kind_into(self) -> NDArray[np.uint8]:
-        """The kind of what goes into each buffer, shape (buffers,)."""
+        """The kind of destination that each buffer is, shape (buffers,)."""
         spaces = [buffer.space for buffer in self._trace.buffers]
-        return np.array([INTO_SHARED if s == "shared" else INTO_RESULT for s in spaces], np.uint8)
+        return np.array([INTO_SHARED if space == "shared" else INTO_RESULT for space in spaces], np.uint8)
 
     def _range(self, buffer: int) -> tuple[float, float]:
         trace, dtype = self._trace, self._dtype(buffer)
-        held = [_written(trace.initial[buffer].reshape(-1))] if buffer in trace.initial else []
-        asked = self._requests
-        writing = np.flatnonzero((asked.buffer == buffer) & (asked.op != Op.LOAD))
+        contents = [_written(trace.initial[buffer].reshape(-1))] if buffer in trace.initial else []
+        requests = self._requests
+        writing = np.flatnonzero((requests.buffer == buffer) & (requests.op != Op.LOAD))
         if trace.value is not None and dtype.kind != "V" and len(writing):
-            held.append(_cast(trace.value[self._rows_of(writing)], dtype))
-        if not held or dtype.kind == "V":
+            contents.append(_cast(trace.value[self._rows_of(writing)], dtype))
+        if not contents or dtype.kind == "V":
             return 0.0, 0.0
-        ends = [end for h in held for end in _ends(np.abs(h) if h.dtype.kind == "c" else h)]
+        ends = [
+            end
+            for values in contents
+            for end in _ends(np.abs(values) if values.dtype.kind == "c" else values)
+        ]
         return min(ends, default=0.0), max(ends, default=0.0)
 
     def _dtype(self, buffer: int) -> np.dtype[Any]:
         return np.dtype(self._trace.buffers[buffer].dtype)
 
-    def initial(self, buffer: int, some: Ints | None = None) -> NDArray[Any]:
-        """Return a new array of what each cell, or some of them, holds before the launch."""
+    def initial(self, buffer: int, chosen: Ints | None = None) -> NDArray[Any]:
+        """Return a new array of the content of each cell, or of the chosen cells, before the launch."""
         dtype, cells = self._dtype(buffer), self.cells(buffer)
         if buffer not in self._trace.initial:
-            return np.full(len(cells) if some is None else len(some), poison(dtype), dtype)
+            return np.full(len(cells) if chosen is None else len(chosen), poison(dtype), dtype)
         content = cells.taken(self._trace.initial[buffer])
-        return (content if some is None else content[some]).astype(dtype)
+        return (content if chosen is None else content[chosen]).astype(dtype)
 
     def _overwritten(self, content: NDArray[Any], last: NDArray[np.int32]) -> NDArray[Any]:
-        """Put in what these rows wrote; complete records have no values in a trace and stay as they began."""
+        """Store the values of these rows; complete records have no values in a trace and keep their initial content."""
         written = np.flatnonzero(last >= 0)
         if self._trace.value is not None and content.dtype.kind != "V":
             content[written] = _cast(self._trace.value[last[written]], content.dtype)
         return content
 
     def _history(self, buffer: int, block: int, thread: int) -> AccessHistory:
-        """Return the history of the copy of a buffer that this thread sees."""
+        """Return the history of the copy of a buffer that this thread accesses."""
         copy = self._copy(buffer, block, thread)
         if (buffer, copy) not in self._histories:
             reads = partial(_reads_of, ref(self), buffer, block, thread)
@@ -341,94 +347,96 @@ class BufferContents:
         return block if space == "shared" else 0
 
     def _timed_accesses(self, buffer: int, block: int, thread: int, writing: bool) -> TimedAccesses:
-        """Return the reads or writes of one copy of a buffer in the order of moments, with the rows of writes."""
-        asked, made = self._requests, self._requests_to(buffer, block)
-        made = made[asked.op[made] != (Op.LOAD if writing else Op.STORE)]
+        """Find the reads or writes of one copy of a buffer in the order of moments, with the rows of writes."""
+        requests, chosen = self._requests, self._requests_to(buffer, block)
+        chosen = chosen[requests.op[chosen] != (Op.LOAD if writing else Op.STORE)]
         thread = thread if self._trace.buffers[buffer].space == "local" else ANY
-        parts = (self._part(buffer, made[low : low + CHUNK], thread) for low in range(0, len(made), CHUNK))
-        return TimedAccesses.of(parts, int(asked.lanes[made].sum()), with_rows=writing)
+        parts = (
+            self._part(buffer, chosen[low : low + CHUNK], thread) for low in range(0, len(chosen), CHUNK)
+        )
+        return TimedAccesses.of(parts, int(requests.lanes[chosen].sum()), with_rows=writing)
 
-    def _part(self, buffer: int, some: Ints, thread: int) -> tuple[Ints, Ints, Ints]:
-        """Return (cell, moment, row) of the accesses that some requests make, of one thread or of any."""
-        asked, lanes = self._requests, self._requests.lanes[some]
-        rows = self._rows_of(some)
+    def _part(self, buffer: int, chosen: Ints, thread: int) -> tuple[Ints, Ints, Ints]:
+        """Return (cell, moment, row) of the accesses of the chosen requests, of one thread or of any."""
+        requests, lanes = self._requests, self._requests.lanes[chosen]
+        rows = self._rows_of(chosen)
         cell = self.cells(buffer).of(self._trace.index[rows])
-        here, moment = cell >= 0, np.repeat(asked.moment[some], lanes)
+        kept, moment = cell >= 0, np.repeat(requests.moment[chosen], lanes)
         if thread != ANY:
-            here &= self._trace.thread[rows] == thread
-        return (cell, moment, rows) if here.all() else (cell[here], moment[here], rows[here])
+            kept &= self._trace.thread[rows] == thread
+        return (cell, moment, rows) if kept.all() else (cell[kept], moment[kept], rows[kept])
 
-    def _rows_of(self, some: Ints) -> NDArray[Any]:
-        """Return the accesses (rows of the trace) that some requests make."""
-        return self._requests.accesses.of(some)
+    def _rows_of(self, chosen: Ints) -> NDArray[Any]:
+        """List the accesses (rows of the trace) of the chosen requests."""
+        return self._requests.accesses.of(chosen)
 
     def _requests_to(self, buffer: int, block: int) -> Ints:
-        """Return the requests to a buffer, those of one block where each block has a copy."""
-        mine = self._requests.buffer == buffer
+        """List the requests to a buffer, or those of one block if each block has a copy."""
+        matches = self._requests.buffer == buffer
         if self._trace.buffers[buffer].space in ("shared", "local"):
-            mine &= self._requests.block == block
-        return np.flatnonzero(mine)
+            matches &= self._requests.block == block
+        return np.flatnonzero(matches)
 
 
 def _reads_of(contents: ref[BufferContents], buffer: int, block: int, thread: int) -> TimedAccesses:
-    """Return the reads of a copy of a buffer, for a history that its contents hold: no circle keeps a trace alive."""
-    held = contents()
-    assert held is not None
-    return held._timed_accesses(buffer, block, thread, writing=False)
+    """Find the reads of a copy of a buffer; the history refers to it weakly, so that no cycle keeps a trace alive."""
+    target = contents()
+    assert target is not None
+    return target._timed_accesses(buffer, block, thread, writing=False)
 
 
-def _chosen(part: slice | Ints, wanted: Mask) -> Ints:
-    """Return those rows of a part of a trace that are wanted; wanted: (rows of the part,)."""
-    places = np.flatnonzero(wanted)
-    return places + part.start if isinstance(part, slice) else part[places]
+def _select_rows(part: slice | Ints, wanted: Mask) -> Ints:
+    """Select rows of a part of a trace by a mask; wanted: (rows of the part,)."""
+    positions = np.flatnonzero(wanted)
+    return positions + part.start if isinstance(part, slice) else part[positions]
 
 
 def _by_phase(elements: Ints, phases: NDArray[np.unsignedinteger]) -> TouchedElements:
-    """Return the elements of accesses, phase after phase; each once in a phase where that takes no sorting."""
+    """Group the elements of accesses by phase, each once per phase where that needs no sorting."""
     first = group_starts(phases)
-    known, low = phases[first].astype(np.int64), np.minimum.reduceat(elements, first)
+    present, low = phases[first].astype(np.int64), np.minimum.reduceat(elements, first)
     start = offsets(np.maximum.reduceat(elements, first) + 1 - low)
     if start[-1] > SPARSE * len(elements):
-        return TouchedElements(elements, known, first)
-    mask, apart = np.zeros(start[-1], bool), start[:-1] - low
-    mask[elements + apart[group_numbers(first, len(elements))]] = True
-    places = np.flatnonzero(mask)
-    first = np.searchsorted(places, start[:-1])
-    return TouchedElements(places - apart[group_numbers(first, len(places))], known, first)
+        return TouchedElements(elements, present, first)
+    mask, shift = np.zeros(start[-1], bool), start[:-1] - low
+    mask[elements + shift[group_numbers(first, len(elements))]] = True
+    positions = np.flatnonzero(mask)
+    first = np.searchsorted(positions, start[:-1])
+    return TouchedElements(positions - shift[group_numbers(first, len(positions))], present, first)
 
 
 def destinations_beside(trace: Trace) -> Callable[[], LoadDestinations]:
-    """Return what finds the destinations of a trace's loads: of a large one a thread does, from now on."""
+    """Start to find the destinations of a trace's loads, in a thread if it is large; return a function that waits."""
     return begun(partial(LoadDestinations, trace), len(trace))
 
 
 def contents_of(
     trace: Trace, requests: Requests, destinations: Callable[[], LoadDestinations] | None = None
 ) -> BufferContents:
-    """Return what the buffers of a trace hold at every moment; nothing is computed until it is asked for.
+    """Return the contents of a trace's buffers at every moment; everything is computed on first use.
 
-    destinations: returns where loaded elements go, where somebody has found it out already.
+    destinations: returns the destinations of loaded elements, if already computed.
     """
     return BufferContents(trace, requests, destinations)
 
 
 def _written(content: NDArray[Any]) -> NDArray[Any]:
-    """Return content without the poison of whole numbers, that of others being no finite value."""
+    """Remove the poison of integers from content; the poison of other types is no finite value."""
     return content[content != poison(content.dtype)] if content.dtype.kind in "iu" else content
 
 
 def _ends(numbers: NDArray[Any]) -> list[float]:
-    """Return the smallest and the largest finite number, nothing where there is none."""
+    """Return the smallest and the largest finite number, nothing if there is none."""
     with np.errstate(invalid="ignore"):
         ends = [float(numbers.min()), float(numbers.max())] if len(numbers) else []
     if np.isfinite(ends).all():
-        return ends  # as nearly always: millions of numbers need not be copied
+        return ends  # the usual case, without a copy of millions of numbers
     finite = numbers[np.isfinite(numbers)]
     return [float(finite.min()), float(finite.max())] if len(finite) else []
 
 
 def _cast(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return values of the trace's column in the dtype of a buffer that they came from."""
+    """Convert values of the trace's column to the dtype of their buffer."""
     if values.dtype == dtype:
         return values
     if values.dtype.kind == "c" and dtype.kind != "c":

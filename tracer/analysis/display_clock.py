@@ -14,9 +14,9 @@ from .request_order import Runs
 
 
 def phase_counts(trace: Trace, block_position: Ints, phase: Ints) -> Ints:
-    """Return how many phases each block of trace.blocks went through, one at least.
+    """Count the phases of each block of trace.blocks, at least one.
 
-    block_position, phase: of every request; phases without any are known from the barriers.
+    block_position, phase: of every request; phases without requests are counted by the barriers.
     """
     count = np.ones(len(trace.blocks), np.int64)
     np.maximum.at(count, block_position, phase + 1)
@@ -26,7 +26,7 @@ def phase_counts(trace: Trace, block_position: Ints, phase: Ints) -> Ints:
 
 
 def moments_of(trace: Trace, runs: Runs) -> Ints:
-    """Return the moment, from 1, of each request, run after run.
+    """Compute the moment, from 1, of each request, run after run.
 
     Moments grow along each warp, and those of a block's phase come after those of the phase before.
     """
@@ -36,22 +36,22 @@ def moments_of(trace: Trace, runs: Runs) -> Ints:
 
 
 def _moments_by_round(trace: Trace, runs: Runs) -> Ints:
-    """Return the moments that lockstep gives: in each round every running thread makes one access.
+    """Compute the moments of lockstep: in each round every running thread makes one access.
 
-    Requests of one warp that fall into the same round, as diverged lanes make them, get moments of their own.
+    Requests of one warp in the same round, as diverged lanes make them, get different moments.
     """
     round_ = _rounds(trace, runs)
     starts = group_starts(runs.block_position, runs.warp, round_)
     turn = positions_in_group(starts, len(round_))
-    width = _under_way(round_, runs.length)
+    width = _has_request(round_, runs.length)
     np.maximum.at(width, round_, turn + 1)
     each = np.repeat(round_ - offsets(runs.length)[:-1], runs.length)
     each += np.arange(len(each))
     return offsets(width)[each] + np.repeat(turn + 1, runs.length)
 
 
-def _under_way(begin: Ints, length: Ints) -> Ints:
-    """Return 1 for each round in which some of the runs that begin in these make a request, else 0."""
+def _has_request(begin: Ints, length: Ints) -> Ints:
+    """Return 1 for each round in which any of the runs that begin in these rounds makes a request, else 0."""
     end = begin + length
     rounds = int(end.max()) + 1
     change = np.bincount(begin, minlength=rounds) - np.bincount(end, minlength=rounds)
@@ -59,10 +59,10 @@ def _under_way(begin: Ints, length: Ints) -> Ints:
 
 
 def _rounds(trace: Trace, runs: Runs) -> Ints:
-    """Return the round of the first request of each run, never falling along a warp.
+    """Compute the round of the first request of each run, never falling along a warp.
 
-    A thread makes one access per round; between two phases of a block lies the round in which its threads
-    come back from the barrier.
+    A thread makes one access per round. Between two phases of a block is the round in which its threads return from
+    the barrier.
     """
     phases = phase_counts(trace, runs.block_position, runs.phase)
     longest = np.zeros((len(phases), int(phases.max())), np.int64)
@@ -73,24 +73,24 @@ def _rounds(trace: Trace, runs: Runs) -> Ints:
 
 
 def _begins(trace: Trace, lengths: Ints) -> Ints:
-    """Return the round in which each phase of each block begins, from how many rounds it takes.
+    """Compute the round in which each phase of each block begins, from the number of rounds that each takes.
 
-    What comes after a barrier of the grid begins when all blocks have come to it.
+    The phases after a barrier of the grid begin when all blocks have reached it.
     """
     epoch = np.zeros_like(lengths)
     if has_grid_barriers(trace):
         epoch = grid_epochs(trace)[:, : lengths.shape[1]]
     begin, first = np.zeros_like(lengths), 0
     for number in range(int(epoch.max(initial=0)) + 1):
-        mine = lengths * (epoch == number)
-        start = first + _starts(mine.sum(axis=1), trace.resident)
-        begin += (epoch == number) * (start[:, None] + np.cumsum(mine, axis=1) - mine)
-        first = int((start + mine.sum(axis=1)).max(initial=first))
+        epoch_lengths = lengths * (epoch == number)
+        start = first + _starts(epoch_lengths.sum(axis=1), trace.resident)
+        begin += (epoch == number) * (start[:, None] + np.cumsum(epoch_lengths, axis=1) - epoch_lengths)
+        first = int((start + epoch_lengths.sum(axis=1)).max(initial=first))
     return begin
 
 
 def highest_so_far(runs: Runs) -> Ints:
-    """Return the position of each run's first request, or that of an earlier one of its warp and phase if larger."""
+    """Compute the highest position of the first requests of each run and the earlier runs of its warp and phase."""
     group = np.zeros(len(runs.block_position), np.int64)
     group[group_starts(runs.block_position, runs.warp, runs.phase)[1:]] = 1
     lift = np.cumsum(group) * (int(runs.position.max()) + 1)
@@ -99,7 +99,7 @@ def highest_so_far(runs: Runs) -> Ints:
 
 
 def _starts(durations: Ints, resident: int) -> Ints:
-    """Return the round in which each block starts, when a block waits for one of `resident` slots."""
+    """Compute the round in which each block starts, when a block waits for one of `resident` slots."""
     ends: list[int] = []
     starts = np.empty_like(durations)
     for number, duration in enumerate(durations.tolist()):
@@ -109,28 +109,29 @@ def _starts(durations: Ints, resident: int) -> Ints:
 
 
 def _moments_by_step(runs: Runs) -> Ints:
-    """Return moments that follow the steps; one ends where a warp would make a second request in it."""
+    """Compute moments that follow the steps; one ends where a warp would make a second request in it."""
     warp = np.zeros(len(runs.block_position), np.int64)
     warp[group_starts(runs.block_position, runs.warp)[1:]] = 1
     lift = np.cumsum(warp) * (int(runs.step.max()) + 1)
     step = np.maximum.accumulate(runs.step + lift) - lift
     order = np.argsort(step, kind="stable")
     new = np.zeros(len(order), np.int64)
-    new[_cuts(_next_barred(runs, order))] = 1
+    new[_cuts(_next_in_another_moment(runs, order))] = 1
     moment = np.empty_like(new)
     moment[order] = np.cumsum(new) + 1
     return moment
 
 
-def _next_barred(runs: Runs, order: Ints) -> Ints:
-    """Return per request in this order the first later one that can't share its moment: of its warp, or its
-    block's next phase; the number of requests where there is none.
+def _next_in_another_moment(runs: Runs, order: Ints) -> Ints:
+    """Find per request the first later one, in this order, that can't share its moment.
+
+    That is one of its warp, or of its block's next phase; the number of requests if there is none.
     """
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     after = np.full(len(order), len(order))
-    same = (runs.block_position[1:] == runs.block_position[:-1]) & (runs.warp[1:] == runs.warp[:-1])
-    after[:-1][same] = rank[1:][same]
+    same_warp = (runs.block_position[1:] == runs.block_position[:-1]) & (runs.warp[1:] == runs.warp[:-1])
+    after[:-1][same_warp] = rank[1:][same_warp]
     by_phase = np.lexsort((rank, runs.phase, runs.block_position))
     starts = group_starts(runs.block_position[by_phase], runs.phase[by_phase])
     following = np.append(rank[by_phase[starts[1:]]], len(order))
@@ -144,7 +145,7 @@ def _next_barred(runs: Runs, order: Ints) -> Ints:
 
 
 def _cuts(after: Ints) -> list[int]:
-    """Return where new moments start: a moment that starts at s lasts until min(after[s:])."""
+    """Find the starts of moments: a moment that starts at s lasts until min(after[s:])."""
     first = np.minimum.accumulate(after[::-1])[::-1].tolist()
     cuts, cut = [], first[0]
     while cut < len(first):

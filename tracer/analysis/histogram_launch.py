@@ -1,4 +1,4 @@
-"""A launch that makes a histogram: where its threads add, what NumPy says, and what its samples are."""
+"""Launches that make a histogram: the additions, NumPy's counts, and the edges of the bins."""
 
 from __future__ import annotations
 
@@ -18,41 +18,41 @@ from .atomic_additions import Additions, additions_of, histogram_buffer, private
 from .buffer_contents import BufferContents
 from .requests import Requests
 
-SAMPLES = 20_000  # that the edges of the bins are tried on
+SAMPLES = 20_000  # on which candidate edges of the bins are tested
 
 
 class HistogramLaunch(Struct, frozen=True, eq=False):
     """A launch that counts into the bins of an array."""
 
-    result: Additions  # to that array
+    result: Additions  # to the array of bins
     private: (
         Additions | None
-    )  # to the arrays in shared memory in which blocks count first, None where there are none
-    expected: Ints | None  # NumPy's counts, None for a launch of which a part ran, or outside the catalogue
+    )  # to the arrays in shared memory in which blocks count first, None if there are none
+    expected: Ints | None  # NumPy's counts, None for a partial launch, or one outside the catalogue
     edges: (
         tuple[float, float] | None
-    )  # begin of the first bin, end of the last; None where samples don't show them
+    )  # begin of the first bin, end of the last; None if the samples don't show them
 
     @property
     def of_samples(self) -> Additions:
-        """The additions of samples: those in shared memory where there are any."""
+        """The additions of samples: those in shared memory if there are any."""
         return self.private or self.result
 
     @property
     def bins(self) -> int:
-        """How many elements are counted into."""
+        """Number of bins."""
         return self.result.size
 
     @property
     def races(self) -> bool:
-        """Whether any addition is a load and a store, which others may come between."""
+        """Whether any addition is a separate load and store, between which another access may come."""
         return bool((self.result.load >= 0).any())
 
 
 def histogram_launch_of(
     trace: Trace, requests: Requests, contents: BufferContents, scenario: Scenario | None
 ) -> HistogramLaunch | None:
-    """Return what a launch counts, None for a launch that does something else."""
+    """Describe the histogram that a launch computes, None for another kind of launch."""
     roles = scenario.roles if scenario else {}
     buffer = histogram_buffer(trace, roles) if trace.value is not None else None
     if buffer is None:
@@ -64,27 +64,29 @@ def histogram_launch_of(
 
 
 def counted_total(trace: Trace, buffer: int) -> int:
-    """Return the sum of a global buffer's elements as the launch left them; its elements are whole numbers."""
+    """Sum a global buffer's elements as the launch left them; its elements are integers."""
     assert trace.value is not None
     content = trace.initial[buffer].astype(np.int64)
-    mine = np.flatnonzero((trace.buffer == buffer) & (trace.op != Op.LOAD))
-    content[trace.index[mine]] = trace.value[mine].real.astype(np.int64)  # of several NumPy keeps the last
+    writes = np.flatnonzero((trace.buffer == buffer) & (trace.op != Op.LOAD))
+    content[trace.index[writes]] = trace.value[writes].real.astype(
+        np.int64
+    )  # of several stores NumPy keeps the last
     return int(content.sum())
 
 
 def _expected(trace: Trace, contents: BufferContents, scenario: Scenario, buffer: int) -> Ints | None:
-    """Return NumPy's content of a buffer, None where the trace lacks what the reference asks for."""
+    """Compute NumPy's content of a buffer, None if the trace lacks an input of the reference."""
     numbers = {b.name: n for n, b in enumerate(trace.buffers) if b.space == "global"}
     if not set(scenario.roles) <= set(numbers):
         return None
     arrays: Mapping[str, NDArray[Any]] = {name: contents.values(n, 0) for name, n in numbers.items()}
     sizes = {"gridDim": np.array(trace.grid), "blockDim": np.array(trace.block_dim)}
-    found = scenario.reference({**arrays, **sizes}).get(trace.buffers[buffer].name)
-    return None if found is None else found.astype(np.int64)
+    counts = scenario.reference({**arrays, **sizes}).get(trace.buffers[buffer].name)
+    return None if counts is None else counts.astype(np.int64)
 
 
 def _edges(trace: Trace, additions: Additions) -> tuple[float, float] | None:
-    """Return the two of the launch's scalars between which bins of equal width put every sample as it was put."""
+    """Find two scalars of the launch between which equal bins would hold every sample where the launch put it."""
     rows = additions.sample[:SAMPLES]
     if not len(rows) or (rows < 0).any() or trace.value is None:
         return None
@@ -92,12 +94,14 @@ def _edges(trace: Trace, additions: Additions) -> tuple[float, float] | None:
         scalars = [float(a.value) for a in decode(trace.launch).arguments if isinstance(a, Scalar)]
     except msgspec.MsgspecError:
         return None
-    values, place = trace.value[rows].real.astype(np.float64), additions.cell[:SAMPLES] % additions.size
+    values, bins = trace.value[rows].real.astype(np.float64), additions.cell[:SAMPLES] % additions.size
     pairs = [(low, high) for low in scalars for high in scalars if high > low]
-    return next((p for p in pairs if np.mean(_binned(values, *p, additions.size) == place) > 0.999), None)
+    return next(
+        (pair for pair in pairs if np.mean(_binned(values, *pair, additions.size) == bins) > 0.999), None
+    )
 
 
 def _binned(values: NDArray[np.float64], low: float, high: float, count: int) -> NDArray[np.float64]:
-    """Return the bin of each value; a rounding may move one in thousands to its neighbour."""
+    """Return the bin of each value; rounding may move one in thousands to its neighbour."""
     with np.errstate(invalid="ignore", over="ignore"):
         return np.asarray(np.floor((values - low) / ((high - low) / count)))

@@ -1,4 +1,4 @@
-"""What the source of a kernel says of a line: the branches and loops it lies in, its calls, where threads return."""
+"""The structure of a kernel's source: branches and loops around a line, calls, and lines where threads return."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ SUITE_KINDS = {ast.If: "branch", ast.For: "loop", ast.While: "loop", ast.Functio
 
 
 class Suite(Struct, frozen=True):
-    """Statements that run one after the other under another statement."""
+    """Consecutive statements under another statement."""
 
     kind: str  # of that statement: "branch", "loop", "function", or "" for others
     line: int  # of that statement, from 1
-    number: int  # 0 for the body, 1 for what `else` leads, 2 for what `finally` does
-    first: int  # line of the first of them, of the body of a loop that of its head
-    last: int  # line on which the last of them ends
+    number: int  # 0 for the body, 1 for `else`, 2 for `finally`
+    first: int  # line of the first statement; of a loop's body, the line of the loop's head
+    last: int  # line on which the last statement ends
 
 
 @lru_cache(maxsize=16)
@@ -32,7 +32,7 @@ def _suites(source: str) -> tuple[Suite, ...]:
 
 
 def _suites_of(node: ast.AST) -> Iterator[Suite]:
-    """Return the suites of a statement; that of a loop begins with its head, which runs in every round."""
+    """Yield the suites of a statement; a loop's body begins with its head, which runs in every round."""
     kind = SUITE_KINDS.get(type(node), "")
     for number, name in enumerate(("body", "orelse", "finalbody")):
         body = getattr(node, name, None)
@@ -43,13 +43,15 @@ def _suites_of(node: ast.AST) -> Iterator[Suite]:
 
 
 def suites_at(trace: Trace, site: Site) -> tuple[Suite, ...]:
-    """Return the suites that a site lies in, the outermost first."""
-    around = [s for s in _suites(trace.sources.get(site.file, "")) if s.first <= site.line <= s.last]
-    return tuple(sorted(around, key=lambda suite: (suite.first - suite.last, suite.line)))
+    """List the suites that contain a site, the outermost first."""
+    enclosing = [
+        suite for suite in _suites(trace.sources.get(site.file, "")) if suite.first <= site.line <= suite.last
+    ]
+    return tuple(sorted(enclosing, key=lambda suite: (suite.first - suite.last, suite.line)))
 
 
 def site_in_kernel(trace: Trace, site: Site) -> Site:
-    """Return the call in the kernel that leads to a site in another function; the site itself where several do."""
+    """Find the call in the kernel that leads to a site in another function; the site itself if several do."""
     file, calling = kernel_file(trace), site
     for _ in range(DEEPEST_CALL):
         if (calling.file, calling.function) == (file, trace.kernel):
@@ -63,20 +65,22 @@ def site_in_kernel(trace: Trace, site: Site) -> Site:
 
 @lru_cache(maxsize=16)
 def _calls_by_function(source: str) -> dict[str, list[tuple[str, ast.Call]]]:
-    """Return the calls of each function, by its name, with the name of the function that calls it."""
-    found: dict[str, list[tuple[str, ast.Call]]] = {}
+    """List the calls of each function, by its name, with the name of the calling function."""
+    calls: dict[str, list[tuple[str, ast.Call]]] = {}
     for function in _functions(source):
         for node in _own_nodes(function):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                found.setdefault(node.func.id, []).append((function.name, node))
-    return found
+                calls.setdefault(node.func.id, []).append((function.name, node))
+    return calls
 
 
 def loops_around(trace: Trace, file: str, line: int) -> list[tuple[int, int]]:
-    """Return the first and last line of each loop that a line lies in."""
+    """List the first and last line of each loop around a line."""
     suites = _suites(trace.sources.get(file, ""))
     return [
-        (s.first, s.last) for s in suites if s.kind == "loop" and not s.number and s.first <= line <= s.last
+        (suite.first, suite.last)
+        for suite in suites
+        if suite.kind == "loop" and not suite.number and suite.first <= line <= suite.last
     ]
 
 
@@ -85,14 +89,15 @@ def _conditions(source: str) -> tuple[ast.If, ...]:
     return tuple(node for node in ast.walk(syntax_tree(source)) if isinstance(node, ast.If))
 
 
-def decides_on(trace: Trace, one: Site, other: Site) -> bool:
-    """Return whether an access stands in the condition of an `if`, and another under it."""
-    if one.file != other.file:
+def decides_on(trace: Trace, condition: Site, dependent: Site) -> bool:
+    """Check whether an access is in the condition of an `if`, and another access under it."""
+    if condition.file != dependent.file:
         return False
-    source = trace.sources.get(one.file, "")
-    at, under = ((site.line, byte_column(source, site)) for site in (one, other))
+    source = trace.sources.get(condition.file, "")
+    test_position, body_position = ((site.line, byte_column(source, site)) for site in (condition, dependent))
     return any(
-        _is_within(at, node.test, node.test) and _is_within(under, node.body[0], node.body[-1])
+        _is_within(test_position, node.test, node.test)
+        and _is_within(body_position, node.body[0], node.body[-1])
         for node in _conditions(source)
     )
 
@@ -104,23 +109,23 @@ def _is_within(position: tuple[int, int], first: ast.expr | ast.stmt, last: ast.
 
 @lru_cache(maxsize=16)
 def _calls(source: str) -> dict[tuple[int, int], str]:
-    found = {}
+    names = {}
     for node in ast.walk(syntax_tree(source)):
         if isinstance(node, ast.Call):
-            named = node.func
-            name = named.attr if isinstance(named, ast.Attribute) else getattr(named, "id", "")
-            found[node.lineno, node.col_offset] = name
-    return found
+            function = node.func
+            name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+            names[node.lineno, node.col_offset] = name
+    return names
 
 
 def called_name(trace: Trace, site: Site) -> str:
-    """Return what is called at a site, without the module: exch, shfl_down_sync; "" where nothing is."""
+    """Return the name called at a site, without the module: exch, shfl_down_sync; "" if nothing is called."""
     source = trace.sources.get(site.file, "")
     return _calls(source).get((site.line, byte_column(source, site)), "")
 
 
 def is_statement(trace: Trace, site: Site) -> bool:
-    """Return whether the call at a site is a statement by itself, so that nobody uses what it returns."""
+    """Check whether the call at a site is a statement, so that its result is unused."""
     source = trace.sources.get(site.file, "")
     return (site.line, byte_column(source, site)) in _statements(source)
 
@@ -132,10 +137,10 @@ def _statements(source: str) -> frozenset[tuple[int, int]]:
 
 
 def library_function(trace: Trace, site: Site) -> str:
-    """Return the library's function that makes the loads and stores of a site; "" where the line itself does.
+    """Name the library function that makes the loads and stores of a site; "" if the line itself does.
 
-    The site of a library's access is the call that leads to it (see user_code), and an atomic is a call too. What is
-    built into Python (sum, enumerate) goes through an array for the line that calls it.
+    The site of a library's access is the call that leads to it (see user_code), and an atomic is a call too.
+    Builtins of Python (sum, enumerate) access an array for the line that calls them.
     """
     name = called_name(trace, site)
     return "" if hasattr(builtins, name) else name
@@ -148,30 +153,30 @@ def byte_column(source: str, site: Site) -> int:
 
 
 def returns_before(trace: Trace, site: Site) -> tuple[int, ...] | None:
-    """Return the lines on which a thread may return before it comes to a site, or between two visits of it.
+    """List the lines on which a thread may return before it reaches a site, or between two visits of it.
 
-    These are the kernel's own `return`s. Of a site in another function all count, since nobody knows where that is
-    called. None where the kernel's source is not known.
+    These are the kernel's own `return`s. For a site in another function all of them count, since its calls are not
+    traced back. None if the kernel's source is not known.
     """
     source = trace.sources.get(kernel_file(trace), "")
-    functions = [f for f in _functions(source) if f.name == trace.kernel]
+    functions = [function for function in _functions(source) if function.name == trace.kernel]
     loops = loops_around(trace, site.file, site.line)
-    found = set()
+    lines = set()
     for function in functions:
-        own = _is_own(trace, site) and function.lineno <= site.line <= (function.end_lineno or 0)
+        is_own = _is_in_kernel(trace, site) and function.lineno <= site.line <= (function.end_lineno or 0)
         for node in filter(lambda node: isinstance(node, ast.Return), _own_nodes(function)):
             line = node.lineno  # type: ignore[attr-defined]  # a Return
-            if not own or line < site.line or any(a <= line <= b for a, b in loops):
-                found.add(line)
-    return tuple(sorted(found)) if functions else None
+            if not is_own or line < site.line or any(a <= line <= b for a, b in loops):
+                lines.add(line)
+    return tuple(sorted(lines)) if functions else None
 
 
 def kernel_file(trace: Trace) -> str:
-    """Return the file that the kernel is in, the first of the sources."""
+    """Return the file of the kernel, the first of the sources."""
     return next(iter(trace.sources), "")
 
 
-def _is_own(trace: Trace, site: Site) -> bool:
+def _is_in_kernel(trace: Trace, site: Site) -> bool:
     return (site.file, site.function) == (kernel_file(trace), trace.kernel)
 
 
@@ -180,10 +185,10 @@ def _functions(source: str) -> list[ast.FunctionDef]:
 
 
 def _own_nodes(function: ast.FunctionDef) -> Iterator[ast.AST]:
-    """Return the nodes of a function, without those of functions inside it."""
-    left: list[ast.AST] = list(function.body)
-    while left:
-        node = left.pop()
+    """Yield the nodes of a function, without those of nested functions."""
+    pending: list[ast.AST] = list(function.body)
+    while pending:
+        node = pending.pop()
         yield node
         if not isinstance(node, ast.FunctionDef | ast.Lambda):
-            left.extend(ast.iter_child_nodes(node))
+            pending.extend(ast.iter_child_nodes(node))

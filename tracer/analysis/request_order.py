@@ -1,4 +1,4 @@
-"""Which accesses make one request, and in which order a warp makes its requests."""
+"""The grouping of accesses into requests, and the order in which a warp makes its requests."""
 
 from __future__ import annotations
 
@@ -14,34 +14,37 @@ from ..model.grouping import ascends, group_numbers, group_starts, offsets, posi
 from ..model.trace import STEPPED, WARP, Trace
 from .request_order_fast import AccessMatrices, access_matrices
 
-# Accesses handled at once: few enough to stay in a processor's cache.
+# Accesses processed at once: few enough to stay in a processor's cache.
 BATCH = 1 << 18
 
 
 class Runs(Struct, frozen=True, eq=False):
     """Requests of each warp in its order: sorted by (block, warp, phase), then as the warp makes them.
 
-    A run is what a warp asks whose lanes do alike in a phase, or else one request. Columns of shape (runs,).
+    A run is either all requests of a warp in a phase in which its lanes did not diverge, or a single request. Columns
+    of shape (runs,).
     """
 
     block_position: Ints  # of the block in trace.blocks
     warp: Ints  # number in the block
     phase: Ints  # barriers that its threads had passed
     length: Ints  # requests
-    position: Ints  # the largest of the first one's accesses: how many their thread made before in the phase
-    step: Ints  # the largest of the first one's accesses
+    position: Ints  # of the first request: the most accesses that one of its threads made before in the phase
+    step: Ints  # the largest step of the first request's accesses
 
 
 class OrderedRequests(Struct, frozen=True, eq=False):
-    """The requests of a trace in the order of each warp, and their accesses: columns of shape (runs,) but for `rows`.
+    """The requests of a trace in the order of each warp, and their accesses: columns of shape (runs,) except `rows`.
 
-    Of a run that is not `listed` each lane's accesses follow one another in the trace, one for each request.
+    In a run that is not `listed`, each lane's accesses are consecutive in the trace, one per request.
     """
 
     runs: Runs
     lanes: Ints  # accesses of each of its requests
-    first: Ints  # the first one's first access: a row of the trace or, where it is listed, a place in `rows`
-    listed: Mask  # those of one request whose accesses stand in `rows`
+    first: (
+        Ints  # the first request's first access: a row of the trace, or, if it is listed, an index in `rows`
+    )
+    listed: Mask  # the single requests whose accesses are in `rows`
     rows: NDArray[np.signedinteger[Any]]  # of the trace, by request, then lane
     matrices: AccessMatrices | None = None  # the runs that are not listed, in their order
 
@@ -50,34 +53,37 @@ class OrderedRequests(Struct, frozen=True, eq=False):
         return np.repeat(np.arange(len(self.lanes), dtype=np.int32), self.runs.length)
 
     def singly(self, trace: Trace) -> Runs:
-        """Return each request as a run of its own."""
+        """Return each request as a separate run."""
         run = self.each()
-        place = np.arange(len(run)) - offsets(self.runs.length)[run]
+        position = np.arange(len(run)) - offsets(self.runs.length)[run]
         runs = Runs(*(getattr(self.runs, name)[run] for name in Runs.__struct_fields__))
-        later = np.flatnonzero(place)
-        last = (self.first + (self.lanes - 1) * self.runs.length)[run[later]] + place[later]
-        runs.step[later] = trace.steps_of(last)
-        return replace(runs, length=np.ones_like(runs.length), position=runs.position + place)
+        followers = np.flatnonzero(position)
+        last = (self.first + (self.lanes - 1) * self.runs.length)[run[followers]] + position[followers]
+        runs.step[followers] = trace.steps_of(last)
+        return replace(runs, length=np.ones_like(runs.length), position=runs.position + position)
 
 
 def ordered_requests(trace: Trace) -> OrderedRequests:
-    """Return the requests of a trace that has accesses, in the order of each warp."""
-    found = access_matrices(trace)
-    if found is None:
-        return _of_queues(trace, np.arange(len(trace)))
-    matrices, others = found
-    regular = _of_matrices(trace, matrices)
-    return _together(trace, regular, _of_queues(trace, others)) if len(others) else regular
+    """Group a trace's accesses, of which there are some, into requests, in the order of each warp."""
+    split = access_matrices(trace)
+    if split is None:
+        return _order_queues(trace, np.arange(len(trace)))
+    matrices, others = split
+    regular = _order_matrices(trace, matrices)
+    return _merge(trace, regular, _order_queues(trace, others)) if len(others) else regular
 
 
-def _of_queues(trace: Trace, some: Ints) -> OrderedRequests:
-    """Return the requests of some rows, ascending, that hold all of a warp in a phase; a batch of blocks at a time."""
-    rows: NDArray[np.signedinteger[Any]] = np.empty(len(some), index_dtype(len(trace)))
-    parts, done = [], 0
-    for batch in _batches(trace, some):
-        runs, lanes, ordered = _order_of(trace, lane_queues(trace, batch))
-        rows[done : done + len(batch)] = ordered
-        done += len(batch)
+def _order_queues(trace: Trace, chosen: Ints) -> OrderedRequests:
+    """Order the requests of the chosen rows, a batch of blocks at a time.
+
+    chosen: ascending, with complete phases of warps.
+    """
+    rows: NDArray[np.signedinteger[Any]] = np.empty(len(chosen), index_dtype(len(trace)))
+    parts, count = [], 0
+    for batch in _batches(trace, chosen):
+        runs, lanes, ordered = _order_batch(trace, lane_queues(trace, batch))
+        rows[count : count + len(batch)] = ordered
+        count += len(batch)
         parts.append((runs, lanes))
     lanes = np.concatenate([each for _, each in parts])
     listed = np.ones(len(lanes), bool)
@@ -85,10 +91,10 @@ def _of_queues(trace: Trace, some: Ints) -> OrderedRequests:
 
 
 def _joined(*parts: Runs) -> Runs:
-    return Runs(*(np.concatenate([getattr(p, name) for p in parts]) for name in Runs.__struct_fields__))
+    return Runs(*(np.concatenate([getattr(part, name) for part in parts]) for name in Runs.__struct_fields__))
 
 
-def _of_matrices(trace: Trace, matrices: AccessMatrices) -> OrderedRequests:
+def _order_matrices(trace: Trace, matrices: AccessMatrices) -> OrderedRequests:
     length, none = matrices.length, np.zeros(len(matrices.begin), np.int64)
     step = trace.steps_of(matrices.begin + (matrices.lanes - 1) * length)
     runs = Runs(matrices.block_position, matrices.warp, matrices.phase, length, none, step)
@@ -96,8 +102,8 @@ def _of_matrices(trace: Trace, matrices: AccessMatrices) -> OrderedRequests:
     return OrderedRequests(runs, matrices.lanes, matrices.begin, none.astype(bool), rows, matrices)
 
 
-def _together(trace: Trace, regular: OrderedRequests, others: OrderedRequests) -> OrderedRequests:
-    """Return the requests of both, of which no warp has some in each in one phase."""
+def _merge(trace: Trace, regular: OrderedRequests, others: OrderedRequests) -> OrderedRequests:
+    """Merge both sets of requests; no phase of a warp is in both."""
     runs = _joined(regular.runs, others.runs)
     turn = (runs.block_position * trace.warps + runs.warp) * (int(runs.phase.max()) + 1) + runs.phase
     order = stable_order(turn)
@@ -109,18 +115,18 @@ def _together(trace: Trace, regular: OrderedRequests, others: OrderedRequests) -
     return OrderedRequests(in_order, lanes, first, listed, others.rows, regular.matrices)
 
 
-def _batches(trace: Trace, some: Ints) -> list[Ints]:
-    """Return some rows, ascending, of whole blocks, about BATCH in each part."""
-    block = trace.block if len(some) == len(trace) else trace.block[some]
+def _batches(trace: Trace, chosen: Ints) -> list[Ints]:
+    """Split the chosen rows, ascending, by complete blocks, about BATCH rows in each part."""
+    block = trace.block if len(chosen) == len(trace) else trace.block[chosen]
     ordered = ascends(block)  # as where blocks run one after the other
-    order = np.arange(len(some)) if ordered else stable_order(block)
-    rows = some[order]
+    order = np.arange(len(chosen)) if ordered else stable_order(block)
+    rows = chosen[order]
     blocks = group_starts(block if ordered else block[order])
     return np.split(rows, blocks[group_starts(blocks // BATCH)][1:])
 
 
-def _order_of(trace: Trace, queues: LaneQueues) -> tuple[Runs, Ints, Ints]:
-    """Return the requests of these queues in order, how many accesses each has, and which these are."""
+def _order_batch(trace: Trace, queues: LaneQueues) -> tuple[Runs, Ints, Ints]:
+    """Return the requests of these queues in order, the number of accesses of each, and these accesses."""
     slot = issue_slots(trace, queues)
     slots = np.zeros(len(queues.block_position), np.int64)
     np.maximum.at(slots, queues.group, slot + 1)
@@ -129,8 +135,8 @@ def _order_of(trace: Trace, queues: LaneQueues) -> tuple[Runs, Ints, Ints]:
     position, step = np.zeros((2, len(group)), np.int64)
     np.maximum.at(position, number, queues.position)
     np.maximum.at(step, number, trace.steps_of(queues.order))
-    where = (queues.block_position[group], queues.warp[group], queues.phase[group])
-    runs = Runs(*where, np.ones_like(group), position, step)
+    columns = (queues.block_position[group], queues.warp[group], queues.phase[group])
+    runs = Runs(*columns, np.ones_like(group), position, step)
     return runs, np.bincount(number), queues.order[stable_order(number)]
 
 
@@ -151,7 +157,7 @@ class LaneQueues(Struct, frozen=True, eq=False):
 
 
 def lane_queues(trace: Trace, rows: Ints) -> LaneQueues:
-    """Return these rows, which are in the order of their steps in each block, sorted into the queues of lanes."""
+    """Sort rows, which are in the order of their steps in each block, into the queues of lanes."""
     block_position = np.searchsorted(trace.blocks, trace.block[rows])
     phase, thread = trace.phase[rows], trace.thread[rows].astype(np.int64)
     phases = int(phase.max()) + 1
@@ -169,9 +175,9 @@ def lane_queues(trace: Trace, rows: Ints) -> LaneQueues:
 def issue_slots(trace: Trace, queues: LaneQueues) -> Ints:
     """Return per access (in queue order) the position, from 0, of its request among those of its group.
 
-    Accesses of one (group, site, visit) are one request; requests come in the order of the largest position
-    of their lanes (STEPPED: of their largest step). Where that would show a lane's later access before an
-    earlier one, which only diverged lanes can cause, `_issue` orders the group.
+    Accesses of one (group, site, visit) are one request. Requests are ordered by the largest position of their lanes
+    (STEPPED: their largest step). If that would show a lane's later access before an earlier one, which only diverged
+    lanes can cause, `_issue` orders the group.
     """
     cell = _cells(trace, queues)
     stepped = trace.schedule.startswith(STEPPED)
@@ -181,30 +187,30 @@ def issue_slots(trace: Trace, queues: LaneQueues) -> Ints:
     slot = rank[cell] - offsets(np.bincount(queues.group[first]))[queues.group]
     wrong = _out_of_order(slot, queues)
     if wrong.any():
-        some = wrong[queues.group]
-        slot[some] = _issue(rank[cell[some]], queues.group[some], queues.lane[some])
+        affected = wrong[queues.group]
+        slot[affected] = _issue(rank[cell[affected]], queues.group[affected], queues.lane[affected])
     return slot
 
 
 def _cells(trace: Trace, queues: LaneQueues) -> Ints:
-    """Return per access (in queue order) a number that the accesses of one request share, without gaps."""
+    """Number the request of each access (in queue order), without gaps."""
     site = trace.site[queues.order].astype(np.int64)
     by_site = stable_order(site)
     visit = np.empty_like(site)
     group, lane = queues.group[by_site], queues.lane[by_site]
     visit[by_site] = positions_in_group(group_starts(site[by_site], group, lane), len(site))
-    what = (trace.buffer[queues.order].astype(np.int64) << 2) | trace.op[queues.order]
-    if _is_function_of(site, what):
+    operation = (trace.buffer[queues.order].astype(np.int64) << 2) | trace.op[queues.order]
+    if _is_function_of(site, operation):
         return _number_visits(site, by_site, visit, queues.group)
-    variant = np.unique(site << 32 | what, return_inverse=True)[1]
+    variant = np.unique(site << 32 | operation, return_inverse=True)[1]
     return _number_visits(variant, stable_order(variant), visit, queues.group)
 
 
-def _is_function_of(site: Ints, what: Ints) -> bool:
-    """Return whether every site does one thing to one buffer."""
+def _is_function_of(site: Ints, operation: Ints) -> bool:
+    """Check that every site makes one operation on one buffer."""
     table = np.zeros(int(site.max(initial=0)) + 1, np.int64)
-    table[site] = what
-    return bool(np.array_equal(table[site], what))
+    table[site] = operation
+    return bool(np.array_equal(table[site], operation))
 
 
 def _number_visits(site: Ints, by_site: Ints, visit: Ints, group: Ints) -> Ints:
@@ -237,7 +243,7 @@ def _ranks(cell: Ints, first: Ints, time: Ints, queues: LaneQueues) -> Ints:
 
 
 def _out_of_order(slot: Ints, queues: LaneQueues) -> NDArray[np.bool_]:
-    """Return per group whether a lane has an access in a request no later than that of its access before."""
+    """Test per group whether a lane has an access in a request no later than that of its previous access."""
     wrong = np.zeros(len(queues.block_position), bool)
     late = (queues.position[1:] > 0) & (slot[1:] <= slot[:-1])
     wrong[queues.group[1:][late]] = True
@@ -247,9 +253,9 @@ def _out_of_order(slot: Ints, queues: LaneQueues) -> NDArray[np.bool_]:
 def _issue(rank: Ints, group: Ints, lane: Ints) -> Ints:
     """Return per access the slot in which it is issued, one request of each group per slot.
 
-    Each lane is a queue. A request whose lanes all have it at the head is issued, of several that of lowest
-    rank (Kahn's topological sort). Where every request waits for another (lane 0 does P, Q and lane 1 Q, P),
-    that of lowest rank is issued for the lanes that have it at the head; the rest stays a request of its own.
+    Each lane is a queue. A request that is at the head of all its lanes is issued, of several the one of lowest rank
+    (Kahn's topological sort). If every request waits for another (lane 0 does P, Q and lane 1 Q, P), the one of lowest
+    rank is issued for the lanes that have it at the head; the rest stays a separate request.
     """
     heads, ends = _bounds(group, lane)
     slot = np.empty_like(rank)
@@ -277,7 +283,7 @@ def _issue(rank: Ints, group: Ints, lane: Ints) -> Ints:
 
 
 def _bounds(group: Ints, lane: Ints) -> tuple[Ints, Ints]:
-    """Return where each (group, lane)'s queue starts and ends, shape (groups, 32); equal for empty ones."""
+    """Return the start and end of each (group, lane)'s queue, shape (groups, 32); equal for empty ones."""
     groups = group_starts(group)
     starts = group_starts(group, lane)
     row = group_numbers(groups, len(group))[starts]

@@ -1,4 +1,4 @@
-"""Requests: what each warp asks of memory at once, and the moment at which it asks."""
+"""Requests: the accesses that a warp makes at once, and the moment of each."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from .request_cost import costs_of
 from .request_order import OrderedRequests, Runs, ordered_requests
 from .warp_exchanges import WarpExchanges, no_exchanges, timed
 
-MANY = 1 << 14  # requests handled at once where that is simple: others want the lock of Python's threads, too
+MANY = 1 << 14  # requests processed at once in simple steps, so that other threads get the GIL
 NEVER = np.iinfo(np.int64).max  # a moment
 Kinds = NDArray[np.uint8]
 
-# What a request is, as drawn and counted everywhere: `Requests.kind` is an index of this tuple.
+# Kinds of requests, as drawn and counted: `Requests.kind` is an index of this tuple.
 REQUEST_KINDS = (
     "global load",
     "global store",
@@ -36,16 +36,16 @@ REQUEST_KINDS = (
 
 
 class RequestAccesses(Struct, frozen=True, eq=False, dict=True):
-    """The accesses of requests, by request, then lane, as rows of the trace: they take no memory where lanes did alike.
+    """The accesses of requests, by request, then lane, as rows of the trace; computed where lanes did not diverge.
 
-    Columns of shape (requests,): where the first access is, in the trace or, of requests that are `listed`, in `rows`,
-    and how far from one lane to the next; lanes: how many there are.
+    Columns of shape (requests,): the first access, as a row of the trace or, of `listed` requests, as an index in
+    `rows`; the distance from one lane to the next; and the number of lanes.
     """
 
     first: NDArray[Any]
     apart: NDArray[Any]
     lanes: Ints
-    listed: NDArray[np.bool_]  # those whose accesses stand in `rows`, one behind the other
+    listed: NDArray[np.bool_]  # those whose accesses are in `rows`, consecutively
     rows: NDArray[Any]  # of the trace
 
     @property
@@ -59,26 +59,26 @@ class RequestAccesses(Struct, frozen=True, eq=False, dict=True):
         heads[self.listed] = self.rows[heads[self.listed]]
         return heads
 
-    def of(self, some: slice | AnyInts) -> NDArray[Any]:
-        """Return the accesses of some requests, by request, then lane."""
-        first, apart, lanes = self.first[some], self.apart[some], self.lanes[some]
-        made = _stepped(first, apart, lanes)
-        if self._some_listed and (listed := self.listed[some]).any():
-            places = slice(None) if listed.all() else np.flatnonzero(np.repeat(listed, lanes))
-            made[places] = self.rows[made[places]]
-        return made
+    def of(self, chosen: slice | AnyInts) -> NDArray[Any]:
+        """Return the accesses of the chosen requests, by request, then lane."""
+        first, apart, lanes = self.first[chosen], self.apart[chosen], self.lanes[chosen]
+        rows = _stepped(first, apart, lanes)
+        if self._any_listed and (listed := self.listed[chosen]).any():
+            positions = slice(None) if listed.all() else np.flatnonzero(np.repeat(listed, lanes))
+            rows[positions] = self.rows[rows[positions]]
+        return rows
 
     def all(self) -> NDArray[Any]:
-        """Return the accesses of all requests: of many that takes as much memory as a column of the trace."""
-        every, done = np.empty(int(self.lanes.sum()), self.dtype), 0
+        """Return the accesses of all requests, which may take as much memory as a column of the trace."""
+        rows, count = np.empty(int(self.lanes.sum()), self.dtype), 0
         for low in range(0, len(self.first), MANY):
             part = self.of(slice(low, low + MANY))
-            every[done : done + len(part)] = part
-            done += len(part)
-        return every
+            rows[count : count + len(part)] = part
+            count += len(part)
+        return rows
 
     @cached_property
-    def _some_listed(self) -> bool:
+    def _any_listed(self) -> bool:
         return bool(self.listed.any())
 
 
@@ -90,8 +90,8 @@ class Requests(Struct, frozen=True, eq=False, dict=True):
     is before the first. At each moment a running warp makes at most one request. State "at moment m" includes
     every request with moment <= m.
 
-    Columns have shape (requests,) where nothing else is said. That phase of that block is made of moments
-    span_start < m <= span_end, which are equal where it made no access; both have shape (blocks in the order of
+    Columns have shape (requests,) unless stated otherwise. A phase of a block lasts for the moments
+    span_start < m <= span_end, which are equal if it made no access; both have shape (blocks in the order of
     trace.blocks, phases).
     """
 
@@ -104,13 +104,13 @@ class Requests(Struct, frozen=True, eq=False, dict=True):
     kind: NDArray[np.uint8]  # index in REQUEST_KINDS
     moment: NDArray[np.int64]  # ascending
     lanes: NDArray[np.int64]  # active ones, 1 to 32
-    sectors: NDArray[np.int64]  # of 32 bytes that it takes, 0 outside global memory; see `request_cost`
-    wavefronts: NDArray[np.int64]  # that it takes, 0 outside shared memory; see `request_cost`
+    sectors: NDArray[np.int64]  # of 32 bytes, 0 outside global memory; see `request_cost`
+    wavefronts: NDArray[np.int64]  # 0 outside shared memory; see `request_cost`
     accesses: RequestAccesses  # those of each request
     span_start: NDArray[np.int64]  # the moment before the first of a phase
     span_end: NDArray[np.int64]  # the last moment of a phase
     end: int  # the last moment
-    exchanges: WarpExchanges  # the shuffles and votes, each at a moment of its own
+    exchanges: WarpExchanges  # the shuffles and votes, each at a separate moment
 
     @cached_property
     def block_spans(self) -> tuple[Ints, Ints]:
@@ -122,7 +122,7 @@ class Requests(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def start(self) -> Ints:
-        """Where the accesses of each request begin in `order`, and the last ones end, shape (requests + 1,)."""
+        """The start of each request's accesses in `order`, and the end of the last, shape (requests + 1,)."""
         return offsets(self.lanes)
 
     @cached_property
@@ -136,27 +136,27 @@ class Requests(Struct, frozen=True, eq=False, dict=True):
         request = np.empty(int(self.lanes.sum()), self.accesses.dtype)
         for low in range(0, len(self), MANY):
             high = min(low + MANY, len(self))
-            mine = self.accesses.of(slice(low, high))
-            request[mine] = np.repeat(np.arange(low, high, dtype=request.dtype), self.lanes[low:high])
+            rows = self.accesses.of(slice(low, high))
+            request[rows] = np.repeat(np.arange(low, high, dtype=request.dtype), self.lanes[low:high])
         return request
 
 
 def requests_of(trace: Trace) -> Requests:
-    """Return the requests of a trace, a pure function of it.
+    """Group the accesses of a trace into requests, a pure function of it.
 
-    Accesses are grouped by (block, warp, phase, site, visit), and by buffer and op should one visit differ in
+    Accesses are grouped by (block, warp, phase, site, visit), and by buffer and op if one visit differs in
     these. A warp never shows a thread's later access before its earlier one. Moments follow the
     steps for a random schedule; for the others they are those of lockstep.
     """
     if not len(trace):
-        return _nothing(trace)
+        return _no_requests(trace)
     ordered = ordered_requests(trace)
     costs = begun(partial(_costs, trace, ordered), len(trace))
     moment, exchanges = timed(trace, ordered)
-    spans = _spans(trace, *_together(trace, ordered.runs, moment, exchanges))
+    spans = _spans(trace, *_merge_exchanges(trace, ordered.runs, moment, exchanges))
     by_moment = stable_order(moment)
-    accesses, columns = _placed(trace, ordered, by_moment)
-    moment = moment[by_moment]  # of millions of requests each column takes much memory
+    accesses, columns = _reorder(trace, ordered, by_moment)
+    moment = moment[by_moment]  # replaced here, since each column of millions of requests takes much memory
     number, sectors, wavefronts = costs()
     number = number[by_moment]
     end = max(int(moment[-1]), int(exchanges.moment.max(initial=0)))
@@ -167,29 +167,29 @@ def requests_of(trace: Trace) -> Requests:
 
 
 def _costs(trace: Trace, ordered: OrderedRequests) -> tuple[NDArray[np.int32], Ints, Ints]:
-    """Return where the costs of each request stand among these sectors and wavefronts."""
+    """Return the index of each request's cost in the arrays of sectors and wavefronts."""
     listed = costs_of(trace, ordered.rows, offsets(ordered.lanes[ordered.listed]))
     count = len(listed[0])
     if ordered.matrices is None:
         return np.arange(count, dtype=np.int32), *listed
-    place, sectors, wavefronts = ordered.matrices.costs(trace)
+    index, sectors, wavefronts = ordered.matrices.costs(trace)
     if not count:
-        return place, sectors, wavefronts
+        return index, sectors, wavefronts
     is_listed = np.repeat(ordered.listed, ordered.runs.length)
     number = np.empty(len(is_listed), np.int32)
-    number[~is_listed], number[is_listed] = place, np.arange(count) + len(sectors)
+    number[~is_listed], number[is_listed] = index, np.arange(count) + len(sectors)
     return number, np.concatenate([sectors, listed[0]]), np.concatenate([wavefronts, listed[1]])
 
 
-def _placed(
+def _reorder(
     trace: Trace, ordered: OrderedRequests, order: Ints
 ) -> tuple[RequestAccesses, tuple[Ints, Ints, Ints, Ints, Ints, Kinds, Kinds]]:
-    """Return the accesses of requests in another order, and of each what it is: the columns from block to kind."""
+    """Return the accesses of requests in another order, and the columns of each request from block to kind."""
     runs, dtype = ordered.runs, ordered.rows.dtype
     run = ordered.each()[order]
     before_first = (
         ordered.first - offsets(runs.length)[:-1]
-    )  # where the first of all would be, were it of this run
+    )  # of the trace's first request, extrapolated from this run
     first, apart = (before_first[run] + order).astype(dtype), runs.length.astype(dtype)[run]
     accesses = RequestAccesses(first, apart, ordered.lanes[run], ordered.listed[run], ordered.rows)
     head = accesses.heads()
@@ -199,7 +199,7 @@ def _placed(
     return accesses, (block, warp, phase, site, buffer, op, _kinds(trace)[buffer, op])
 
 
-def _together(
+def _merge_exchanges(
     trace: Trace, runs: Runs, moment: Ints, exchanges: WarpExchanges
 ) -> tuple[Ints, Ints, Ints, Ints]:
     """Return block (its position), phase, first and last moment of runs and exchanges.
@@ -216,9 +216,9 @@ def _together(
 
 
 def kinds_of(trace: Trace, rows: AnyInts) -> NDArray[np.uint8]:
-    """Return the kind of each of some accesses, which is that of their requests: an index in REQUEST_KINDS."""
-    found: NDArray[np.uint8] = _kinds(trace)[trace.buffer[rows], trace.op[rows]]
-    return found
+    """Return the kind of the request that each access belongs to: an index in REQUEST_KINDS."""
+    kinds: NDArray[np.uint8] = _kinds(trace)[trace.buffer[rows], trace.op[rows]]
+    return kinds
 
 
 def _kinds(trace: Trace) -> NDArray[np.uint8]:
@@ -227,20 +227,20 @@ def _kinds(trace: Trace) -> NDArray[np.uint8]:
 
 @lru_cache(maxsize=64)
 def _kinds_in(spaces: tuple[str, ...]) -> NDArray[np.uint8]:
-    """Return the kind of each operation on buffers in these spaces; nobody may change it."""
-    found = [[_kind(space, op) for op in Op] for space in spaces]
-    return np.array(found, np.uint8).reshape(len(found), len(Op))
+    """Return the kind of each operation on buffers in these spaces; callers must not change the array."""
+    kinds = [[_kind(space, op) for op in Op] for space in spaces]
+    return np.array(kinds, np.uint8).reshape(len(kinds), len(Op))
 
 
 def _kind(space: str, op: Op) -> int:
-    """Return the index in REQUEST_KINDS of what `op` does to memory of this space."""
+    """Return the index in REQUEST_KINDS of an operation on memory of this space."""
     if op >= Op.ATOMIC:
         return REQUEST_KINDS.index("atomic")
     return REQUEST_KINDS.index("constant load" if space == "constant" else f"{space} {op.name.lower()}")
 
 
 def _spans(trace: Trace, block_position: Ints, phase: Ints, first: Ints, last: Ints) -> tuple[Ints, Ints]:
-    """Return (span_start, span_end); a block that made no access gets the start of the block before."""
+    """Compute (span_start, span_end); a block that made no access gets the start of the block before."""
     shape = (len(trace.blocks), int(phase_counts(trace, block_position, phase).max(initial=1)))
     end, begin = np.zeros(shape, np.int64), np.full(shape[0], NEVER)
     np.maximum.at(end, (block_position, phase), last)
@@ -251,22 +251,22 @@ def _spans(trace: Trace, block_position: Ints, phase: Ints, first: Ints, last: I
     return np.column_stack([begin, end[:, :-1]]), end
 
 
-def _stepped(first: NDArray[Any], apart: NDArray[Any], lanes: Ints) -> NDArray[Any]:
-    """Return for each entry as many numbers as it has lanes: the first one, and each so far from that before."""
+def _stepped(first: NDArray[Any], stride: NDArray[Any], lanes: Ints) -> NDArray[Any]:
+    """Return `lanes` numbers for each entry: the first one, then steps of `stride`."""
     if len(lanes) and (lanes == lanes[0]).all():
-        made: NDArray[Any] = np.multiply.outer(apart, np.arange(lanes[0], dtype=first.dtype))
-        made += first[:, None]
-        return made.ravel()
+        rows: NDArray[Any] = np.multiply.outer(stride, np.arange(lanes[0], dtype=first.dtype))
+        rows += first[:, None]
+        return rows.ravel()
     begin = offsets(lanes)
     lane: NDArray[Any] = np.arange(begin[-1], dtype=first.dtype) - np.repeat(
         begin[:-1].astype(first.dtype), lanes
     )
-    lane *= np.repeat(apart, lanes)
+    lane *= np.repeat(stride, lanes)
     lane += np.repeat(first, lanes)
     return lane
 
 
-def _nothing(trace: Trace) -> Requests:
+def _no_requests(trace: Trace) -> Requests:
     """Return the requests of a trace without accesses."""
     none = np.empty(0, np.int64)
     kind, accesses = none.astype(np.uint8), RequestAccesses(none, none, none, none.astype(bool), none)

@@ -1,4 +1,4 @@
-"""Warp operations in which lanes give values to each other: who takes part, who gives to whom, at which moment."""
+"""Warp operations in which lanes exchange values: the participants, the givers, and the moment."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from .request_order import OrderedRequests, Runs
 class WarpExchanges(Struct, frozen=True, eq=False):
     """The shuffles, votes and matches of a launch: one is a warp that executes one site once.
 
-    Columns of shape (exchanges,), ordered by (moment, block, warp), and `lane` and `part` of shape (lanes that took
-    part,), of which those of exchange e are [start[e]:start[e + 1]], by lane.
+    Columns of shape (exchanges,), ordered by (moment, block, warp), and `lane` and `part` of shape (participating
+    lanes,), of which those of exchange e are [start[e]:start[e + 1]], by lane.
     """
 
     block: Ints  # linear number in the grid
@@ -39,23 +39,25 @@ class WarpExchanges(Struct, frozen=True, eq=False):
         return range(int(first), int(last))
 
     def of(self, block: int, warp: int, moment: int) -> int:
-        """Return the exchange that a warp makes at a moment, -1 for none."""
+        """Find the exchange that a warp makes at a moment, -1 for none."""
         now = self.at(moment)
-        here = slice(now.start, now.stop)
-        mine = np.flatnonzero((self.block[here] == block) & (self.warp[here] == warp))
-        return int(mine[0]) + now.start if len(mine) else -1
+        range_of_moment = slice(now.start, now.stop)
+        matches = np.flatnonzero(
+            (self.block[range_of_moment] == block) & (self.warp[range_of_moment] == warp)
+        )
+        return int(matches[0]) + now.start if len(matches) else -1
 
     def givers(self, exchange: int) -> Ints:
-        """Return per lane, shape (32,), the lane whose value it gets: itself where that did not come, -1 if absent.
+        """Return per lane, shape (32,), the lane whose value it gets: its own if the giver is absent, -1 if absent.
 
-        In a vote and in a match nobody gets one lane's value; there it is -1 for all.
+        A vote or a match has no givers: -1 for all.
         """
         lane, part = self.lanes(exchange)
-        given = np.full(WARP, -1)
+        givers = np.full(WARP, -1)
         if part[0] < VOTED_NO:
-            asked = part - 1
-            given[lane] = np.where(np.isin(asked, lane), asked, lane)
-        return given
+            sources = part - 1
+            givers[lane] = np.where(np.isin(sources, lane), sources, lane)
+        return givers
 
     def votes(self, exchange: int) -> NDArray[np.int8]:
         """Return per lane, shape (32,), 1 for yes, 0 for no, -1 where it does not vote."""
@@ -65,9 +67,9 @@ class WarpExchanges(Struct, frozen=True, eq=False):
         return votes
 
     def lanes(self, exchange: int) -> tuple[Ints, Ints]:
-        """Return the lanes that take part, and the part of each."""
-        mine = slice(self.start[exchange], self.start[exchange + 1])
-        return self.lane[mine], self.part[mine]
+        """Return the participating lanes, and the part of each."""
+        own = slice(self.start[exchange], self.start[exchange + 1])
+        return self.lane[own], self.part[own]
 
     def kind(self, exchange: int) -> str:
         """Return "shuffle", "vote" or "match"."""
@@ -82,105 +84,113 @@ def no_exchanges() -> WarpExchanges:
 
 
 def timed(trace: Trace, ordered: OrderedRequests) -> tuple[Ints, WarpExchanges]:
-    """Return the moment of each of these requests, and the exchanges with theirs: each has a moment of its own.
+    """Compute the moment of each request, and the exchanges with their moments: each exchange has a separate one.
 
     An exchange comes after the requests that its lanes made before the last of them arrived.
     """
-    found, came = _exchanges(trace)
-    if not len(found):
-        return moments_of(trace, ordered.runs), found
-    position = np.searchsorted(trace.blocks, found.block)
+    exchanges, arrival = _exchanges(trace)
+    if not len(exchanges):
+        return moments_of(trace, ordered.runs), exchanges
+    position = np.searchsorted(trace.blocks, exchanges.block)
     runs = ordered.singly(trace)
-    merged, order = _merged(trace, runs, found, position, came)
+    merged, order = _merge(trace, runs, exchanges, position, arrival)
     moment = np.empty(len(order), np.int64)
     moment[order] = moments_of(trace, merged)
-    of_requests, when = np.split(moment, [len(runs.step)])
-    return of_requests, _sorted(found, when)
+    request_moments, exchange_moments = np.split(moment, [len(runs.step)])
+    return request_moments, _sort_by_moment(exchanges, exchange_moments)
 
 
 def _exchanges(trace: Trace) -> tuple[WarpExchanges, Ints]:
-    """Return the exchanges without moments, by block, warp, phase and arrival, and when the last lane of each came."""
+    """Find the exchanges without moments, by block, warp, phase and arrival, and each one's last arrival (step)."""
     arrivals = trace.warp_barriers
     last = (
         int(trace.steps_of(np.array([len(trace) - 1]))[0]) + 1 if len(trace) else 0
-    )  # what came after the last access that was kept is not shown
+    )  # later exchanges than the last kept access are not shown
     rows = np.flatnonzero((arrivals.part > 0) & ((arrivals.step <= last) | (not trace.is_part)))
     if not len(rows):
         return no_exchanges(), rows
-    block, phase, site = (c[rows].astype(np.int64) for c in (arrivals.block, arrivals.phase, arrivals.site))
+    block, phase, site = (
+        column[rows].astype(np.int64) for column in (arrivals.block, arrivals.phase, arrivals.site)
+    )
     thread = arrivals.thread[rows].astype(np.int64)
     position, warp, lane = trace.block_positions(block), thread // WARP, thread % WARP
-    own = (position * trace.threads + thread) * len(trace.sites) + site
-    by_own = stable_order(own)
-    visit = np.empty_like(own)
-    visit[by_own] = positions_in_group(group_starts(own[by_own]), len(own))
+    key = (position * trace.threads + thread) * len(trace.sites) + site
+    by_key = stable_order(key)
+    visit = np.empty_like(key)
+    visit[by_key] = positions_in_group(group_starts(key[by_key]), len(key))
     order = np.lexsort((lane, visit, site, warp, position))
-    starts = group_starts(*(c[order] for c in (position, warp, site, visit)))
+    starts = group_starts(*(column[order] for column in (position, warp, site, visit)))
     sizes = np.diff(np.append(starts, len(order)))
     step = arrivals.step[rows][order].astype(np.int64)
-    came, arrived = np.maximum.reduceat(step, starts), np.maximum.reduceat(rows[order], starts)
+    last_arrival, arrived = np.maximum.reduceat(step, starts), np.maximum.reduceat(rows[order], starts)
     head = order[starts]
     last_phase = np.maximum.reduceat(phase[order], starts)
     by_time = np.lexsort((arrived, last_phase, warp[head], block[head]))
     head, sizes = head[by_time], sizes[by_time]
-    taken = order[_gathered(starts[by_time], sizes)]
+    members = order[_group_positions(starts[by_time], sizes)]
     parts, none = arrivals.part[rows].astype(np.int64), np.zeros(len(starts), np.int64)
-    found = WarpExchanges(
+    exchanges = WarpExchanges(
         block[head],
         warp[head],
         last_phase[by_time],
         site[head],
         none,
         offsets(sizes),
-        lane[taken],
-        parts[taken],
+        lane[members],
+        parts[members],
     )
-    return found, came[by_time]
+    return exchanges, last_arrival[by_time]
 
 
-def _gathered(starts: Ints, sizes: Ints) -> Ints:
-    """Return the positions of these groups, one group after the other."""
+def _group_positions(starts: Ints, sizes: Ints) -> Ints:
+    """List the positions in these groups, one group after the other."""
     first = offsets(sizes)
     return np.repeat(starts - first[:-1], sizes) + np.arange(first[-1])
 
 
-def _merged(trace: Trace, runs: Runs, found: WarpExchanges, position: Ints, came: Ints) -> tuple[Runs, Ints]:
-    """Return requests and exchanges together in the order of each warp, and which of (requests, exchanges) each is."""
-    phases = int(max(runs.phase.max(), found.phase.max())) + 1
+def _merge(
+    trace: Trace, runs: Runs, exchanges: WarpExchanges, position: Ints, arrival: Ints
+) -> tuple[Runs, Ints]:
+    """Merge requests and exchanges in the order of each warp, with the number of each in (requests, exchanges)."""
+    phases = int(max(runs.phase.max(), exchanges.phase.max())) + 1
     code = (runs.block_position * trace.warps + runs.warp) * phases + runs.phase
-    mine = (position * trace.warps + found.warp) * phases + found.phase
-    span = int(max(runs.step.max(), came.max())) + 2
-    # The steps of a warp's requests, made to rise along it: an exchange stands behind all that are before its step.
+    exchange_code = (position * trace.warps + exchanges.warp) * phases + exchanges.phase
+    span = int(max(runs.step.max(), arrival.max())) + 2
+    # The steps of a warp's requests, made ascending: an exchange follows all requests before its step.
     risen = np.maximum.accumulate(code * span + runs.step)
-    place = np.searchsorted(risen, mine * span + came)
-    place = np.clip(place, np.searchsorted(code, mine), np.searchsorted(code, mine, "right"))
-    key = np.concatenate([np.arange(len(code)) * 2 + 1, place * 2])
+    insertion = np.searchsorted(risen, exchange_code * span + arrival)
+    insertion = np.clip(
+        insertion, np.searchsorted(code, exchange_code), np.searchsorted(code, exchange_code, "right")
+    )
+    key = np.concatenate([np.arange(len(code)) * 2 + 1, insertion * 2])
     order = stable_order(key)
     of_requests = runs.block_position, runs.warp, runs.phase, runs.step
-    of_exchanges = position, found.warp, found.phase, came - 1
-    both = [np.concatenate(pair)[order] for pair in zip(of_requests, of_exchanges, strict=True)]
+    of_exchanges = position, exchanges.warp, exchanges.phase, arrival - 1
+    columns = [np.concatenate(pair)[order] for pair in zip(of_requests, of_exchanges, strict=True)]
     is_exchange = order >= len(code)
     highest = highest_so_far(runs)
-    before = np.where(place > np.searchsorted(code, mine), highest[np.maximum(place - 1, 0)] + 1, 0)
+    before = np.where(
+        insertion > np.searchsorted(code, exchange_code), highest[np.maximum(insertion - 1, 0)] + 1, 0
+    )
     earlier: Ints = np.cumsum(is_exchange) - is_exchange
-    segment = group_starts(*both[:3])
+    segment = group_starts(*columns[:3])
     earlier = earlier - np.repeat(earlier[segment], np.diff(np.append(segment, len(order))))
-    at = np.concatenate([highest, before])[order] + earlier
-    block_position, warp, phase, step = both
-    return Runs(block_position, warp, phase, np.ones_like(at), at, step), order
+    positions = np.concatenate([highest, before])[order] + earlier
+    block_position, warp, phase, step = columns
+    return Runs(block_position, warp, phase, np.ones_like(positions), positions, step), order
 
 
-def _sorted(found: WarpExchanges, moment: Ints) -> WarpExchanges:
-    """Return exchanges with these moments, in their order."""
-    order = np.lexsort((found.warp, found.block, moment))
-    sizes = np.diff(found.start)[order]
-    taken = _gathered(found.start[:-1][order], sizes)
-    columns = {name: getattr(found, name)[order] for name in ("block", "warp", "phase", "site")}
+def _sort_by_moment(exchanges: WarpExchanges, moment: Ints) -> WarpExchanges:
+    """Sort exchanges by these moments."""
+    order = np.lexsort((exchanges.warp, exchanges.block, moment))
+    sizes = np.diff(exchanges.start)[order]
+    members = _group_positions(exchanges.start[:-1][order], sizes)
+    columns = {name: getattr(exchanges, name)[order] for name in ("block", "warp", "phase", "site")}
     return replace(
-        found,
+        exchanges,
         **columns,
         moment=moment[order],
         start=offsets(sizes),
-        lane=found.lane[taken],
-        part=found.part[taken],
+        lane=exchanges.lane[members],
+        part=exchanges.part[members],
     )

@@ -1,1 +1,1 @@
-"""The second depth of the counters: the kernel after LLVM's optimiser, run on the CPU with each access counted."""
+"""Counters of the compiled kernel: LLVM optimises it, and the CPU runs it with each access counted."""

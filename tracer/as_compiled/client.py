@@ -1,7 +1,7 @@
-"""Counters as compiled, as seen from the process that shows them: asked of another one, and kept on disk.
+"""Client of the process that counts launches as compiled, with a cache on disk.
 
-A kernel runs there as compiled code. One that crashes it, or never ends, is answered with a sentence, and the next
-question starts the process anew.
+A kernel runs there as compiled code. If one crashes it, or never ends, the answer is a sentence, and the next
+request restarts the process.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from ..type_inference.answer_cache import versions
 from .job import ANSWER, CompiledCounters, Job
 
 COMMAND = module_command("tilescope.tracer.as_compiled.execution.process")
-FORMAT = 2  # of jobs and answers: another one finds no old answers
+FORMAT = 2  # of jobs and answers: part of their digest, so that a new one ignores old answers
 MOST = 2000  # answers that are kept
 ENDING = ".counters"
-PATIENCE = 40.0  # seconds, besides those that the kernel may run, after which the process is ended
-REAPING = 0.2  # seconds to wait for whoever asks one that was ended
+PATIENCE = 40.0  # seconds, in addition to the kernel's time limit, before the process is killed
+REAPING = 0.2  # seconds to wait for the thread whose process was killed
 
 
 class CompiledCounting:
-    """Counts launches as compiled, one after the other; any thread may ask.
+    """Counts launches as compiled, one after the other; thread-safe.
 
-    folder: where answers are kept for other runs, None for nowhere.
+    folder: of the cache, shared with other runs; None for no cache.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -40,7 +40,7 @@ class CompiledCounting:
         self._closed = self._cancelled = False
 
     def known(self, job: Job) -> CompiledCounters | None:
-        """Return the answer that is kept, None where none is."""
+        """Return the cached answer, None if there is none."""
         if self._folder is None:
             return None
         with contextlib.suppress(OSError, msgspec.MsgspecError, ValueError):
@@ -48,31 +48,31 @@ class CompiledCounting:
         return None
 
     def count(self, job: Job) -> CompiledCounters:
-        """Return the counters of a launch, or the reason why there are none; waits for them."""
-        known = self.known(job)
-        if known is not None:
-            return known
+        """Return the counters of a launch, or the reason for their absence; blocks until they are there."""
+        cached = self.known(job)
+        if cached is not None:
+            return cached
         with self._lock:
-            answer = self._asked(job)
+            answer = self._request(job)
         if is_final(answer):
-            self._keep(job, answer)
+            self._store(job, answer)
         return answer
 
     def prepare(self) -> None:
-        """Start the process, so that the first question finds it ready."""
+        """Start the process, so that it is ready for the first request."""
         with self._lock, contextlib.suppress(StartError):
-            self._started()
+            self._running_process()
 
     def cancel(self) -> None:
-        """End the question under way, from another thread; the next one starts the process anew."""
+        """End the running request, from another thread; the next one restarts the process."""
         self._cancelled = True
         process = self._process
         if process is not None:
             process.kill()
-            self.rest(REAPING)  # else whoever waits for its answer ends it
+            self.rest(REAPING)  # else the thread that waits for the answer ends it
 
     def rest(self, seconds: float = 0) -> None:
-        """End the process where nothing is asked, or no longer in so many seconds; the next question starts it anew."""
+        """End the process if it is idle, or becomes so in this time; the next request restarts it."""
         if self._lock.acquire(timeout=seconds):
             try:
                 self._end()
@@ -80,7 +80,7 @@ class CompiledCounting:
                 self._lock.release()
 
     def close(self) -> None:
-        """End what is asked, from another thread; nothing is asked any more."""
+        """End the running request, from another thread, and refuse further ones."""
         self._closed = True
         process = self._process
         if process is not None:
@@ -88,17 +88,17 @@ class CompiledCounting:
         with self._lock:
             self._end()
 
-    def _started(self) -> JsonProcess:
+    def _running_process(self) -> JsonProcess:
         if self._process is None or self._process.poll() is not None:
             self._end()
             self._process = JsonProcess("compiled counting", COMMAND)
         return self._process
 
-    def _asked(self, job: Job) -> CompiledCounters:
+    def _request(self, job: Job) -> CompiledCounters:
         if self._closed:
             return CompiledCounters(reason=f"{_PASSING} since it is closed.")
         try:
-            process = self._started()
+            process = self._running_process()
         except StartError as error:
             return CompiledCounters(reason=f"{_PASSING}: {error}")
         self._cancelled = False
@@ -120,7 +120,7 @@ class CompiledCounting:
         if death.startswith("signal 9"):
             return CompiledCounters(reason="Its compiled code can't be counted: it took too long.")
         if job.generates:
-            return self._asked(msgspec.structs.replace(job, generates=False))
+            return self._request(msgspec.structs.replace(job, generates=False))
         return CompiledCounters(reason=f"Its compiled code can't be counted: it ended with {death}.")
 
     def _end(self) -> None:
@@ -128,7 +128,7 @@ class CompiledCounting:
             self._process.end()
             self._process = None
 
-    def _keep(self, job: Job, answer: CompiledCounters) -> None:
+    def _store(self, job: Job, answer: CompiledCounters) -> None:
         if self._folder is None:
             return
         with contextlib.suppress(OSError):
@@ -144,17 +144,17 @@ class CompiledCounting:
         return folder / f"{hashlib.sha256(f'{_versions()} {key}'.encode()).hexdigest()}{ENDING}"
 
 
-_PASSING = "Its compiled code was not counted"  # with why it might be another time
+_PASSING = "Its compiled code was not counted"  # beginning of temporary reasons
 
 
 def is_final(answer: CompiledCounters) -> bool:
-    """Return whether the same question would have the same answer again."""
+    """Return True if the same request would have the same answer again."""
     return not answer.reason.startswith(_PASSING)
 
 
 @cache
 def _versions() -> str:
-    """Return all that may change an answer besides the question."""
+    """Return the versions of all programs that may change an answer."""
     from ..recording import nvidia_files
 
     return f"{FORMAT} {versions()} {nvidia_files.libdevice()} {nvidia_files.ptxas_version()}"

@@ -1,4 +1,4 @@
-"""A launch whose compiled counters are asked for, and the answer, as plain data."""
+"""A launch whose compiled counters are requested, and the answer, as plain data."""
 
 from __future__ import annotations
 
@@ -11,41 +11,39 @@ from ..calls.call import Argument, Memory
 from ..model.launch import Dim3, Launch
 from ..type_inference.question import Question
 
-SECONDS = 20.0  # that a launch may run
+SECONDS = 20.0  # time limit of a launch
 
 
 class LiveJob(msgspec.Struct, frozen=True, tag="live"):
-    """A launch of a program under way: its kernel, and its arguments with the memory that they lie in."""
+    """A launch of a running program: its kernel, and its arguments with their memory."""
 
     question: Question
     arguments: tuple[Argument, ...]
     memories: tuple[Memory, ...]
-    digest: str  # of what the memories hold
-    folder: str  # where that lies, a file for each memory (`tracer/calls`)
+    digest: str  # of the memories' contents
+    folder: str  # of these contents, a file for each memory (`tracer/calls`)
     grid: Dim3
     block: Dim3
     shared_bytes: int = 0
-    blocks: tuple[int, ...] | None = None  # those that run; None for all
+    blocks: tuple[int, ...] | None = None  # to run; None for all
     seconds: float = SECONDS
-    generates: bool = (
-        True  # whether code for a GPU is generated; LLVM ends the process for kernels that it can't take
-    )
+    generates: bool = True  # whether code for a GPU is generated; LLVM crashes on some kernels
 
     def key(self) -> str:
-        """Return a name: equal launches have equal keys (64 hexadecimal digits)."""
+        """Return a digest: equal launches have equal keys (64 hexadecimal digits)."""
         return _key(msgspec.structs.replace(self, folder="", seconds=0.0, generates=True))
 
 
 class LaunchJob(msgspec.Struct, frozen=True, tag="launch"):
-    """A launch that its description alone can run again."""
+    """A launch that can run again from its description."""
 
     launch: Launch
-    question: Question | None = None  # what describes its kernel better than the text of its file
+    question: Question | None = None  # describes its kernel better than the text of its file
     seconds: float = SECONDS
-    generates: bool = True  # as of `LiveJob`
+    generates: bool = True  # as in `LiveJob`
 
     def key(self) -> str:
-        """Return a name: equal launches have equal keys (64 hexadecimal digits)."""
+        """Return a digest: equal launches have equal keys (64 hexadecimal digits)."""
         plain = Launch(
             self.launch.kernel, self.launch.source, self.launch.arguments, self.launch.grid, self.launch.block,
             self.launch.constants, self.launch.shared_bytes, blocks=self.launch.blocks,
@@ -61,27 +59,27 @@ def _key(value: object) -> str:
 
 
 class CompiledSite(msgspec.Struct, frozen=True):
-    """What one place in the source asks of one kind of memory, as compiled."""
+    """Requests of one place in the source to one kind of memory, as compiled."""
 
     file: str
-    line: int  # from 1; 0 where the compiler merged several places
-    column: int  # from 0; -1 where it is unknown
+    line: int  # from 1; 0 if the compiler merged several places
+    column: int  # from 0; -1 if unknown
     op: int  # an `Op`
     space: Literal["global", "shared"]
-    size: int  # bytes of an access: 16 where four numbers are loaded at once
+    size: int  # bytes of an access: 16 if four numbers are loaded at once
     requests: int
     cost: int  # sectors or wavefronts
     lanes: int  # accesses
 
 
 class CompiledCounters(msgspec.Struct, frozen=True):
-    """The counters of a launch as compiled, or why they are not known."""
+    """The counters of a launch as compiled, or the reason for their absence."""
 
-    compiler: str = ""  # what compiled it: "LLVM 22.1 of llvmlite 0.50.0"
+    compiler: str = ""  # such as "LLVM 22.1 of llvmlite 0.50.0"
     counters: dict[str, int] = {}  # by the names of `tracer/model/counter_names.py`
     sites: tuple[CompiledSite, ...] = ()
-    notes: tuple[str, ...] = ()  # sentences about what can't be known of them
-    reason: str = ""  # a sentence: why there are none
+    notes: tuple[str, ...] = ()  # sentences about the limits of the counters
+    reason: str = ""  # a sentence if there are no counters
     registers: int | None = None  # of a thread; None without ptxas
     spills: int | None = None  # bytes of a thread that did not fit in registers
     at_least: tuple[str, ...] = ()  # names of counters that a GPU may count higher: its warps contend

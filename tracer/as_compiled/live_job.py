@@ -1,4 +1,4 @@
-"""The job that counts a launch of a program under way: described as it begins, with what its arrays hold."""
+"""The job that counts a launch of a running program: described at its start, with the contents of its arrays."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from ..type_inference.live_kernel import Describer, dtype_of, question_of_call
 from ..type_inference.question import ArrayContent, Value
 from .job import LiveJob
 
-MOST_BYTES = 1 << 28  # of a launch's arrays: those of larger ones would take too long to be copied
+MOST_BYTES = 1 << 28  # of a launch's arrays: a copy of more would take too long
 
 
 class LiveLaunch:
-    """A launch as it begins. folder: where copies of its arrays go, which `discard` removes."""
+    """A launch at its start. folder: of copies of its arrays, which `discard` removes."""
 
     def __init__(self, kernel: Any, arguments: Sequence[Any], blocks: tuple[int, ...] | None) -> None:
-        """Describe a launch of a kernel of the simulator's; `reason` says why it can't be."""
+        """Describe a launch of a kernel of the simulator; `reason` is a sentence if that is impossible."""
         self.job: LiveJob | None = None
         self.reason = ""
         self._folder: tempfile.TemporaryDirectory[str] | None = None
@@ -33,19 +33,19 @@ class LiveLaunch:
             self._describe(kernel, arguments, blocks)
         except (CallError, OSError) as error:
             self.reason = f"Its arguments can't be copied: {str(error).removesuffix('.')}."
-        except Exception as error:  # noqa: BLE001  # objects of the program's may answer as they like
+        except Exception as error:  # noqa: BLE001  # the program's objects may raise anything
             self.reason = f"It can't be described ({type(error).__name__})."
 
     def _describe(self, kernel: Any, arguments: Sequence[Any], blocks: tuple[int, ...] | None) -> None:
         if sum(map(_nbytes, arguments)) > MOST_BYTES:
-            self.reason = f"Its arrays take more than {MOST_BYTES >> 20} MiB, which are not copied."
+            self.reason = f"Its arrays take more than {MOST_BYTES >> 20} MiB, which is too much to copy."
             return
         question = question_of_call(kernel, arguments, _Describer())
-        if why := question.missing():
-            self.reason = f"It has {why}, of which the compiler can't be asked."
+        if obstacle := question.missing():
+            self.reason = f"It has {obstacle}, of which the compiler can't be asked."
             return
         memories = Memories(arguments)
-        given = tuple(
+        described = tuple(
             described_argument(value, f"argument {number}", memories)
             for number, value in enumerate(arguments, 1)
         )
@@ -56,7 +56,7 @@ class LiveLaunch:
         for path in sorted(folder.iterdir()):
             digest.update(path.read_bytes())
         self.job = LiveJob(
-            question, given, memories.described, digest.hexdigest(), str(folder), _dim3(kernel.grid_dim),
+            question, described, memories.described, digest.hexdigest(), str(folder), _dim3(kernel.grid_dim),
             _dim3(kernel.block_dim), int(kernel.dynshared_size), blocks,
         )  # fmt: skip
 
@@ -67,11 +67,11 @@ class LiveLaunch:
 
 
 class _Describer(Describer):
-    """Describes constant arrays with their elements: the compiled kernel runs on them."""
+    """Describes constant arrays with their elements, since the compiled kernel needs them."""
 
     def _array(self, value: Any) -> Value | None:  # type: ignore[override]  # it needs to know where it is
         described = Describer._array(value)
-        if self._arguments or not isinstance(value, np.ndarray) or type(described).__name__ != "ArrayLike":
+        if self._in_argument or not isinstance(value, np.ndarray) or type(described).__name__ != "ArrayLike":
             return described
         layout: Any = "F" if value.flags.f_contiguous and not value.flags.c_contiguous else "C"
         return ArrayContent(dtype_of(value.dtype), value.shape, layout, value.tobytes(order=layout))

@@ -1,4 +1,4 @@
-"""Why the counters as compiled of a launch are not known."""
+"""Exception for launches without counters as compiled."""
 
 
 class NotCountableError(Exception):

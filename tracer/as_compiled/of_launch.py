@@ -1,4 +1,4 @@
-"""The job that counts a launch which was traced: of the catalogue, of a trace file, or of a user's program."""
+"""The job that counts a traced launch: of the catalogue, of a trace file, or of a user's program."""
 
 from __future__ import annotations
 
@@ -15,20 +15,19 @@ from .job import LaunchJob
 
 
 def job_of(launch: Launch, trace: Trace, folder: Path, question: Question | None = None) -> LaunchJob | str:
-    """Return the job of a launch, or a sentence why it can't be counted.
+    """Return the job of a launch, or a sentence with the reason why it can't be counted.
 
-    folder: where its inputs are kept. question: what describes its kernel better than the text of its file. Raises
-    OSError.
+    folder: of its inputs. question: describes its kernel better than the text of its file. Raises OSError.
     """
     if is_python_program(launch):
-        return "It is a Python program, which no compiler for a GPU takes."
-    if any(isinstance(one, Scalar) and one.dtype == OBJECT_DTYPE for one in launch.arguments):
+        return "It is a Python program, which can't be compiled for a GPU."
+    if any(isinstance(argument, Scalar) and argument.dtype == OBJECT_DTYPE for argument in launch.arguments):
         return "It has an argument whose value is not kept with its trace."
-    if not all(isinstance(one, Scalar) or _is_plain(one) for one in launch.arguments):
+    if not all(isinstance(argument, Scalar) or _is_plain(argument) for argument in launch.arguments):
         return "It has an array of records, whose content is not kept with its trace."
     folder.mkdir(parents=True, exist_ok=True)
-    known = with_inputs(launch, trace, folder)
-    return LaunchJob(replace(known, blocks=_blocks(launch, trace)), question)
+    with_contents = with_inputs(launch, trace, folder)
+    return LaunchJob(replace(with_contents, blocks=_blocks(launch, trace)), question)
 
 
 def _is_plain(array: Array) -> bool:
@@ -39,6 +38,6 @@ def _is_plain(array: Array) -> bool:
 
 
 def _blocks(launch: Launch, trace: Trace) -> tuple[int, ...] | None:
-    """Return the blocks that were traced, None where that is all."""
+    """Return the blocks that were traced, None for all."""
     count = launch.grid[0] * launch.grid[1] * launch.grid[2]
     return None if len(trace.blocks) == count else tuple(trace.blocks.tolist())

@@ -1,1 +1,1 @@
-"""A call of a kernel in a process of a user's: described there as plain data, to be run in a process of ours."""
+"""Kernel calls of a user's process: described there as plain data, and run in one of our processes."""

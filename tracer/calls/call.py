@@ -1,4 +1,4 @@
-"""A call of a kernel as plain data: the code of its functions, its arguments, and the memory that these lie in."""
+"""A kernel call as plain data: the code of its functions, its arguments, and their memory."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ CALL_FILE = "call.json"
 
 
 class CallError(Exception):
-    """A call that can't be taken to another process; the text is one sentence that names what can't."""
+    """A call can't be transferred to another process; the message is one sentence that names the obstacle."""
 
 
 class Memory(msgspec.Struct, frozen=True):
-    """Some memory in which arguments lie: `size` elements of a type, in a file of its own beside the call."""
+    """Memory that holds arguments: `size` elements of a type, in a separate file next to the call."""
 
     dtype: DType
     size: int
 
 
 class ArrayPlace(msgspec.Struct, frozen=True, tag="array place"):
-    """An argument that is an array, or a record, in one of the call's memories."""
+    """An array or record argument, located in one of the call's memories."""
 
-    memory: int  # its number
-    offset: int  # bytes from there to its first element
+    memory: int  # index of the memory
+    offset: int  # bytes from its start to the first element
     dtype: DType
     shape: tuple[int, ...]
     strides: tuple[int, ...]  # bytes
-    kind: Literal["host", "device", "record"] = "host"  # an array of NumPy's, one on the device, a record
-    transfer: Literal["", "In", "Out", "InOut"] = ""  # how numba.cuda was told to pass it
+    kind: Literal["host", "device", "record"] = "host"  # a NumPy array, a device array, or a record
+    transfer: Literal["", "In", "Out", "InOut"] = ""  # class of numba.cuda around the argument
     readonly: bool = False
 
 
 class ArgumentTuple(msgspec.Struct, frozen=True, tag="argument tuple"):
-    """An argument that is a tuple, with fields a named one."""
+    """A tuple argument; a named tuple if it has fields."""
 
     items: tuple[Argument, ...]
     name: str = ""
@@ -49,26 +49,24 @@ Argument = ArrayPlace | ArgumentTuple | Value
 
 
 class Call(msgspec.Struct, frozen=True):
-    """A kernel, the first of these functions, what it is called with, and how it is launched."""
+    """A kernel, which is the first of these functions, its arguments and its launch configuration."""
 
     functions: tuple[Function, ...]
     arguments: tuple[Argument, ...]
     memories: tuple[Memory, ...]
     grid: Dim3  # blocks
     block: Dim3  # threads
-    shared_bytes: int  # of dynamic shared memory, a block
-    signatures: tuple[tuple[Value, ...], ...]  # for which the kernel was declared; none where it was for any
+    shared_bytes: int  # dynamic shared memory of a block
+    signatures: tuple[tuple[Value, ...], ...]  # types that the kernel was declared for; empty for any
     debug: bool  # as given to cuda.jit
-    sources: dict[str, str]  # the text of each file that functions are written in
+    sources: dict[str, str]  # text of each source file of the functions
     program: str = ""  # the file of the user's program
-    module: str = ""  # its name where it was run as one (python -m)
+    module: str = ""  # its module name if it was run by python -m
     schedule: Schedule = Schedule()
-    specialized: bool = (
-        False  # whether it was declared for one list of types, and not for several that are chosen from
-    )
+    specialized: bool = False  # whether it was declared for exactly one list of types
 
     def kernel_key(self) -> bytes:
-        """Return what is equal for calls of one kernel, as its names are now."""
+        """Return a key that is equal for calls of the same kernel with the same global names."""
         return msgspec.json.encode(
             [self.functions, self.signatures, self.specialized, self.debug, self.sources]
         )
@@ -78,7 +76,7 @@ _CALL = msgspec.json.Decoder(Call)
 
 
 def memory_file(folder: Path, number: int) -> Path:
-    """Return the file of one of a call's memories."""
+    """Return the path of one of a call's memories."""
     return folder / f"{number}.bin"
 
 
@@ -88,5 +86,5 @@ def save_call(call: Call, folder: Path) -> None:
 
 
 def load_call(folder: Path) -> Call:
-    """Return the call in a folder; raises OSError or msgspec.MsgspecError."""
+    """Read the call in a folder; raises OSError or msgspec.MsgspecError."""
     return _CALL.decode((folder / CALL_FILE).read_bytes())

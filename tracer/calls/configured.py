@@ -1,7 +1,7 @@
-"""Kernels with their blocks and threads, as numba.cuda has them: the one file that knows their insides here.
+"""Kernels with their blocks and threads: the only file here that reads numba.cuda's internal objects.
 
-There are those of numba-cuda and of Numba's own CUDA target, which are alike, and those of Numba's simulator. Nothing
-of numba is imported: whoever has a kernel has done that.
+It supports numba-cuda and Numba's built-in CUDA target, which are alike, and Numba's simulator. It does not import
+numba: a program that has a kernel has imported it.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from msgspec import Struct
 from ..model.launch import Dim3
 from .call import CallError
 
-LARGEST_BLOCK = 1024  # threads that `forall` gets, as the driver chooses for most kernels
-LAUNCHING = {
+FORALL_BLOCK = 1024  # threads of a block for `forall`, as the driver chooses for most kernels
+LAUNCHING_CLASSES = {
     "numba.cuda.dispatcher": ("_LaunchConfiguration", "ForAll"),
     "numba.cuda.simulator.kernel": ("FakeCUDAKernel",),
 }  # classes whose instances are called to launch a kernel
 
 
 class ConfiguredKernel(Struct, frozen=True):
-    """A kernel and how it is to be launched."""
+    """A kernel and its launch configuration."""
 
-    kernel: Any  # numba.cuda's object
-    function: FunctionType  # what the user wrote
+    kernel: Any  # the object of numba.cuda
+    function: FunctionType  # the user's function
     grid: Dim3  # blocks
     block: Dim3  # threads
-    shared_bytes: int  # of dynamic shared memory, a block
-    stream: Any  # numba.cuda's, 0 for the default one
-    signatures: tuple[tuple[Any, ...], ...]  # types of numba's for which it was declared; none for any
+    shared_bytes: int  # dynamic shared memory of a block
+    stream: Any  # of numba.cuda, 0 for the default one
+    signatures: tuple[tuple[Any, ...], ...]  # numba's types that it was declared for; empty for any
 
     @property
     def name(self) -> str:
@@ -42,17 +42,17 @@ class ConfiguredKernel(Struct, frozen=True):
 
     @property
     def debug(self) -> bool:
-        """Whether it was made with debug=True."""
+        """Whether the kernel was compiled with debug=True."""
         return bool(getattr(self.kernel, "_debug", False) or self._options.get("debug"))
 
     @property
     def specialized(self) -> bool:
-        """Whether it was declared for one list of types, of which a launch takes all arguments to be."""
+        """Whether the kernel was declared for one list of types, to which a launch converts all arguments."""
         return bool(self.signatures and getattr(self.kernel, "specialized", False))
 
     @property
     def extensions(self) -> Any:
-        """What changes arguments before a launch, if anything does."""
+        """Objects that change arguments before a launch, if any."""
         return getattr(self.kernel, "extensions", None) or self._options.get("extensions")
 
     @property
@@ -60,46 +60,63 @@ class ConfiguredKernel(Struct, frozen=True):
         return getattr(self.kernel, "targetoptions", None) or {}
 
 
-def configured_kernel(given: Any) -> ConfiguredKernel:
-    """Return what `kernel[blocks, threads]` or `kernel.forall(tasks)` is; raises CallError for anything else."""
-    if _is_simulated(given):
-        return _simulated(given)
-    kind = type(given).__name__
+def configured_kernel(configured: Any) -> ConfiguredKernel:
+    """Read a `kernel[blocks, threads]` or `kernel.forall(tasks)`; raises CallError for anything else."""
+    if _is_simulated(configured):
+        return _read_simulated(configured)
+    kind = type(configured).__name__
     if kind == "_LaunchConfiguration":
-        return _of(given.dispatcher, given.griddim, given.blockdim, given.sharedmem, given.stream)
+        return _read_dispatcher(
+            configured.dispatcher,
+            configured.griddim,
+            configured.blockdim,
+            configured.sharedmem,
+            configured.stream,
+        )
     if kind == "ForAll":
-        return _for_all(given)
-    name = getattr(given, "__name__", "")
-    if hasattr(given, "py_func") and name:
+        return _read_forall(configured)
+    name = getattr(configured, "__name__", "")
+    if hasattr(configured, "py_func") and name:
         raise CallError(f"{name} is not configured; write {name}[blocks, threads].")
-    raise CallError(f"{given!r} is no kernel with its blocks and threads; write kernel[blocks, threads].")
+    raise CallError(f"{configured!r} is not a configured kernel; write kernel[blocks, threads].")
 
 
-def _is_simulated(given: Any) -> bool:
-    return hasattr(given, "fn") and hasattr(given, "grid_dim")
+def _is_simulated(configured: Any) -> bool:
+    return hasattr(configured, "fn") and hasattr(configured, "grid_dim")
 
 
-def _simulated(given: Any) -> ConfiguredKernel:
-    if given._device or given.grid_dim is None:
-        raise CallError(f"{given.fn.__name__} is not configured; write {given.fn.__name__}[blocks, threads].")
-    declared = tuple(tuple(one.args) for one in getattr(given, "_declared", ()))
-    grid, block = _dim3(given.grid_dim), _dim3(given.block_dim)
-    return ConfiguredKernel(given, given.fn, grid, block, int(given.dynshared_size), given.stream, declared)
+def _read_simulated(configured: Any) -> ConfiguredKernel:
+    if configured._device or configured.grid_dim is None:
+        raise CallError(
+            f"{configured.fn.__name__} is not configured; write {configured.fn.__name__}[blocks, threads]."
+        )
+    declared = tuple(tuple(signature.args) for signature in getattr(configured, "_declared", ()))
+    grid, block = _dim3(configured.grid_dim), _dim3(configured.block_dim)
+    return ConfiguredKernel(
+        configured, configured.fn, grid, block, int(configured.dynshared_size), configured.stream, declared
+    )
 
 
-def _for_all(given: Any) -> ConfiguredKernel:
-    dispatcher = getattr(given, "dispatcher", None) or given.kernel  # which our simulator calls so
-    tasks, threads = given.ntasks, getattr(given, "thread_per_block", 0) or getattr(given, "tpb", 0)
+def _read_forall(configured: Any) -> ConfiguredKernel:
+    dispatcher = getattr(configured, "dispatcher", None) or configured.kernel  # its name in our simulator
+    tasks, threads = (
+        configured.ntasks,
+        getattr(configured, "thread_per_block", 0) or getattr(configured, "tpb", 0),
+    )
     if not tasks:
         raise CallError(f"{dispatcher.__name__}.forall(0) launches nothing.")
-    threads = threads or LARGEST_BLOCK
-    return _of(dispatcher, -(-tasks // threads), threads, given.sharedmem, given.stream)
+    threads = threads or FORALL_BLOCK
+    return _read_dispatcher(
+        dispatcher, -(-tasks // threads), threads, configured.sharedmem, configured.stream
+    )
 
 
-def _of(dispatcher: Any, grid: Any, block: Any, shared_bytes: Any, stream: Any) -> ConfiguredKernel:
+def _read_dispatcher(
+    dispatcher: Any, grid: Any, block: Any, shared_bytes: Any, stream: Any
+) -> ConfiguredKernel:
     function = getattr(dispatcher, "py_func", None)
     if not isinstance(function, FunctionType):
-        raise CallError(f"{dispatcher!r} is no kernel of a function in Python.")
+        raise CallError(f"{dispatcher!r} is not a kernel written in Python.")
     declared = () if getattr(dispatcher, "_can_compile", True) else tuple(dispatcher.overloads)
     return ConfiguredKernel(
         dispatcher, function, _dim3(grid), _dim3(block), int(shared_bytes), stream, declared
@@ -112,14 +129,14 @@ def _dim3(lengths: Any) -> Dim3:
 
 
 def wait_for(stream: Any) -> None:
-    """Wait until a GPU has done what was put into a stream before, where there is one."""
+    """Wait until a GPU, if there is one, has finished the earlier work in a stream."""
     synchronize = getattr(stream, "synchronize", None) or getattr(stream, "sync", None)
     if synchronize is not None and not _is_default(stream):
         synchronize()
 
 
 def _is_default(stream: Any) -> bool:
-    """Return whether a stream is the default one, for which copies wait; without a GPU there are no others."""
+    """Test for the default stream, for which copies wait; without a GPU there are no others."""
     try:
         return int(getattr(stream, "handle", stream)) in (0, 1, 2)  # as CUDA numbers its default streams
     except (TypeError, ValueError):
@@ -127,45 +144,50 @@ def _is_default(stream: Any) -> bool:
 
 
 def launching_classes() -> Iterator[type]:
-    """Yield the classes that are there, in this process, whose instances launch kernels when they are called."""
-    for module, names in LAUNCHING.items():
+    """Yield the loaded classes whose instances launch a kernel when they are called."""
+    for module, names in LAUNCHING_CLASSES.items():
         for name in names:
-            found = getattr(sys.modules.get(module), name, None)
-            if isinstance(found, type):
-                yield found
+            class_ = getattr(sys.modules.get(module), name, None)
+            if isinstance(class_, type):
+                yield class_
 
 
 Launch = Callable[..., Any]
 
 
 def intercept(kind: type, launch: Launch) -> Launch:
-    """Have `launch(configured, *arguments)` stand for a class's calls that launch kernels; return what undoes that.
+    """Replace a class's calls that launch kernels by `launch(configured, *arguments)`; return a function to undo it.
 
-    Kernels of numba's own, with which it fills and turns arrays on a GPU, stay there, as do calls of device functions.
+    Numba's internal kernels, which fill and transpose arrays on a GPU, and calls of device functions are unchanged.
     """
     original: Launch = kind.__call__
 
     @functools.wraps(original)
     def call(configured: Any, *arguments: Any, **names: Any) -> Any:
-        if names or getattr(configured, "_device", False) or _is_idle(configured) or _is_numbas(configured):
+        if (
+            names
+            or getattr(configured, "_device", False)
+            or _launches_nothing(configured)
+            or _is_numba_kernel(configured)
+        ):
             return original(configured, *arguments, **names)
         return launch(configured, *arguments)
 
     kind.__call__ = call  # type: ignore[method-assign]  # numba's class
 
-    def put_back() -> None:
+    def restore() -> None:
         kind.__call__ = original  # type: ignore[method-assign]  # numba's class
 
-    return put_back
+    return restore
 
 
-def _is_idle(configured: Any) -> bool:
-    """Return whether a call is none of a launch: numba says itself what is wrong with it, or does nothing."""
+def _launches_nothing(configured: Any) -> bool:
+    """Test for a call that launches nothing: numba reports an error or does nothing."""
     if _is_simulated(configured):
         return configured.grid_dim is None
     return getattr(configured, "ntasks", 1) == 0
 
 
-def _is_numbas(configured: Any) -> bool:
+def _is_numba_kernel(configured: Any) -> bool:
     dispatcher = getattr(configured, "dispatcher", configured)
     return str(getattr(dispatcher, "__module__", "")).startswith("numba.cuda.")

@@ -1,4 +1,4 @@
-"""A call's kernel and arguments as they are in the process that runs it, under Numba's simulator."""
+"""Rebuilds a call's kernel and arguments in the process that runs it, under Numba's simulator."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..type_inference.question import ArrayContent, Function, Library, Value
 from ..type_inference.rebuilt_kernel import Maker, dtype_from
 from .call import Argument, ArgumentTuple, ArrayPlace, Call, memory_file
 
-KEPT = 64  # kernels that are at hand, so that one that is called again is not rewritten anew
+MAX_KEPT_KERNELS = 64  # kernels that are kept, so that a repeated call is not rebuilt
 _kernels: OrderedDict[bytes, Any] = OrderedDict()
 
 
@@ -26,7 +26,7 @@ class _Maker(Maker):
     runs = True
 
     def value(self, value: Value) -> Any:
-        """Return what a value stands for; raises NotRebuilt for what can't be had here."""
+        """Rebuild a described value; raises NotRebuilt for a value that is not available here."""
         if isinstance(value, ArrayContent):
             order = value.layout
             elements = np.frombuffer(value.data, dtype_from(value.dtype))
@@ -37,17 +37,17 @@ class _Maker(Maker):
 
 
 def kernel_of(call: Call) -> Any:
-    """Return a call's kernel, one of the simulator's; raises NotRebuilt."""
+    """Rebuild a call's kernel for the simulator; raises NotRebuilt."""
     key = call.kernel_key()
     if key not in _kernels:
-        _kernels[key] = _made(call)
-        while len(_kernels) > KEPT:
+        _kernels[key] = _rebuild(call)
+        while len(_kernels) > MAX_KEPT_KERNELS:
             _kernels.popitem(last=False)
     _kernels.move_to_end(key)
     return _kernels[key]
 
 
-def _made(call: Call) -> Any:
+def _rebuild(call: Call) -> Any:
     from numba import cuda
 
     for file, text in call.sources.items():
@@ -55,8 +55,8 @@ def _made(call: Call) -> Any:
     maker = _Maker(call.functions, _device)
     function = maker.plain(0)
     signatures = [cuda_signature(maker, types) for types in call.signatures]
-    given = signatures if call.specialized else [signatures] if signatures else []
-    return cuda.jit(*given, debug=call.debug)(function)
+    declared = signatures if call.specialized else [signatures] if signatures else []
+    return cuda.jit(*declared, debug=call.debug)(function)
 
 
 def cuda_signature(maker: Maker, types: tuple[Value, ...]) -> Any:
@@ -67,60 +67,59 @@ def cuda_signature(maker: Maker, types: tuple[Value, ...]) -> Any:
 
 
 def _device(function: FunctionType, described: Function, types: tuple[Any, ...]) -> Any:
-    """Return a function as one that kernels call."""
+    """Turn a function into a device function."""
     from numba import cuda
 
     return cuda.jit(device=True)(function)
 
 
 class Arguments:
-    """A call's arguments, in memory of this process that is read from a folder and written back to it."""
+    """A call's arguments in this process's memory, which is read from a folder and written back to it."""
 
     def __init__(self, call: Call, folder: Path) -> None:
         self._call, self._folder = call, folder
         self._maker = _Maker((), _device)
-        # Each owns its elements, for what looks for the memory of a view.
-        self._held: list[NDArray[Any]] = [
+        # Each array owns its elements, because other code looks up the memory that a view belongs to.
+        self._memories: list[NDArray[Any]] = [
             np.fromfile(memory_file(folder, number), dtype_from(memory.dtype))
             for number, memory in enumerate(call.memories)
         ]
         self.values = tuple(map(self._argument, call.arguments))
 
     def write_back(self) -> None:
-        """Write what the memories hold now; raises OSError."""
-        for number, held in enumerate(self._held):
-            held.view(np.uint8).tofile(memory_file(self._folder, number))
+        """Write the memories back to the folder; raises OSError."""
+        for number, memory in enumerate(self._memories):
+            memory.view(np.uint8).tofile(memory_file(self._folder, number))
 
     def _argument(self, argument: Argument) -> Any:
         if isinstance(argument, ArrayPlace):
-            return self._placed(argument)
+            return self._rebuild_array(argument)
         if isinstance(argument, ArgumentTuple):
             items = map(self._argument, argument.items)
             return namedtuple(argument.name, argument.fields)(*items) if argument.fields else tuple(items)
         return self._maker.value(argument)
 
-    def _placed(self, place: ArrayPlace) -> Any:
+    def _rebuild_array(self, argument: ArrayPlace) -> Any:
         from numba import cuda
 
-        held, dtype = self._held[place.memory], dtype_from(place.dtype)
-        if 0 in place.shape:
-            ary = np.empty(place.shape, dtype)
+        owner, dtype = self._memories[argument.memory], dtype_from(argument.dtype)
+        if 0 in argument.shape:
+            ary = np.empty(argument.shape, dtype)
         else:
-            memory = held if held.dtype == dtype else held.view(np.uint8)
-            ary = np.ndarray(place.shape, dtype, memory, place.offset, place.strides)
-        if place.kind == "record":
+            memory = owner if owner.dtype == dtype else owner.view(np.uint8)
+            ary = np.ndarray(argument.shape, dtype, memory, argument.offset, argument.strides)
+        if argument.kind == "record":
             return ary[()]
-        if place.kind == "device":
+        if argument.kind == "device":
             return over(ary)
-        ary.flags.writeable = not place.readonly
-        transfer = place.transfer or (
-            "In" if place.readonly else ""
-        )  # nothing comes back into what can't be written
+        ary.flags.writeable = not argument.readonly
+        # A read-only array gets no results back.
+        transfer = argument.transfer or ("In" if argument.readonly else "")
         return getattr(cuda, transfer)(ary) if transfer else ary
 
 
 def stand_for_program(call: Call) -> None:
-    """Have the user's program stand where this process's is, so that its folder counts as the user's."""
+    """Replace this process's __main__ by the user's program, so that its folder counts as the user's."""
     main = ModuleType("__main__")
     main.__file__ = call.program or None
     main.__spec__ = machinery.ModuleSpec(call.module, None) if call.module else None

@@ -1,1 +1,1 @@
-"""The engine that compiles kernels for the CPU; here is only what its four rooms share."""
+"""The engine that compiles kernels for the CPU; this folder holds the code that its five subpackages share."""

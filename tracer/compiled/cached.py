@@ -1,4 +1,4 @@
-"""Functions of our own that numba compiles once for all launches, in contrast to kernels."""
+"""Compile Tilescope's own functions once for all launches, in contrast to kernels."""
 
 from __future__ import annotations
 
@@ -14,39 +14,39 @@ import numba
 from .quick_compiler import PartCompiler
 
 
-def cached(function: Callable[..., Any], *others: str) -> Any:
-    """Return a function compiled by numba, kept on disk where there is a place for it, that runs without Python's lock.
+def cached(function: Callable[..., Any], *other_files: str) -> Any:
+    """Compile a function with numba, without the GIL, and keep it on disk if numba finds a cache folder.
 
-    Numba compiles anew what is on disk when the function's own file has changed, and knows nothing of those of the
-    functions that are compiled into it. So it is told of a change in any file of the engine, and in `others`.
+    Numba invalidates a cached function only when the function's own file has changed, not the files of the
+    functions that it calls. So the stamp covers every file of the engine, and `other_files`.
     """
     try:
-        made = numba.njit(cache=True, nogil=True)(function)
+        compiled = numba.njit(cache=True, nogil=True)(function)
     except RuntimeError:
         return numba.njit(nogil=True)(function)
-    with suppress(AttributeError):  # a numba that keeps what it compiles in another way
-        made._cache._cache_file._source_stamp = version(others)
-    return made
+    with suppress(AttributeError):  # a numba that caches compiled code in another way
+        compiled._cache._cache_file._source_stamp = version(other_files)
+    return compiled
 
 
 def part(function: Callable[..., Any], *, inlined: bool = False) -> Any:
-    """Return a function that is compiled with each that calls it, and kept with those alone.
+    """Mark a function that is compiled with each of its callers, and cached only with them.
 
-    Numba would make code of it for itself too, and optimise it again in each of those on the way to what is called.
-    inlined: whether it is copied into each of them, however long it is.
+    Numba would also generate code for the function itself, and optimise it again in each caller on the way.
+    inlined: copy it into each caller, whatever its length.
     """
     return numba.njit(nogil=True, pipeline_class=PartCompiler, forceinline=inlined)(function)
 
 
 @lru_cache
-def version(others: tuple[str, ...] = ()) -> str:
-    """Return what tells versions of the engine, and of some other files, from each other."""
-    files = [*engine_files(), *map(Path, others)]
+def version(other_files: tuple[str, ...] = ()) -> str:
+    """Compute a hash of the engine's files and of some other files."""
+    files = [*engine_files(), *map(Path, other_files)]
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
 def engine_files() -> list[Path]:
-    """Return the files of the compiled engine, of which any may decide what compiled code does."""
-    here = Path(__file__).parent
-    others = (here.parent / "nvidia_math").glob("*.py")
-    return [*sorted(here.rglob("*.py")), *sorted(others), here.parent / "recording" / "rounding.py"]
+    """List the files of the compiled engine: any of them may change the code that it generates."""
+    folder = Path(__file__).parent
+    math_files = (folder.parent / "nvidia_math").glob("*.py")
+    return [*sorted(folder.rglob("*.py")), *sorted(math_files), folder.parent / "recording" / "rounding.py"]

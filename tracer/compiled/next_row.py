@@ -1,6 +1,6 @@
-"""The address of the next row, in the table of state and, where a function calls no other, in a register too.
+"""The address of the next row: in the table of state, and in a register if the function calls no other function.
 
-Through memory alone each access would wait until the one before it has stored where its row ends.
+If it were only in memory, each access would wait for the store of the access before it.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from numba.core.extending import intrinsic
 from .state import Word
 from .words import load_word, store_word
 
-_PLACE = "tilescope_next_row"  # attribute of an LLVM function: the variable that it keeps the address in
+_ROW_VARIABLE = "tilescope_next_row"  # attribute of an LLVM function: the variable that holds the address
 
 
 def _keep_row(typing: Any, state: Any) -> Any:
-    """Have the function that begins with this keep the address in a register.
+    """Keep the address in a register in the function that begins with this call.
 
-    Nothing that it calls writes rows, or `read_next_row_again` follows.
+    The function calls nothing that writes rows, or `read_next_row_again` follows the call.
     """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         address = load_word(builder, args[0], Word.ROW)
-        setattr(builder.function, _PLACE, cgutils.alloca_once_value(builder, address))
+        setattr(builder.function, _ROW_VARIABLE, cgutils.alloca_once_value(builder, address))
         return context.get_dummy_value()
 
     return types.none(types.int64), generate
@@ -35,20 +35,20 @@ keep_row = intrinsic(_keep_row)
 
 def next_row(builder: Any, state: Any) -> Any:
     """Return the address of the next row."""
-    place = getattr(builder.function, _PLACE, None)
-    return load_word(builder, state, Word.ROW) if place is None else builder.load(place)
+    variable = getattr(builder.function, _ROW_VARIABLE, None)
+    return load_word(builder, state, Word.ROW) if variable is None else builder.load(variable)
 
 
 def set_next_row(builder: Any, state: Any, address: Any) -> None:
-    """Go on to the next row."""
+    """Store the address of the next row."""
     store_word(builder, address, state, Word.ROW)
-    place = getattr(builder.function, _PLACE, None)
-    if place is not None:
-        builder.store(address, place)
+    variable = getattr(builder.function, _ROW_VARIABLE, None)
+    if variable is not None:
+        builder.store(address, variable)
 
 
 def read_next_row_again(builder: Any, state: Any) -> None:
-    """Take note of where the next row is, after others may have written rows."""
-    place = getattr(builder.function, _PLACE, None)
-    if place is not None:
-        builder.store(load_word(builder, state, Word.ROW), place)
+    """Read the address of the next row again, after a call that may have written rows."""
+    variable = getattr(builder.function, _ROW_VARIABLE, None)
+    if variable is not None:
+        builder.store(load_word(builder, state, Word.ROW), variable)

@@ -1,7 +1,7 @@
-"""How Numba compiles kernels: all functions of one are optimised once, together, and become machine code once.
+"""A Numba compiler that optimises all functions of a kernel together, and generates machine code once.
 
-Numba by itself optimises every function, makes machine code of it, with wrappers for Python, and does both again for
-each function that calls it.
+By default, Numba optimises every function, generates machine code for it, with wrappers for Python, and repeats both
+for each function that calls it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..nvidia_math.contraction import as_nvidia_computes
 
 
 class _Library(JITCodeLibrary):  # type: ignore[misc]  # Numba is untyped to mypy
-    """A library whose functions are optimised once, when all that they call is linked."""
+    """A library that optimises its functions once, after everything they call is linked."""
 
     _final_module: Any
 
@@ -31,22 +31,21 @@ class _Part(_Library):
     """A library that is only linked into others."""
 
     def _optimize_final_module(self) -> None:
-        """Leave that to the library it is linked into."""
+        """Do nothing: the library that this one is linked into optimises it."""
 
     def _finalize_final_module(self) -> None:
         self._finalized = True
 
 
 class _Entry(_Library):
-    """The library of an entry, with all that it calls."""
+    """The library of an entry point, with everything that it calls."""
 
     def _optimize_final_module(self) -> None:
         link_libdevice(self._final_module)
-        # Each access writes a row: vectorised loops are of no use here, and more passes than these make it no faster.
-        made = self._codegen._module_pass_manager(opt=1, loop_vectorize=False, slp_vectorize=False)
-        passes, *builder = (
-            made if isinstance(made, tuple) else (made,)
-        )  # older versions of Numba give no builder
+        # Each access writes a row, so vectorised loops are of no use, and more passes don't make the code faster.
+        managers = self._codegen._module_pass_manager(opt=1, loop_vectorize=False, slp_vectorize=False)
+        # Older versions of Numba return no builder.
+        passes, *builder = managers if isinstance(managers, tuple) else (managers,)
         passes.run(self._final_module, *builder)
         changed = as_nvidia_computes(str(self._final_module))
         if changed is not None:
@@ -62,16 +61,16 @@ class PartLowering(NativeLowering):  # type: ignore[misc]
     _name = "tilescope_part_lowering"
 
     def run_pass(self, state: Any) -> bool:
-        """Lower the function, and let others be linked with it."""
+        """Lower the function, and let other functions link with it."""
         super().run_pass(state)
-        name: Any = [].append  # Numba tells functions by an object of this kind
+        name: Any = [].append  # Numba identifies functions by an object of this kind
         state.targetctx.insert_user_function(name, state.cr.fndesc, [state.library])
         state.cr = state.cr._replace(cfunc=name)
         return True
 
 
 class EntryCompiler(CompilerBase):  # type: ignore[misc]
-    """Compiles an entry, which is called by its address alone."""
+    """Compiles an entry point, which is called only by its address."""
 
     library: type[_Library] = _Entry
 
@@ -89,24 +88,26 @@ class EntryCompiler(CompilerBase):  # type: ignore[misc]
 
 
 class PartCompiler(EntryCompiler):
-    """Compiles a function that an entry calls."""
+    """Compiles a function that an entry point calls."""
 
     library = _Part
 
     def define_pipelines(self) -> list[Any]:
-        """Return Numba's own passes, of which the last makes no code to be called by others."""
+        """Return Numba's own passes, with a last one that makes no code for callers outside."""
         self.state.flags.no_compile = True
         (passes,) = super().define_pipelines()
-        made = PassManager("tilescope")
-        for kind, text in passes.passes:
-            if kind is not NopythonRewrites:  # of expressions of whole arrays, which no kernel has
-                made.add_pass(PartLowering if kind is NativeLowering else kind, text)
-        made.finalize()
-        return [made]
+        manager = PassManager("tilescope")
+        for pass_class, description in passes.passes:
+            if (
+                pass_class is not NopythonRewrites
+            ):  # this pass rewrites array expressions, which no kernel has
+                manager.add_pass(PartLowering if pass_class is NativeLowering else pass_class, description)
+        manager.finalize()
+        return [manager]
 
 
 def entry_address(result: Any) -> int:
-    """Return the address of a compiled function, after giving its functions what they look up."""
+    """Return the address of a compiled function, after setting the environments that its functions look up."""
     codegen = result.library.codegen
     for environment in result._find_referenced_environments():
         codegen.set_env(environment.env_name, environment)

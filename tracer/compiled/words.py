@@ -1,4 +1,4 @@
-"""Words of 64 bits, of the table of state and at any address, as compiled code loads and stores them."""
+"""Load and store 64-bit words in compiled code: in the table of state, and at any address."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def _peek(typing: Any, address: Any, index: Any) -> Any:
     """Load the word at an index of the table at an address."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        place = context.cast(builder, args[1], index, types.int64)
-        return builder.load(at(builder, args[0], I64, place))
+        position = context.cast(builder, args[1], index, types.int64)
+        return builder.load(at(builder, args[0], I64, position))
 
     return types.int64(types.int64, index), generate
 
@@ -46,20 +46,20 @@ def _poke(typing: Any, address: Any, index: Any, value: Any) -> Any:
     """Store a word to an index of the table at an address."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        place = context.cast(builder, args[1], index, types.int64)
-        builder.store(context.cast(builder, args[2], value, types.int64), at(builder, args[0], I64, place))
+        position = context.cast(builder, args[1], index, types.int64)
+        builder.store(context.cast(builder, args[2], value, types.int64), at(builder, args[0], I64, position))
         return context.get_dummy_value()
 
     return types.none(types.int64, index, value), generate
 
 
 def _prefetch(typing: Any, address: Any) -> Any:
-    """Have the processor load the line of its cache with an address, if it can, while it does something else."""
+    """Ask the processor to load the cache line of an address in the background."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         byte, i32 = ir.IntType(8).as_pointer(), ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [byte, i32, i32, i32])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        function_type = ir.FunctionType(ir.VoidType(), [byte, i32, i32, i32])
+        function = cgutils.get_or_insert_function(builder.module, function_type, "llvm.prefetch.p0i8")
         builder.call(function, [builder.inttoptr(args[0], byte), i32(1), i32(3), i32(1)])
         return context.get_dummy_value()
 
@@ -67,7 +67,7 @@ def _prefetch(typing: Any, address: Any) -> Any:
 
 
 def _lowest(typing: Any, bits: Any) -> Any:
-    """Return the number of the lowest bit that is set; there is one."""
+    """Find the index of the lowest set bit; one must be set."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.cttz(args[0], ir.IntType(1)(1))
@@ -76,7 +76,7 @@ def _lowest(typing: Any, bits: Any) -> Any:
 
 
 def _narrow(bits: int) -> tuple[Any, Any]:
-    """Return what loads a whole number of so many bits from an address, without a sign, and what stores one."""
+    """Make intrinsics that load and store an unsigned integer of a width at an address."""
     element = ir.IntType(bits)
 
     def load(typing: Any, address: Any) -> Any:
@@ -97,7 +97,7 @@ def _narrow(bits: int) -> tuple[Any, Any]:
 
 
 def _pointer(typing: Any, address: Any) -> Any:
-    """Return an address as a pointer."""
+    """Convert an address to a pointer."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.inttoptr(args[0], ir.IntType(8).as_pointer())

@@ -1,1 +1,1 @@
-"""Which stores a loaded value reaches: by the source, read as a syntax tree and never run, and the trace."""
+"""The stores that a loaded value reaches, from the trace and from the source, which is parsed and never run."""

@@ -1,8 +1,8 @@
-"""What variables carry at a place of a program: of each load, whether its values are in there, on every way or on some.
+"""Data-flow facts: for each load, whether a variable carries its values, on all paths or on some.
 
-A lattice after "Reaching Definitions" (Aho, Lam, Sethi and Ullman, Compilers, 9.2), with two components for each load:
-its newest execution, and all older ones. So a running sum carries all of them, and a variable that is set anew in
-each round of a loop the newest alone.
+A lattice after "Reaching Definitions" (Aho, Lam, Sethi and Ullman, Compilers, 9.2), with two components for each
+load: its newest execution, and all older ones. So a running sum carries all of them; a variable that each round of
+a loop assigns carries only the newest.
 """
 
 from __future__ import annotations
@@ -15,121 +15,134 @@ Place = tuple[int, int]  # (line from 1, column from 0 in bytes) of an access
 
 
 class Share(IntEnum):
-    """Of some executions of a load: whether their values are carried."""
+    """The share of a load's executions whose values are carried."""
 
-    NONE = 0  # those of none
-    SOME = 1  # of some, or on some ways through the program
-    ALL = 2  # of all, on every way
+    NONE = 0
+    SOME = 1  # some executions, or some paths
+    ALL = 2  # all executions, on every path
 
 
 class Carried(NamedTuple):
-    """Which executions of a load are carried."""
+    """The executions of a load that are carried."""
 
     older: Share
     newest: Share
 
 
 NOTHING = Carried(Share.NONE, Share.NONE)
-Values = dict[Place, Carried]  # by load; one that is missing carries nothing
+Values = dict[Place, Carried]  # by load; a missing load carries nothing
 
 
 def united(values: Iterable[Values]) -> Values:
-    """Return what an expression carries that is computed of several."""
-    found: Values = {}
-    for one in values:
-        for place, carried in one.items():
-            other = found.get(place, NOTHING)
-            found[place] = Carried(max(other.older, carried.older), max(other.newest, carried.newest))
-    return found
+    """Join the values of several operands."""
+    result: Values = {}
+    for operand in values:
+        for place, carried in operand.items():
+            other = result.get(place, NOTHING)
+            result[place] = Carried(max(other.older, carried.older), max(other.newest, carried.newest))
+    return result
 
 
 def doubtful(values: Values) -> Values:
-    """Return what is carried at best: nobody knows whether it is."""
-    return {p: Carried(min(c.older, Share.SOME), min(c.newest, Share.SOME)) for p, c in values.items()}
+    """Lower all values to at most SOME: they may be carried or not."""
+    return {
+        place: Carried(min(carried.older, Share.SOME), min(carried.newest, Share.SOME))
+        for place, carried in values.items()
+    }
 
 
 class Paths:
-    """What all ways to a place of the program have in common. `dead` where no way leads there."""
+    """The common facts of all paths to a point of the program; `dead` if no path leads there."""
 
     def __init__(self) -> None:
         self.dead = False
         self.variables: dict[str, Values] = {}
-        self.made: dict[Place, bool] = {}  # loads that were executed, and whether more than once
+        self.executed: dict[Place, bool] = {}  # executed loads, and whether more than once
 
     def copy(self) -> Paths:
-        """Return the same, to be changed apart. Values are never changed in place."""
+        """Return an independent copy. Values are never changed in place."""
         other = Paths()
-        other.dead, other.variables, other.made = self.dead, dict(self.variables), dict(self.made)
+        other.dead, other.variables, other.executed = self.dead, dict(self.variables), dict(self.executed)
         return other
 
     def load(self, place: Place) -> Values:
-        """Execute a load; return what it gives."""
-        if place in self.made:
-            self.variables = {name: _aged(v, place, self.made[place]) for name, v in self.variables.items()}
-        self.made[place] = place in self.made
+        """Execute a load; return its values."""
+        if place in self.executed:
+            self.variables = {
+                name: _age(values, place, self.executed[place]) for name, values in self.variables.items()
+            }
+        self.executed[place] = place in self.executed
         return {place: Carried(Share.NONE, Share.ALL)}
 
     def forget(self) -> None:
-        """Begin anew: what was loaded before is of no interest any more."""
-        self.variables, self.made = {}, {}
+        """Forget all earlier loads and variables."""
+        self.variables, self.executed = {}, {}
 
     def reaching(self, values: Values) -> Values:
-        """Return what is carried of each load that was executed; of one that can't have older executions both alike."""
-        found = {place: values.get(place, NOTHING) for place in self.made}
+        """Return the carried values of each executed load; without older executions both components are equal."""
+        values_by_load = {place: values.get(place, NOTHING) for place in self.executed}
         return {
-            place: carried if self.made[place] else Carried(carried.newest, carried.newest)
-            for place, carried in found.items()
+            place: carried if self.executed[place] else Carried(carried.newest, carried.newest)
+            for place, carried in values_by_load.items()
         }
 
     def key(self) -> tuple[object, ...]:
-        """Return what tells whether two are the same."""
-        carried = {n: {p: c for p, c in v.items() if c != NOTHING} for n, v in self.variables.items()}
-        return self.dead, dict(self.made), {name: values for name, values in carried.items() if values}
+        """Return a key that is equal for equal facts."""
+        carried = {
+            name: {place: share for place, share in values.items() if share != NOTHING}
+            for name, values in self.variables.items()
+        }
+        return self.dead, dict(self.executed), {name: values for name, values in carried.items() if values}
 
 
-def _aged(values: Values, place: Place, has_older: bool) -> Values:
-    """Return what is carried once a load is executed anew: its newest execution is an older one now."""
+def _age(values: Values, place: Place, has_older: bool) -> Values:
+    """Return the values after a load is executed again: its newest execution becomes an older one."""
     if place not in values:
         return values
     older, newest = values[place]
-    return {**values, place: Carried(_alike(older, newest) if has_older else newest, Share.NONE)}
+    return {**values, place: Carried(_common_share(older, newest) if has_older else newest, Share.NONE)}
 
 
-def _alike(one: Share, other: Share) -> Share:
-    return one if one == other else Share.SOME
+def _common_share(first: Share, second: Share) -> Share:
+    return first if first == second else Share.SOME
 
 
 def joined(paths: Iterable[Paths]) -> Paths:
-    """Return the ways that meet at a place."""
-    alive = [one for one in paths if not one.dead]
+    """Join the paths that meet at a point."""
+    alive = [path for path in paths if not path.dead]
     if not alive:
         end = Paths()
         end.dead = True
         return end
-    found = alive[0]
+    result = alive[0]
     for other in alive[1:]:
-        found = _joined(found, other)
-    return found
+        result = _joined(result, other)
+    return result
 
 
-def _joined(one: Paths, other: Paths) -> Paths:
-    found = Paths()
-    places = one.made.keys() | other.made.keys()
-    found.made = {p: one.made.get(p, False) or other.made.get(p, False) for p in places}
-    for name in one.variables.keys() | other.variables.keys():
-        first, second = one.variables.get(name, {}), other.variables.get(name, {})
-        found.variables[name] = {
-            place: _met(place, one, first, other, second) for place in first.keys() | second.keys()
+def _joined(left: Paths, right: Paths) -> Paths:
+    result = Paths()
+    places = left.executed.keys() | right.executed.keys()
+    result.executed = {
+        place: left.executed.get(place, False) or right.executed.get(place, False) for place in places
+    }
+    for name in left.variables.keys() | right.variables.keys():
+        left_values, right_values = left.variables.get(name, {}), right.variables.get(name, {})
+        result.variables[name] = {
+            place: _join_carried(place, left, left_values, right, right_values)
+            for place in left_values.keys() | right_values.keys()
         }
-    return found
+    return result
 
 
-def _met(place: Place, one: Paths, first: Values, other: Paths, second: Values) -> Carried:
-    """Return what both ways have in common: where a load was never executed on one, it is as on the other."""
-    if place not in one.made or place not in other.made:
-        return (second if place not in one.made else first).get(place, NOTHING)
-    a, b = first.get(place, NOTHING), second.get(place, NOTHING)
-    older = _alike(a.older, b.older)
-    if not (one.made[place] and other.made[place]):
-        older = a.older if one.made[place] else b.older
-    return Carried(older, _alike(a.newest, b.newest))
+def _join_carried(
+    place: Place, left: Paths, left_values: Values, right: Paths, right_values: Values
+) -> Carried:
+    """Join a load's values on both paths; a load that only one path executed keeps that path's values."""
+    if place not in left.executed or place not in right.executed:
+        return (right_values if place not in left.executed else left_values).get(place, NOTHING)
+    left_carried, right_carried = left_values.get(place, NOTHING), right_values.get(place, NOTHING)
+    older = _common_share(left_carried.older, right_carried.older)
+    if not (left.executed[place] and right.executed[place]):
+        older = left_carried.older if left.executed[place] else right_carried.older
+    return Carried(older, _common_share(left_carried.newest, right_carried.newest))

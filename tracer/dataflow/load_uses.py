@@ -1,8 +1,7 @@
-"""What loaded values may be used for: a conservative account, for loads whose values mean nothing.
+"""Possible uses of loaded values: a conservative analysis, for loads whose values have no meaning.
 
-A load that finds memory without content, or that lies outside its array, is harmless if nothing depends on it. Unlike
-`source_flow`, which follows values that surely arrive, this errs on the other side: where the source leaves it open,
-a value counts as used.
+A load of memory without content, or outside its array, is harmless if nothing depends on it. `source_flow` follows
+values that certainly arrive; this module errs on the other side: if the source leaves it open, a value is used.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ from ..model.trace import Op, Trace
 from .carried import Place
 from .walk import ARITHMETIC, MODULES, called
 
-LONGEST = 400_000  # letters of a source text, beyond which nothing is known of it
-# Functions of Python and of `cuda` whose result says all of what becomes of their arguments.
+LONGEST = 400_000  # characters of the longest source text that is analysed
+# Functions of Python and of `cuda` that use their arguments only for their result.
 PLAIN = {
     "min",
     "max",
@@ -39,42 +38,42 @@ PLAIN = {
     "brev",
     "cbrt",
 }
-DECIDES = ("decides",)  # a branch, a loop, another thread, a text that is printed
-_Node = tuple[object, ...]  # a load, a store, a variable, what a function returns, or DECIDES
+DECIDES = ("decides",)  # a branch, a loop, another thread, a printed text
+_Node = tuple[object, ...]  # a load, a store, a variable, a function's result, or DECIDES
 
 
 class LoadUses(Struct, frozen=True):
-    """What may become of the values of a load."""
+    """The possible uses of a load's values."""
 
-    stores: frozenset[
-        Place
-    ]  # places that may store what depends on them: (line from 1, column in characters)
-    decides: bool  # whether they may matter without being stored
+    stores: frozenset[Place]  # places that may store a dependent value: (line from 1, column in characters)
+    decides: bool  # whether the values may matter without being stored
 
 
 def goes_nowhere(trace: Trace, site: AnyInts, block: AnyInts, thread: AnyInts, step: AnyInts) -> Mask:
-    """Return which loads are of no consequence: each is given as its site, its thread, and its step.
+    """Find the loads whose value nothing depends on; each is given as its site, thread and step.
 
-    False where the source leaves it open, or not all accesses of the launch are kept.
+    False if the source leaves it open, or not all accesses of the launch are kept.
     """
-    nowhere = np.zeros(len(site), bool)
+    unused = np.zeros(len(site), bool)
     if trace.is_part or not len(site):
-        return nowhere
+        return unused
     for number in np.unique(site):
         uses = _uses_at(trace, int(number))
         if uses is not None and not uses.decides:
-            mine = np.flatnonzero(site == number)
+            chosen = np.flatnonzero(site == number)
             last = _last_store(trace, uses.stores)
-            nowhere[mine] = last[block[mine].astype(np.int64) * trace.threads + thread[mine]] < step[mine]
-    return nowhere
+            unused[chosen] = (
+                last[block[chosen].astype(np.int64) * trace.threads + thread[chosen]] < step[chosen]
+            )
+    return unused
 
 
 def depends_on_outside(trace: Trace) -> bool:
-    """Return whether anything that a launch stored may depend on a load outside its array, which gives poison."""
+    """Return True if a stored value may depend on a load outside its array, which gives poison."""
     outside = trace.outside
     loads = np.flatnonzero(outside.op != Op.STORE)
-    given = (outside.site[loads], outside.block[loads], outside.thread[loads], outside.step[loads])
-    return not goes_nowhere(trace, *given).all()
+    columns = (outside.site[loads], outside.block[loads], outside.thread[loads], outside.step[loads])
+    return not goes_nowhere(trace, *columns).all()
 
 
 def _uses_at(trace: Trace, number: int) -> LoadUses | None:
@@ -85,7 +84,7 @@ def _uses_at(trace: Trace, number: int) -> LoadUses | None:
 
 
 def _last_store(trace: Trace, places: frozenset[Place]) -> Ints:
-    """Return for each thread of the launch the step of its last access at some places, -1 for none."""
+    """Return for each thread of the launch the step of its last access at the given places, -1 for none."""
     sites = [number for number, site in enumerate(trace.sites) if (site.line, site.column) in places]
     rows = np.flatnonzero(np.isin(trace.site, sites) & (trace.op != Op.LOAD))
     last = np.full(math.prod(trace.grid) * trace.threads, -1)
@@ -95,7 +94,7 @@ def _last_store(trace: Trace, places: frozenset[Place]) -> Ints:
 
 @lru_cache(maxsize=16)
 def uses_of_loads(source: str, kernel: str) -> Mapping[Place, LoadUses] | None:
-    """Return what may become of each load of a file's functions, by its place; None where that is not known."""
+    """List the possible uses of each load of a file's functions, by its place; None if they are not known."""
     if len(source) > LONGEST:
         return None
     try:
@@ -113,35 +112,38 @@ def uses_of_loads(source: str, kernel: str) -> Mapping[Place, LoadUses] | None:
 
 
 def _functions(tree: ast.Module, kernel: str) -> dict[str, ast.FunctionDef] | None:
-    """Return a kernel and the functions that it calls, by name; None where a name means several, or one has others."""
+    """Find a kernel and the functions that it calls, by name.
+
+    None if a name has several definitions, or a function contains others.
+    """
     functions: dict[str, list[ast.FunctionDef]] = defaultdict(list)
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
             functions[node.name].append(node)
-    found: dict[str, ast.FunctionDef] = {}
-    waiting = [kernel]
-    while waiting:
-        name = waiting.pop()
-        if name in found:
+    result: dict[str, ast.FunctionDef] = {}
+    pending = [kernel]
+    while pending:
+        name = pending.pop()
+        if name in result:
             continue
         if len(functions[name]) != 1:
             return None
-        found[name] = functions[name][0]
-        for node in ast.walk(found[name]):
-            if node is not found[name] and isinstance(node, ast.FunctionDef | ast.Lambda):
-                return None  # which shares its variables
+        result[name] = functions[name][0]
+        for node in ast.walk(result[name]):
+            if node is not result[name] and isinstance(node, ast.FunctionDef | ast.Lambda):
+                return None  # a nested function shares its variables
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and functions.get(node.func.id):
-                waiting.append(node.func.id)
-    return found
+                pending.append(node.func.id)
+    return result
 
 
 def _uses(load: _Node, edges: Mapping[_Node, set[_Node]], lines: list[str]) -> LoadUses:
-    reached, waiting = {load}, [load]
-    while waiting:
-        for node in edges.get(waiting.pop(), ()):
+    reached, pending = {load}, [load]
+    while pending:
+        for node in edges.get(pending.pop(), ()):
             if node not in reached:
                 reached.add(node)
-                waiting.append(node)
+                pending.append(node)
     stores = (node[1] for node in reached if node[0] == "store")
     return LoadUses(frozenset(_in_characters(place, lines) for place in stores), DECIDES in reached)
 
@@ -154,7 +156,7 @@ def _in_characters(place: object, lines: list[str]) -> Place:
 
 
 class _Reader:
-    """Collects which value may depend on which: `edges` leads from each node to those that depend on it."""
+    """Collects dependencies between values: `edges` leads from each node to its dependents."""
 
     def __init__(self, functions: Mapping[str, ast.FunctionDef]) -> None:
         self.edges: dict[_Node, set[_Node]] = defaultdict(set)
@@ -176,39 +178,39 @@ class _Reader:
             for target in node.targets:
                 self._assign_value(target, node.value)
         elif isinstance(node, ast.AugAssign):
-            self._assign(node.target, self._of(node.value) | self._of(node.target))
+            self._assign(node.target, self._value(node.value) | self._value(node.target))
         elif isinstance(node, ast.AnnAssign):
-            self._assign(node.target, self._of(node.value) if node.value else set())
+            self._assign(node.target, self._value(node.value) if node.value else set())
         elif isinstance(node, ast.Return):
-            self._lead(self._of(node.value) if node.value else set(), ("returned", self._function))
+            self._lead(self._value(node.value) if node.value else set(), ("returned", self._function))
         elif isinstance(node, ast.Expr):
-            self._of(node.value)
+            self._value(node.value)
         elif isinstance(node, ast.If | ast.While):
-            self._lead(self._of(node.test), DECIDES)
+            self._lead(self._value(node.test), DECIDES)
             self._body([*node.body, *node.orelse])
         elif isinstance(node, ast.For):
-            values = self._of(node.iter)
+            values = self._value(node.iter)
             self._lead(values, DECIDES)
             self._assign(node.target, values | self._load(node.iter) | self._load(node))
             self._body([*node.body, *node.orelse])
-        else:  # with, try, match, raise: what they do with values is not followed
+        else:  # with, try, match, raise: values in them count as used
             for part in ast.iter_child_nodes(node):
                 if isinstance(part, ast.stmt):
                     self._statement(part)
                 elif isinstance(part, ast.expr):
-                    self._lead(self._of(part), DECIDES)
+                    self._lead(self._value(part), DECIDES)
                 else:
                     self._lead(self._all(part), DECIDES)
 
     def _all(self, node: ast.AST) -> set[_Node]:
-        """Return what is in a part that is no expression, whose statements are read too."""
-        found: set[_Node] = set()
+        """Return the values in a part that is no expression; its statements are read too."""
+        values: set[_Node] = set()
         for part in ast.iter_child_nodes(node):
             if isinstance(part, ast.stmt):
                 self._statement(part)
             else:
-                found |= self._of(part) if isinstance(part, ast.expr) else self._all(part)
-        return found
+                values |= self._value(part) if isinstance(part, ast.expr) else self._all(part)
+        return values
 
     def _lead(self, values: Iterable[_Node], to: _Node) -> None:
         for value in values:
@@ -222,10 +224,10 @@ class _Reader:
 
     def _assign_value(self, target: ast.expr, value: ast.expr) -> None:
         if not (isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)):
-            self._assign(target, self._of(value))
+            self._assign(target, self._value(value))
         elif len(target.elts) == len(value.elts):
-            for one, other in zip(target.elts, value.elts, strict=True):
-                self._assign_value(one, other)
+            for part, part_value in zip(target.elts, value.elts, strict=True):
+                self._assign_value(part, part_value)
 
     def _assign(self, target: ast.expr, values: set[_Node]) -> None:
         if isinstance(target, ast.Name):
@@ -236,49 +238,53 @@ class _Reader:
         elif isinstance(target, ast.Starred):
             self._assign(target.value, values)
         else:
-            index = set[_Node]().union(*map(self._of, _indices(target)))
+            index = set[_Node]().union(*map(self._value, _indices(target)))
             self._lead(values | index, ("store", (target.lineno, target.col_offset)))
 
-    def _of(self, node: ast.expr) -> set[_Node]:
-        """Return what the value of an expression may depend on."""
+    def _value(self, node: ast.expr) -> set[_Node]:
+        """Return the values that an expression may depend on."""
         if isinstance(node, ast.Name):
             return {("variable", self._function, node.id)}
         if isinstance(node, ast.Call):
             return self._call(node)
         if isinstance(node, ast.NamedExpr):
-            values = self._of(node.value)
+            values = self._value(node.value)
             self._assign(node.target, values)
             return values
-        parts = (self._of(part) for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr))
-        found = set[_Node]().union(*parts)
+        parts = (self._value(part) for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr))
+        dependencies = set[_Node]().union(*parts)
         if isinstance(node, ast.Subscript | ast.Attribute):
-            found |= self._load(node)
+            dependencies |= self._load(node)
         elif isinstance(node, ast.IfExp | ast.BoolOp) and any(
-            isinstance(n, ast.Call) for n in ast.walk(node)
+            isinstance(part_node, ast.Call) for part_node in ast.walk(node)
         ):
-            self._lead(found, DECIDES)  # whether something is called
+            self._lead(dependencies, DECIDES)  # they decide on a call
         elif isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp | ast.Lambda):
             self._lead(self._all(node), DECIDES)
-        return found
+        return dependencies
 
     def _call(self, node: ast.Call) -> set[_Node]:
         name, owner = called(node.func)
-        arguments = [self._of(part) for part in (*node.args, *(keyword.value for keyword in node.keywords))]
+        arguments = [
+            self._value(part) for part in (*node.args, *(keyword.value for keyword in node.keywords))
+        ]
         values = set[_Node]().union(*arguments)
         if owner == "atomic":
             self._lead(values, ("store", (node.lineno, node.col_offset)))
             return values | self._load(node)
         if not owner and name in self._functions:
             parameters = self._functions[name].args
-            if len(node.args) == len(arguments) and not any(isinstance(a, ast.Starred) for a in node.args):
+            if len(node.args) == len(arguments) and not any(
+                isinstance(argument, ast.Starred) for argument in node.args
+            ):
                 names = [arg.arg for arg in (*parameters.posonlyargs, *parameters.args)]
-                for parameter, given in zip(names, arguments, strict=False):
-                    self._lead(given, ("variable", name, parameter))
+                for parameter, argument in zip(names, arguments, strict=False):
+                    self._lead(argument, ("variable", name, parameter))
             else:
                 self._lead(values, DECIDES)
             return {("returned", name)}
         if not (name in PLAIN or owner in MODULES or ARITHMETIC.fullmatch(name)):
-            values |= self._of(node.func)
+            values |= self._value(node.func)
             self._lead(values, DECIDES)
         return values
 

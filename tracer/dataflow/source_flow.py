@@ -1,4 +1,4 @@
-"""What the source text of a kernel says of the loads that reach each of its stores."""
+"""The loads that reach each store of a kernel, according to its source text."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from .carried import Place, Values
 from .carried import Share as Share
 from .walk import GaveUp, Walk, Work
 
-LONGEST = 400_000  # letters of a source text, beyond which nobody reads it
-CALLS = 3  # of a function, after which a further one finds what the one before did
-MOST_STORES = 200  # of a program; one with more was written by a program, and is not followed
+LONGEST = 400_000  # characters of the longest source text that is analysed
+CALLS = 3  # of a function, after which further calls find nothing new
+MOST_STORES = 200  # of a program; larger ones are generated code, and not analysed
 
 Flow = Mapping[
     Place, Mapping[Place, Carried]
-]  # by store: of each load that may come before, what is in the store
+]  # by store: of each load that may precede it, the share that it stores
 
 
 @lru_cache(maxsize=16)
 def flow_of(source: str, kernel: str) -> Flow | None:
-    """Return what each store of a kernel, and of the functions that it calls, writes of the loads before it.
+    """Compute the loads that each store of a kernel, and of the functions that it calls, may write.
 
-    Places are (line from 1, column from 0 in characters). A store's entry is of the loads since its last execution.
-    None where the source has no such kernel, or is not followed: too large, try statements, lambdas.
+    Places are (line from 1, column from 0 in characters). A store's entry is about the loads since its last execution.
+    None if the source has no such kernel, or is not analysed: too large, try statements, lambdas.
     """
     if len(source) > LONGEST:
         return None
@@ -42,28 +42,38 @@ def _flow_of(tree: ast.Module, source: str, kernel: str) -> Flow | None:
     root = next((function for function in functions if function.name == kernel), None)
     if root is None or names.count(kernel) > 1:
         return None
-    known = {f.name: f for f in functions if names.count(f.name) == 1 and f is not root}
+    callable_functions = {
+        function.name: function
+        for function in functions
+        if names.count(function.name) == 1 and function is not root
+    }
     lines = source.splitlines()
     stores = _stores(functions)
     if len(stores) > MOST_STORES:
         return None
-    handed, work = _handed_on(tree), Work()
-    found = {}
+    passed, work = _functions_passed_on(tree), Work()
+    values_by_store = {}
     for place in stores:
         starts = [
             (root, True),
-            *((f, handed[f.name]) for f in known.values() if f.name in handed and _holds(f, place)),
+            *(
+                (function, passed[function.name])
+                for function in callable_functions.values()
+                if function.name in passed and _holds(function, place)
+            ),
         ]
-        reaching = (_reaching(start, known, place, work, once=once) for start, once in starts)
-        found[place] = next((values for values in reaching if values is not None), {})
+        reaching = (_reaching(start, callable_functions, place, work, once=once) for start, once in starts)
+        values_by_store[place] = next((values for values in reaching if values is not None), {})
     return {
-        _in_characters(place, lines): {_in_characters(p, lines): carried for p, carried in values.items()}
-        for place, values in found.items()
+        _in_characters(place, lines): {
+            _in_characters(load, lines): carried for load, carried in values.items()
+        }
+        for place, values in values_by_store.items()
     }
 
 
 def _stores(functions: list[ast.FunctionDef]) -> set[Place]:
-    """Return where elements are written, and where something is called that may be an atomic."""
+    """Find the places where elements are written or a call may be an atomic."""
     return {
         (node.lineno, node.col_offset)
         for function in functions
@@ -78,11 +88,15 @@ def _stores(functions: list[ast.FunctionDef]) -> set[Place]:
     }
 
 
-def _handed_on(tree: ast.Module) -> dict[str, bool]:
-    """Return the functions that are handed to others to be called, and whether each call is a thread's only one."""
-    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    values = (n for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in called)
-    targets = {id(k.value) for k in ast.walk(tree) if isinstance(k, ast.keyword) and k.arg == "target"}
+def _functions_passed_on(tree: ast.Module) -> dict[str, bool]:
+    """Find the functions that are passed as values, and whether each call is a thread's only one."""
+    called_ids = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    values = (node for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in called_ids)
+    targets = {
+        id(keyword.value)
+        for keyword in ast.walk(tree)
+        if isinstance(keyword, ast.keyword) and keyword.arg == "target"
+    }
     return {name.id: id(name) in targets for name in values if isinstance(name.ctx, ast.Load)}
 
 
@@ -91,24 +105,26 @@ def _holds(function: ast.FunctionDef, place: Place) -> bool:
 
 
 def _reaching(
-    root: ast.FunctionDef, known: Mapping[str, ast.FunctionDef], place: Place, work: Work, *, once: bool
+    root: ast.FunctionDef, functions: Mapping[str, ast.FunctionDef], place: Place, work: Work, *, once: bool
 ) -> Values | None:
-    """Return what a store writes of each load, over all ways that lead to it; None where none does.
+    """Join the loads that a store writes over all paths that lead to it; None if no path does.
 
-    once: whether the function is called once by each thread; else what a call leaves behind meets the next one's.
+    once: whether each thread calls the function once; else the state after a call is that before the next.
     """
-    found: list[Values] = []
-    walk = Walk(known, place, found.append, work)
+    arrivals: list[Values] = []
+    walk = Walk(functions, place, arrivals.append, work)
     for _ in range(1 if once else CALLS):
         walk.function(root, ())
-    if not found:
+    if not arrivals:
         return None
     result: Values = {}
-    for values in found:
+    for values in arrivals:
         for load, carried in values.items():
             other = result.get(load, carried)
-            same = [a if a == b else Share.SOME for a, b in zip(carried, other, strict=True)]
-            result[load] = Carried(*same)
+            common = [
+                left if left == right else Share.SOME for left, right in zip(carried, other, strict=True)
+            ]
+            result[load] = Carried(*common)
     return result
 
 

@@ -1,6 +1,6 @@
-"""A walk through a function along all its ways, which keeps what variables carry. Nothing of the program runs.
+"""A walk through a function along all its paths, which tracks the values in variables. The program does not run.
 
-What flows are data, not decisions: a value that a branch is taken by, or an index, goes nowhere.
+Only data flow is followed: a value used in a condition, or as an index, goes nowhere.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from .carried import Paths, Place, Values, doubtful, joined, united
 
-DEEPEST = 6  # calls of functions in each other
-ROUNDS = 12  # of a loop, after which nothing new is found in any program that a person writes
-# Nodes, and variables at each statement, of all walks of a program, after which these are given up.
+DEEPEST = 6  # nested calls
+ROUNDS = 12  # of a loop; no hand-written program needs more
+# Limit for all walks of a program: nodes, and variables at each statement.
 MOST_WORK = 3_000_000
 ARITHMETIC = re.compile(r"(u?int|float|complex)(_|c|p|8|16|32|64|128)?|bool_?|abs|round|pow|divmod")
 MODULES = {"math", "cmath", "np", "numpy", "operator", "libdevice", "fp16"}
@@ -21,24 +21,24 @@ EXCHANGES = re.compile(r"shfl\w*|\w+_sync|activemask|lanemask_lt|syncthreads\w*|
 
 
 class GaveUp(Exception):
-    """The program is too large, or does what is not followed."""
+    """Raised if the program is too large, or has statements that are not analysed."""
 
 
 class Work:
-    """How much may still be done for a program: the same on every machine, so that all show the same picture."""
+    """The remaining work for a program: the same on every machine, so that all show the same picture."""
 
     def __init__(self, most: int = MOST_WORK) -> None:
-        self._left = most
+        self._remaining = most
 
     def take(self, amount: int) -> None:
-        """Do some of it; raises GaveUp where less is left."""
-        self._left -= amount
-        if self._left < 0:
+        """Spend work; raises GaveUp if less is left."""
+        self._remaining -= amount
+        if self._remaining < 0:
             raise GaveUp
 
 
 class Walk:
-    """A walk to one store (`place`), which tells `reached` what it writes each time that it comes there."""
+    """A walk to one store (`place`), which calls `reached` with the values written, each time it gets there."""
 
     def __init__(
         self,
@@ -50,12 +50,12 @@ class Walk:
         self._functions, self._place, self._reached, self._work = functions, place, reached, work
         self._paths = Paths()
         self._frames: list[str] = []
-        self._leaving: list[dict[str, list[Paths]]] = [{}]  # ways out of loops and functions, by the word
+        self._leaving: list[dict[str, list[Paths]]] = [{}]  # exits of loops and functions, by keyword
         self._returned: list[list[Values]] = [[]]
         self._kept = 0
 
     def function(self, node: ast.FunctionDef, arguments: Sequence[Values]) -> Values:
-        """Walk through a function; return what it returns carries. Raises GaveUp."""
+        """Walk through a function; return the values that its result carries. Raises GaveUp."""
         self._frames.append(node.name)
         self._leaving.append({})
         self._returned.append([])
@@ -64,11 +64,13 @@ class Walk:
             self._set(name, arguments[number] if number < len(arguments) else {})
         self._body(node.body)
         self._paths = joined([self._paths, *self._leaving.pop().get("return", [])])
-        mine = f"{len(self._frames)}."
-        self._paths.variables = {n: v for n, v in self._paths.variables.items() if not n.startswith(mine)}
+        prefix = f"{len(self._frames)}."
+        self._paths.variables = {
+            name: values for name, values in self._paths.variables.items() if not name.startswith(prefix)
+        }
         self._frames.pop()
-        found = self._returned.pop()
-        return found[0] if len(found) == 1 else doubtful(united(found))
+        results = self._returned.pop()
+        return results[0] if len(results) == 1 else doubtful(united(results))
 
     def _name(self, name: str) -> str:
         return f"{len(self._frames)}.{name}"
@@ -129,16 +131,16 @@ class Walk:
                 self._assign(target, values)
             return
         values = self._value(node.value)
-        for one in node.targets:
-            self._assign(one, values)
+        for target_node in node.targets:
+            self._assign(target_node, values)
 
     def _do_AnnAssign(self, node: ast.AnnAssign) -> None:
         if node.value:
             self._assign(node.target, self._value(node.value))
 
     def _do_AugAssign(self, node: ast.AugAssign) -> None:
-        found = united(self._values([node.target, node.value], loaded=True))
-        self._assign(node.target, found, indexed=True)
+        values = united(self._values([node.target, node.value], loaded=True))
+        self._assign(node.target, values, indexed=True)
 
     def _assign(self, target: ast.expr, values: Values, *, indexed: bool = False) -> None:
         if isinstance(target, ast.Name):
@@ -154,7 +156,7 @@ class Walk:
             self._store((target.lineno, target.col_offset), values)
 
     def _index(self, node: ast.expr) -> None:
-        """Execute the loads that tell where an element is."""
+        """Execute the loads in the index of an element."""
         while isinstance(node, ast.Subscript | ast.Attribute):
             if isinstance(node, ast.Subscript):
                 self._value(node.slice)
@@ -190,37 +192,39 @@ class Walk:
 
     def _loop(self, node: ast.For | ast.While, head: Callable[[], object]) -> None:
         """Walk through a loop until nothing new is found."""
-        entry, out = self._paths.copy(), []
+        entry, after_loop = self._paths.copy(), []
         for _ in range(ROUNDS):
-            known = self._paths.key()
+            key = self._paths.key()
             head()
-            out = [self._paths.copy()]
+            after_loop = [self._paths.copy()]
             self._leaving.append({})
             self._body(node.body)
-            left = self._leaving.pop()
+            exits = self._leaving.pop()
             for word in ("return", "raise"):
-                self._leaving[-1].setdefault(word, []).extend(left.get(word, []))
-            out += left.get("break", [])
-            self._paths = joined([entry.copy(), self._paths, *left.get("continue", [])])
-            if self._paths.key() == known:
+                self._leaving[-1].setdefault(word, []).extend(exits.get(word, []))
+            after_loop += exits.get("break", [])
+            self._paths = joined([entry.copy(), self._paths, *exits.get("continue", [])])
+            if self._paths.key() == key:
                 break
         else:
             raise GaveUp
-        self._paths = joined(out[:1]).copy()
+        self._paths = joined(after_loop[:1]).copy()
         self._body(node.orelse)
-        self._paths = joined([self._paths, *out[1:]])
+        self._paths = joined([self._paths, *after_loop[1:]])
 
     def _value(self, node: ast.expr, *, loaded: bool = False) -> Values:
-        """Return what an expression carries; `loaded`: a target that is read before it is written."""
+        """Return the values that an expression carries; `loaded`: a target that is read before it is written."""
         self._count()
-        known = getattr(self, f"_of_{type(node).__name__}", None)
-        if known is not None and (loaded or not isinstance(getattr(node, "ctx", None), ast.Store)):
-            found: Values = known(node)
-            return found
-        return united(self._values([n for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr)]))
+        method = getattr(self, f"_of_{type(node).__name__}", None)
+        if method is not None and (loaded or not isinstance(getattr(node, "ctx", None), ast.Store)):
+            values: Values = method(node)
+            return values
+        return united(
+            self._values([part for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)])
+        )
 
     def _values(self, nodes: Sequence[ast.expr], *, loaded: bool = False) -> list[Values]:
-        """Return what expressions carry once all are computed; each is kept as a variable while the others are."""
+        """Return the values of expressions; each is kept as a variable while the others are computed."""
         first = self._kept
         for node in nodes:
             values = self._value(node, loaded=loaded)
@@ -239,15 +243,15 @@ class Walk:
         raise GaveUp
 
     def _of_ListComp(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> Values:
-        """Return what a comprehension may carry, as if it were made in no round, in one or in more."""
+        """Return the values that a comprehension may carry, as if it ran no round, one or more."""
         parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
-        parts += [part for g in node.generators for part in (g.iter, *g.ifs)]
-        found: list[Values] = []
+        parts += [part for generator in node.generators for part in (generator.iter, *generator.ifs)]
+        values: list[Values] = []
         for _ in range(2):
             before = self._paths.copy()
-            found += self._values(parts)
+            values += self._values(parts)
             self._paths = joined([before, self._paths])
-        return doubtful(united(found))
+        return doubtful(united(values))
 
     _of_SetComp = _of_DictComp = _of_GeneratorExp = _of_ListComp
 
@@ -275,7 +279,7 @@ class Walk:
         first = self._value(node.body)
         after, self._paths = self._paths, before
         second = self._value(node.orelse)
-        # As if both were put into one variable, each on its way.
+        # As if each path assigned its value to one variable.
         after.variables["if"], self._paths.variables["if"] = first, second
         self._paths = joined([after, self._paths])
         return self._paths.variables.pop("if", {})
@@ -297,11 +301,11 @@ class Walk:
             return {}
         if owner in MODULES or ARITHMETIC.fullmatch(name):
             return united(arguments)
-        return doubtful(united(arguments))  # min, max, cuda.selp, what is not known
+        return doubtful(united(arguments))  # min, max, cuda.selp, unknown functions
 
 
 def called(function: ast.expr) -> tuple[str, str]:
-    """Return the name of what is called, and the last name of what it is taken from, "" for none."""
+    """Return the name of a called function, and the last name of its owner, "" for none."""
     if isinstance(function, ast.Attribute):
         owner = function.value
         return function.attr, owner.attr if isinstance(owner, ast.Attribute) else getattr(owner, "id", "?")

@@ -1,4 +1,4 @@
-"""The accesses of a trace as a table, one row each: its columns, a piece at a time, and what is known of them all."""
+"""The accesses of a trace as a table: its columns, read piece by piece, and the data about the launch."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from numpy.typing import NDArray
 from ..model.trace import Op, Trace
 from ..storage.column_files import forget_pages
 
-VERSION = 1  # of the table: what its columns are and mean
+VERSION = 1  # of the table: the set and the meaning of its columns
 
 
 class ExportError(Exception):
-    """A file can't be made or written; the text is one sentence for the user."""
+    """A file that can't be exported; the text is one sentence for the user."""
 
 
 class Column(Struct, frozen=True):
     """One column of the table."""
 
     name: str  # in the words of ARCHITECTURE.md
-    dtype: np.dtype[Any]  # of its entries; of words that of their places
-    of: Callable[[slice], NDArray[Any]]  # the entries of some rows, of words their places in `words`
-    words: tuple[str, ...] = ()  # that it holds, each once; none in a column of numbers
+    dtype: np.dtype[Any]  # of its entries; for words, of their indices in `words`
+    of: Callable[[slice], NDArray[Any]]  # returns the entries of rows; for words, their indices in `words`
+    words: tuple[str, ...] = ()  # distinct words; none in a column of numbers
 
 
 def access_columns(trace: Trace) -> tuple[Column, ...]:
-    """Return the columns of the table, in their order.
+    """Return the columns of the table, in order.
 
-    block, thread, phase, step, index and value are those of `Trace`; a complex value takes two columns, and a trace
-    of records alone has none. op, buffer, space and file are words; line counts from 1, column from 0.
+    block, thread, phase, step, index and value are those of `Trace`. A complex value takes two columns, and a trace
+    with only records has none. op, buffer, space and file are words; line counts from 1, column from 0.
     """
     sites, buffers = trace.sites, trace.buffers
     return (
@@ -46,8 +46,8 @@ def access_columns(trace: Trace) -> tuple[Column, ...]:
         _words("buffer", [buffer.name for buffer in buffers], trace.buffer),
         _words("space", [buffer.space for buffer in buffers], trace.buffer),
         _words("file", file_names([site.file for site in sites]), trace.site),
-        _looked_up("line", [site.line for site in sites], trace.site),
-        _looked_up("column", [site.column for site in sites], trace.site),
+        _indexed("line", [site.line for site in sites], trace.site),
+        _indexed("column", [site.column for site in sites], trace.site),
         _number("index", trace.index, np.uint64),
         *_values(trace.value),
     )
@@ -57,15 +57,15 @@ def _number(name: str, column: NDArray[Any], dtype: type[np.unsignedinteger[Any]
     return Column(name, np.dtype(dtype), lambda rows: column[rows])
 
 
-def _looked_up(name: str, numbers: Sequence[int], place: NDArray[Any]) -> Column:
+def _indexed(name: str, numbers: Sequence[int], index: NDArray[Any]) -> Column:
     table = np.array(numbers, np.uint32)
-    return Column(name, table.dtype, lambda rows: table[place[rows]])
+    return Column(name, table.dtype, lambda rows: table[index[rows]])
 
 
-def _words(name: str, words: Sequence[str], place: NDArray[Any]) -> Column:
-    once = {word: number for number, word in enumerate(dict.fromkeys(words))}
-    table = np.array([once[word] for word in words], np.uint16)
-    return Column(name, table.dtype, lambda rows: table[place[rows]], tuple(once))
+def _words(name: str, words: Sequence[str], index: NDArray[Any]) -> Column:
+    numbers = {word: number for number, word in enumerate(dict.fromkeys(words))}
+    table = np.array([numbers[word] for word in words], np.uint16)
+    return Column(name, table.dtype, lambda rows: table[index[rows]], tuple(numbers))
 
 
 def _values(value: NDArray[Any] | None) -> tuple[Column, ...]:
@@ -83,12 +83,12 @@ def _values(value: NDArray[Any] | None) -> tuple[Column, ...]:
 def file_names(files: Sequence[str]) -> list[str]:
     """Return files without their folders, unless two have the same name."""
     names = {file: PurePath(file.replace("\\", "/")).name or file for file in files}
-    told_apart = len(set(names.values())) == len(names)
-    return [names[file] if told_apart else file for file in files]
+    are_unique = len(set(names.values())) == len(names)
+    return [names[file] if are_unique else file for file in files]
 
 
 def pieces(trace: Trace, rows: int) -> Iterator[slice]:
-    """Yield all rows, so many at a time; those before are taken out of memory where they lie in files."""
+    """Yield all rows, so many at a time; earlier rows are dropped from memory if they are mapped from files."""
     columns: list[NDArray[Any]] = [
         trace.block,
         trace.thread,
@@ -106,9 +106,9 @@ def pieces(trace: Trace, rows: int) -> Iterator[slice]:
 
 
 def about(trace: Trace, part: str) -> dict[str, Any]:
-    """Return what a file says of the launch beside its accesses, as plain data.
+    """Return a file's data about the launch, in addition to the accesses.
 
-    part: a sentence about what is missing, "" where nothing is.
+    part: a sentence about missing accesses, "" if the trace is complete.
     """
     return {
         "format": "tilescope accesses",

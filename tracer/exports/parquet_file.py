@@ -1,4 +1,4 @@
-"""The accesses of a trace as Parquet, with what is known of the launch as metadata. It needs pyarrow."""
+"""The accesses of a trace as Parquet, with the data about the launch as metadata. It needs pyarrow."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ROWS = 1 << 20  # of a row group
-KEY = b"tilescope"  # of what is known of the launch, as JSON
+KEY = b"tilescope"  # of the data about the launch, as JSON
 MISSING = "Parquet files need pyarrow, which is not installed: pip install pyarrow, or write CSV."
 
 
 def need_pyarrow() -> None:
-    """Raise ExportError where pyarrow is not installed."""
+    """Raise ExportError if pyarrow is not installed."""
     try:
         import pyarrow.parquet  # noqa: F401
     except ImportError as error:
@@ -28,7 +28,7 @@ def need_pyarrow() -> None:
 def write_parquet(
     trace: Trace, file: IO[bytes], progress: Callable[[int, int], None], part: str = ""
 ) -> None:
-    """Write a row for each access; see `access_columns`. Words are dictionaries, `op` among them.
+    """Write a row for each access; see `access_columns`. Words, such as `op`, are dictionaries.
 
     part: see `about`, which is the metadata under KEY. Raises OSError.
     """

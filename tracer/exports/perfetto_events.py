@@ -1,4 +1,4 @@
-"""What of a launch a Perfetto trace shows: tracks, slices on them, and counters; as columns, in no format yet."""
+"""The events of a launch in a Perfetto trace: tracks, their slices, and counters; as columns, in no format yet."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ FIRST_BLOCK = 16  # the track of the first block: its counter of sectors and its
 
 
 class Slices(Struct, frozen=True, eq=False):
-    """Slices of one kind: columns of shape (slices,). One is drawn from moment `begin` to before moment `end`."""
+    """Slices of one kind: columns of shape (slices,). Each lasts from moment `begin` until before moment `end`."""
 
     kind: SliceKind
     track: Ints  # its number
     begin: Ints  # moment
     end: Ints  # moment
-    row: Ints  # of what it shows: a phase's number, or a place in `requests`, `exchanges` or sites
+    row: Ints  # a phase's number, or an index in `requests`, `exchanges` or sites
 
 
 class Counter(Struct, frozen=True, eq=False):
-    """How counters change: columns of shape (changes,). From that moment on a counter's value is another."""
+    """Changes of counters: columns of shape (changes,). The value holds from its moment on."""
 
     track: Ints  # its number
     moment: Ints
@@ -38,37 +38,37 @@ class Counter(Struct, frozen=True, eq=False):
 
 
 def tracks_each(trace: Trace) -> int:
-    """Return how many tracks a block has."""
+    """Count the tracks of a block."""
     return 2 + trace.warps
 
 
 def block_track(trace: Trace, block: Ints) -> Ints:
-    """Return the track of each of some blocks (indices in the trace's `blocks`)."""
+    """Return the tracks of blocks (indices in the trace's `blocks`)."""
     return FIRST_BLOCK + block * tracks_each(trace)
 
 
 def warp_track(trace: Trace, block: Ints, warp: Ints) -> Ints:
-    """Return the track of each of some warps of blocks (indices in the trace's `blocks`)."""
+    """Return the tracks of warps of blocks (indices in the trace's `blocks`)."""
     return block_track(trace, block) + 2 + warp
 
 
 def slices_of(trace: Trace, requests: Requests) -> list[Slices]:
-    """Return all slices of a launch: those of one track never overlap."""
-    waits, swaps = waits_of(trace, requests), requests.exchanges
-    one = np.ones(1, np.int64)
+    """List all slices of a launch: those of one track never overlap."""
+    waits, exchanges = waits_of(trace, requests), requests.exchanges
+    unit = np.ones(1, np.int64)
     track = warp_track(trace, waits.block, waits.warp)
     return [
-        Slices("launch", one * LAUNCH, one, one * (requests.end + 1), one * 0),
+        Slices("launch", unit * LAUNCH, unit, unit * (requests.end + 1), unit * 0),
         _phases(trace, requests),
         _at_moments("request", trace, requests),
-        _at_moments("exchange", trace, swaps),
+        _at_moments("exchange", trace, exchanges),
         Slices("wait", track, waits.first, waits.last + 1, waits.site),
     ]
 
 
-def _at_moments(kind: SliceKind, trace: Trace, made: Requests | WarpExchanges) -> Slices:
-    track = warp_track(trace, trace.block_positions(made.block), made.warp)
-    return Slices(kind, track, made.moment, made.moment + 1, np.arange(len(made)))
+def _at_moments(kind: SliceKind, trace: Trace, events: Requests | WarpExchanges) -> Slices:
+    track = warp_track(trace, trace.block_positions(events.block), events.warp)
+    return Slices(kind, track, events.moment, events.moment + 1, np.arange(len(events)))
 
 
 def _phases(trace: Trace, requests: Requests) -> Slices:
@@ -78,7 +78,7 @@ def _phases(trace: Trace, requests: Requests) -> Slices:
 
 
 def counters_of_moments(trace: Trace, requests: Requests) -> Counter:
-    """Return the sectors and wavefronts of each moment of the launch, and the sectors of each block's."""
+    """Compute the sectors and wavefronts of each moment of the launch, and the sectors of each block's."""
     block = trace.block_positions(requests.block)
     return _joined(
         [
@@ -90,18 +90,18 @@ def counters_of_moments(trace: Trace, requests: Requests) -> Counter:
 
 
 def _changes(track: Ints, moment: Ints, amount: NDArray[np.int64], end: int) -> Counter:
-    """Return how the sums of amounts at each moment change, from moment to moment, on each track."""
-    key, place = np.unique(track * (end + 2) + moment, return_inverse=True)
+    """Sum the amounts at each moment, and list the changes of the sums on each track."""
+    key, inverse = np.unique(track * (end + 2) + moment, return_inverse=True)
     sums = np.zeros(len(key), np.int64)
-    np.add.at(sums, place, amount)
-    after = np.setdiff1d(key + 1, key)  # a moment without any
+    np.add.at(sums, inverse, amount)
+    after = np.setdiff1d(key + 1, key)  # moments without an amount
     keys = np.concatenate([key, after])
     order = np.argsort(keys, kind="stable")
     keys, values = keys[order], np.concatenate([sums, np.zeros(len(after), np.int64)])[order]
     tracks = keys // (end + 2)
-    new = np.ones(len(keys), bool)
-    new[1:] = (values[1:] != values[:-1]) | (tracks[1:] != tracks[:-1])
-    return Counter(tracks[new], keys[new] % (end + 2), values[new])
+    is_change = np.ones(len(keys), bool)
+    is_change[1:] = (values[1:] != values[:-1]) | (tracks[1:] != tracks[:-1])
+    return Counter(tracks[is_change], keys[is_change] % (end + 2), values[is_change])
 
 
 def _joined(parts: list[Counter]) -> Counter:
@@ -109,19 +109,19 @@ def _joined(parts: list[Counter]) -> Counter:
     return Counter(*map(np.concatenate, columns))
 
 
-END, COUNT, BEGIN = range(3)  # of a slice, of a counter: in this order where they come at one moment
+END, COUNT, BEGIN = range(3)  # events of slices and counters, in their order at one moment
 
 
 def in_time(slices: list[Slices], counter: Counter) -> NDArray[np.int64]:
-    """Return all that happens as rows (moment, one of END COUNT BEGIN, place in `slices`, track, row or value)."""
+    """List all events as rows (moment, one of END COUNT BEGIN, index in `slices`, track, row or value), in order."""
     tables = [_table(counter.moment, COUNT, 0, counter.track, counter.value)]
-    for number, some in enumerate(slices):
-        tables.append(_table(some.begin, BEGIN, number, some.track, some.row))
-        tables.append(_table(some.end, END, number, some.track, some.row))
+    for number, part in enumerate(slices):
+        tables.append(_table(part.begin, BEGIN, number, part.track, part.row))
+        tables.append(_table(part.end, END, number, part.track, part.row))
     table = np.concatenate(tables)
     return table[np.lexsort((table[:, 3], table[:, 1], table[:, 0]))]
 
 
-def _table(moment: Ints, what: int, number: int, track: Ints, row: Ints) -> NDArray[np.int64]:
+def _table(moment: Ints, event: int, number: int, track: Ints, row: Ints) -> NDArray[np.int64]:
     same = np.ones(len(moment), np.int64)
-    return np.column_stack([moment, same * what, same * number, track, row])
+    return np.column_stack([moment, same * event, same * number, track, row])

@@ -1,8 +1,8 @@
 """A launch as a Perfetto trace, for ui.perfetto.dev. It needs the messages of the perfetto package.
 
-Format: https://perfetto.dev/docs/reference/synthetic-track-event. Perfetto has a clock and a launch has none: moment m
-begins at m microseconds. So that nobody takes that for measured time it is said on the uppermost track, on the slice
-of the launch and in its arguments.
+Format: https://perfetto.dev/docs/reference/synthetic-track-event. Perfetto needs a clock and a launch has none: moment
+m begins at m microseconds. The top track, the slice of the launch and its arguments state that this is not
+measured time.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ from .perfetto_events import (
     tracks_each,
 )
 
-MOMENT = 1000  # nanoseconds that a moment is drawn as
-CLOCK = "modelled order, no measured time: 1 µs is 1 moment"
+MOMENT = 1000  # nanoseconds that represent a moment
+CLOCK = "modelled order, not measured time: 1 µs is 1 moment"
 MOST_ACCESSES = 32_000_000  # more take gigabytes of memory
 MOST_SLICES = 2_000_000  # more take minutes to write, and gigabytes in Perfetto
 SEQUENCE = 1
-PACKETS = 4096  # that are written at once
+PACKETS = 4096  # written at once
 MISSING = "Perfetto traces need the package perfetto, which is not installed: pip install perfetto."
 TOO_MANY = (
     "{:,} {} are more than Perfetto shows well ({:,}); trace some blocks, as with matmul-tiled:blocks=0+1."
 )
 WAIT = "waits at a barrier"
-UNSAID = ("format", "version", "sites", "buffers", "launch")  # of what is known of a launch, on its slice
+OMITTED = ("format", "version", "sites", "buffers", "launch")  # of the data about a launch, on its slice
 ARGUMENTS = ("moment", "phase", "site", "line", "buffer", "lanes", "sectors", "wavefronts")
 
 
 def need_perfetto() -> Any:
-    """Return the messages of Perfetto's traces; raises ExportError where they are not installed."""
+    """Return the messages of Perfetto's traces; raises ExportError if they are not installed."""
     try:
         from perfetto.protos.perfetto.trace import perfetto_trace_pb2
     except ImportError as error:
@@ -62,7 +62,7 @@ def write_perfetto(
 ) -> None:
     """Write a track for each block and warp, slices for phases, requests and waits, and counters of sectors.
 
-    part: a sentence about what is missing of the launch, "" where nothing is. Raises ExportError for a trace that is
+    part: a sentence about what is missing of the launch, "" if nothing is. Raises ExportError for a trace that is
     too large, and OSError.
     """
     if len(trace) > MOST_ACCESSES:
@@ -72,29 +72,30 @@ def write_perfetto(
     count = sum(len(some.track) for some in slices)
     if count > MOST_SLICES:
         raise ExportError(TOO_MANY.format(count, "requests, waits and phases", MOST_SLICES))
-    happening = in_time(slices, counters_of_moments(trace, requests))
-    made = _Packets(need_perfetto(), trace, requests, part)
-    packets, written = made.all([some.kind for some in slices], happening), 0
+    events = in_time(slices, counters_of_moments(trace, requests))
+    writer = _Packets(need_perfetto(), trace, requests, part)
+    packets, written = writer.all([part.kind for part in slices], events), 0
     while batch := list(islice(packets, PACKETS)):
-        file.write(made.messages.Trace(packet=batch).SerializeToString())
+        file.write(writer.messages.Trace(packet=batch).SerializeToString())
         written += len(batch)
-        progress(min(len(trace), len(trace) * written // len(happening)), len(trace))
+        progress(min(len(trace), len(trace) * written // len(events)), len(trace))
 
 
 def _numbers(words: Iterable[str]) -> dict[str, int]:
-    """Return a number from 1 on for each word."""
+    """Number the distinct words, from 1."""
     return {word: number for number, word in enumerate(dict.fromkeys(words), 1)}
 
 
 class _Packets:
-    """Makes the packets of a trace. Texts that come often stand in the first one, and their numbers elsewhere."""
+    """Builds the packets of a trace. The first packet has the frequent texts, and the others refer to their numbers."""
 
     def __init__(self, messages: Any, trace: Trace, requests: Requests, part: str) -> None:
         self.messages, self._trace, self._requests, self._part = messages, trace, requests, part
         self._buffers = [buffer.name for buffer in trace.buffers]
         files = file_names([site.file for site in trace.sites])
         self._sites = [
-            f"{file}:{s.line}:{s.column} {s.function}" for file, s in zip(files, trace.sites, strict=True)
+            f"{file}:{site.line}:{site.column} {site.function}"
+            for file, site in zip(files, trace.sites, strict=True)
         ]
         kinds = [f"{kind} {name}" for kind in REQUEST_KINDS for name in self._buffers]
         self._names = _numbers([WAIT, "shuffle", "vote", "match", *kinds])
@@ -104,50 +105,50 @@ class _Packets:
         self._begin = {"launch": self._launch, "phase": self._phase, "request": self._request,
                        "exchange": self._exchange, "wait": self._wait}  # fmt: skip
 
-    def all(self, kinds: Sequence[SliceKind], happening: NDArray[np.int64]) -> Iterator[Any]:
-        """Yield every packet, in the order of time."""
+    def all(self, kinds: Sequence[SliceKind], events: NDArray[np.int64]) -> Iterator[Any]:
+        """Yield every packet, in the order of moments."""
         yield self._interned()
         for descriptor in self._tracks():
             yield self.messages.TracePacket(trusted_packet_sequence_id=SEQUENCE, track_descriptor=descriptor)
-        event = self.messages.TrackEvent
-        for low in range(0, len(happening), PACKETS):
-            for moment, what, number, track, row in happening[low : low + PACKETS].tolist():
-                if what == BEGIN:
-                    made = self._begin[kinds[number]](row)
-                    made.type, made.category_iids[:] = (
-                        event.TYPE_SLICE_BEGIN,
+        new_event = self.messages.TrackEvent
+        for low in range(0, len(events), PACKETS):
+            for moment, event_type, number, track, row in events[low : low + PACKETS].tolist():
+                if event_type == BEGIN:
+                    track_event = self._begin[kinds[number]](row)
+                    track_event.type, track_event.category_iids[:] = (
+                        new_event.TYPE_SLICE_BEGIN,
                         [self._categories[kinds[number]]],
                     )
                 else:
-                    made = (
-                        event(type=event.TYPE_COUNTER, counter_value=row)
-                        if what == COUNT
-                        else event(type=event.TYPE_SLICE_END)
+                    track_event = (
+                        new_event(type=new_event.TYPE_COUNTER, counter_value=row)
+                        if event_type == COUNT
+                        else new_event(type=new_event.TYPE_SLICE_END)
                     )
-                made.track_uuid = track
+                track_event.track_uuid = track
                 yield self.messages.TracePacket(
-                    timestamp=moment * MOMENT, trusted_packet_sequence_id=SEQUENCE, track_event=made,
+                    timestamp=moment * MOMENT, trusted_packet_sequence_id=SEQUENCE, track_event=track_event,
                     sequence_flags=self.messages.TracePacket.SEQ_NEEDS_INCREMENTAL_STATE,
                 )  # fmt: skip
 
     def _interned(self) -> Any:
-        """Return the packet with the texts that the others name by their numbers."""
+        """Return the packet with the texts that the others refer to by number."""
         packet = self.messages.TracePacket(trusted_packet_sequence_id=SEQUENCE, first_packet_on_sequence=True)
         packet.sequence_flags = packet.SEQ_INCREMENTAL_STATE_CLEARED
         data = packet.interned_data
-        for known, words in ((data.event_names, self._names), (data.event_categories, self._categories),
+        for table, words in ((data.event_names, self._names), (data.event_categories, self._categories),
                              (data.debug_annotation_names, self._arguments)):  # fmt: skip
             for word, number in words.items():
-                known.add(iid=number, name=word)
+                table.add(iid=number, name=word)
         for word, number in self._texts.items():
             data.debug_annotation_string_values.add(iid=number, str=word.encode())
         for number, site in enumerate(self._trace.sites, 1):
-            where = {"file_name": site.file, "function_name": site.function, "line_number": site.line}
-            data.source_locations.add(iid=number, **where)
+            location = {"file_name": site.file, "function_name": site.function, "line_number": site.line}
+            data.source_locations.add(iid=number, **location)
         return packet
 
     def _tracks(self) -> Iterator[Any]:
-        """Yield what each track is: the launch, below it its counters and blocks, and below these their warps."""
+        """Yield the track descriptors: the launch, below it its counters and blocks, and below these their warps."""
         trace, ordered = self._trace, self.messages.TrackDescriptor.EXPLICIT
 
         def track(uuid: int, parent: int, name: str, **more: Any) -> Any:
@@ -162,20 +163,25 @@ class _Packets:
 
         yield track(LAUNCH, 0, f"{trace.kernel} ({CLOCK})")
         for uuid, unit, space in ((SECTORS, "sectors", "global"), (WAVEFRONTS, "wavefronts", "shared")):
-            yield track(uuid, LAUNCH, f"{unit} of {space} memory a moment", counter={"unit_name": unit})
-        for place, block in enumerate(trace.blocks.tolist()):
-            own = FIRST_BLOCK + place * tracks_each(trace)
-            yield track(own, LAUNCH, block_text(trace, block))
-            yield track(own + 1, own, "sectors of global memory a moment", counter={"unit_name": "sectors"})
+            yield track(uuid, LAUNCH, f"{unit} of {space} memory per moment", counter={"unit_name": unit})
+        for index, block in enumerate(trace.blocks.tolist()):
+            block_uuid = FIRST_BLOCK + index * tracks_each(trace)
+            yield track(block_uuid, LAUNCH, block_text(trace, block))
+            yield track(
+                block_uuid + 1,
+                block_uuid,
+                "sectors of global memory per moment",
+                counter={"unit_name": "sectors"},
+            )
             for warp in range(trace.warps):
-                yield track(own + 2 + warp, own, f"warp {warp}")
+                yield track(block_uuid + 2 + warp, block_uuid, f"warp {warp}")
 
     def _launch(self, row: int) -> Any:
         trace = self._trace
-        said = about(trace, self._part) | {"clock": CLOCK, "moments": self._requests.end}
-        arguments = [{"name": name, "string_value": said_of(value)} for name, value in said.items()
-                     if name not in UNSAID and value not in (None, "")]  # fmt: skip
-        part = ", a part of it" if said["part"] else ""
+        properties = about(trace, self._part) | {"clock": CLOCK, "moments": self._requests.end}
+        arguments = [{"name": name, "string_value": said_of(value)} for name, value in properties.items()
+                     if name not in OMITTED and value not in (None, "")]  # fmt: skip
+        part = ", a part of it" if properties["part"] else ""
         return self.messages.TrackEvent(name=f"{trace.kernel}{part}: {CLOCK}", debug_annotations=arguments)
 
     def _phase(self, phase: int) -> Any:
@@ -186,41 +192,41 @@ class _Packets:
         buffer = self._buffers[requests.buffer[row]]
         cost = {"sectors": requests.sectors[row], "wavefronts": requests.wavefronts[row]}
         numbers = {"moment": requests.moment[row], "phase": requests.phase[row], "lanes": requests.lanes[row]}
-        made = self._event(f"{REQUEST_KINDS[requests.kind[row]]} {buffer}", int(requests.site[row]))
-        self._add_text(made, "buffer", buffer)
-        return self._add_numbers(made, numbers | {name: number for name, number in cost.items() if number})
+        event = self._event(f"{REQUEST_KINDS[requests.kind[row]]} {buffer}", int(requests.site[row]))
+        self._add_text(event, "buffer", buffer)
+        return self._add_numbers(event, numbers | {name: number for name, number in cost.items() if number})
 
     def _exchange(self, row: int) -> Any:
         exchanges = self._requests.exchanges
-        made = self._event(exchanges.kind(row), int(exchanges.site[row]))
+        event = self._event(exchanges.kind(row), int(exchanges.site[row]))
         numbers = {
             "moment": exchanges.moment[row],
             "phase": exchanges.phase[row],
             "lanes": len(exchanges.lanes(row)[0]),
         }
         for name, number in numbers.items():
-            made.debug_annotations.add(name_iid=self._arguments[name], uint_value=int(number))
-        return made
+            event.debug_annotations.add(name_iid=self._arguments[name], uint_value=int(number))
+        return event
 
     def _wait(self, site: int) -> Any:
         return self._event(WAIT, site)
 
     def _event(self, name: str, site: int) -> Any:
-        """Return an event with its name and where in the source it comes from."""
-        made = self.messages.TrackEvent(name_iid=self._names[name], source_location_iid=site + 1)
-        self._add_text(made, "site", self._sites[site])
-        made.debug_annotations.add(name_iid=self._arguments["line"], uint_value=self._trace.sites[site].line)
-        return made
+        """Return an event with its name and source location."""
+        event = self.messages.TrackEvent(name_iid=self._names[name], source_location_iid=site + 1)
+        self._add_text(event, "site", self._sites[site])
+        event.debug_annotations.add(name_iid=self._arguments["line"], uint_value=self._trace.sites[site].line)
+        return event
 
-    def _add_numbers(self, made: Any, numbers: Mapping[str, Any]) -> Any:
+    def _add_numbers(self, event: Any, numbers: Mapping[str, Any]) -> Any:
         for name, number in numbers.items():
-            made.debug_annotations.add(name_iid=self._arguments[name], uint_value=int(number))
-        return made
+            event.debug_annotations.add(name_iid=self._arguments[name], uint_value=int(number))
+        return event
 
-    def _add_text(self, made: Any, name: str, text: str) -> None:
-        made.debug_annotations.add(name_iid=self._arguments[name], string_value_iid=self._texts[text])
+    def _add_text(self, event: Any, name: str, text: str) -> None:
+        event.debug_annotations.add(name_iid=self._arguments[name], string_value_iid=self._texts[text])
 
 
 def said_of(value: Any) -> str:
-    """Return plain data as one line."""
+    """Format plain data as one line."""
     return value if isinstance(value, str) else json.dumps(value)

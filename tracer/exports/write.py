@@ -1,4 +1,4 @@
-"""A trace as a file of another program's, in the format that its name ends with, written whole or not at all."""
+"""A trace as a file for another program, in the format of its suffix, written atomically."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Progress = Callable[[int, int], None]
 
 
 def check_export(path: Path) -> None:
-    """Raise ExportError where no file of this name could be written, before anything is traced for it."""
+    """Raise ExportError if no file of this name could be written, before anything is traced for it."""
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise ExportError(f"{path.name} must end with {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}.")
@@ -36,8 +36,8 @@ def check_export(path: Path) -> None:
 def write_export(trace: Trace, path: Path, part: str, progress: Progress) -> None:
     """Write a trace as a table of its accesses, or as a Perfetto trace.
 
-    part: a sentence about what is missing of the launch, "" where nothing is. progress(done, of) counts accesses.
-    Raises ExportError, and leaves then what was there before.
+    part: a sentence about what is missing of the launch, "" if nothing is. progress(done, of) counts accesses.
+    Raises ExportError, and then leaves the old file.
     """
     check_export(path)
     if not len(trace):
@@ -46,10 +46,10 @@ def write_export(trace: Trace, path: Path, part: str, progress: Progress) -> Non
         with atomic_file(path) as file:
             WRITERS[path.suffix.lower()](trace, file, progress, part)
     except OSError as error:
-        raise ExportError(f"{path} could not be written: {_why(error)}.") from error
+        raise ExportError(f"{path} could not be written: {_reason(error)}.") from error
 
 
-def _why(error: OSError) -> str:
+def _reason(error: OSError) -> str:
     if error.errno in (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)):
         return "the disk is full; free some space or choose another folder"
     if isinstance(error, PermissionError) or error.errno == errno.EROFS:

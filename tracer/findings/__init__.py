@@ -1,1 +1,1 @@
-"""What is wrong with a launch, one file a kind; all_findings.py calls them. How they are shown is for app."""
+"""Findings about errors in a launch, one file per kind; all_findings.py calls them. The app shows them."""

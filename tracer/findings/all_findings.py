@@ -1,4 +1,4 @@
-"""All findings about a launch: the list of the functions that look for one kind each."""
+"""All findings about a launch: the functions that each look for one kind."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def findings_of(trace: Trace, requests: Requests, operations: tuple[Operation, .
     operations: the float64 arithmetic that Numba's type inference found, see `type_inference.client`.
     """
     missed = missed_barriers_of(trace)
-    found = [
+    findings = [
         *race_findings(trace, requests, races_of(trace, missed)),
         *barrier_findings(trace, requests, missed),
         *warp_mask_findings(trace, requests),
@@ -39,13 +39,13 @@ def findings_of(trace: Trace, requests: Requests, operations: tuple[Operation, .
         *waste_findings(trace, requests),
         *float64_findings(trace, requests, operations),
     ]
-    found = returns_told_once(found, trace, missed)
-    found = [_naming_aliases(finding, trace) for finding in one_for_each_cause(found, trace)]
-    return sorted(found, key=lambda f: sort_key(f.severity, f.kind, f.moment))
+    findings = returns_told_once(findings, trace, missed)
+    findings = [_naming_aliases(finding, trace) for finding in one_for_each_cause(findings, trace)]
+    return sorted(findings, key=lambda f: sort_key(f.severity, f.kind, f.moment))
 
 
 def _naming_aliases(finding: Finding, trace: Trace) -> Finding:
-    """Return a finding that says so where it names arguments that lie in one array."""
+    """Add to a finding which of the arguments it names lie in one array."""
     for name in dict.fromkeys(b.name for b in trace.buffers if ALIAS_SEPARATOR in b.name):
         if name in finding.statement:
             also = f" ({' and '.join(name.split(ALIAS_SEPARATOR))} lie in one array)."

@@ -1,7 +1,7 @@
 """Barriers that not all running threads of a block reach.
 
 After "Synchronization Functions" in the CUDA C++ Programming Guide: a barrier is allowed in conditional code
-only if the condition is the same for the whole block. Threads that have returned are not waited for.
+only if the condition is the same for the complete block. A barrier does not wait for threads that have returned.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ STAY = "keep every thread until the last barrier, and put its loads and stores u
 
 def barrier_findings(trace: Trace, requests: Requests, missed: MissedBarriers) -> list[Finding]:
     """Return the barriers at which threads differ (errors) or that some returned before (warnings)."""
-    found = [*_apart(trace, requests), *_blocks_missing(trace, requests)]
+    findings = [*_at_different_barriers(trace, requests), *_blocks_missing(trace, requests)]
     for ran_on in (True, False):
         for site in np.unique(missed.site[missed.ran_on == ran_on]):
             chosen = (missed.site == site) & (missed.ran_on == ran_on)
-            found.append(_missed(trace, requests, missed, np.flatnonzero(chosen)))
-    return found
+            findings.append(_missed(trace, requests, missed, np.flatnonzero(chosen)))
+    return findings
 
 
-def _apart(trace: Trace, requests: Requests) -> list[Finding]:
-    """Return a finding for each two sites at which threads of one block wait at the same time."""
+def _at_different_barriers(trace: Trace, requests: Requests) -> list[Finding]:
+    """List a finding for each two sites at which threads of one block wait at the same time."""
     barriers = trace.barriers
     if not len(barriers.block):
         return []
@@ -43,29 +43,29 @@ def _apart(trace: Trace, requests: Requests) -> list[Finding]:
     wrong = np.flatnonzero(barriers.site != expected)
     pairs = np.stack([expected[wrong], barriers.site[wrong]], axis=1).astype(np.int64)
     return [
-        _two(trace, requests, wrong[(pairs == pair).all(axis=1)], *pair.tolist())
+        _two_barriers(trace, requests, wrong[(pairs == pair).all(axis=1)], *pair.tolist())
         for pair in np.unique(pairs, axis=0)
     ]
 
 
 def _blocks_missing(trace: Trace, requests: Requests) -> list[Finding]:
-    """Return a finding for each barrier of the grid to which some blocks that ran to their end never come."""
-    barriers, found = trace.barriers, []
-    mine = np.flatnonzero(barriers.reach == GRID_SCOPE)
-    if not len(mine) or trace.error is not None:
+    """List a finding for each barrier of the grid that some blocks never reach, though they ran to their end."""
+    barriers, findings = trace.barriers, []
+    grid_arrivals = np.flatnonzero(barriers.reach == GRID_SCOPE)
+    if not len(grid_arrivals) or trace.error is not None:
         return []
     epoch = grid_epochs(trace)
-    number = epoch[trace.block_positions(barriers.block[mine]), barriers.phase[mine]]
-    came, arrivals = epoch.max(axis=1), mine[np.unique(number, return_index=True)[1]]
+    number = epoch[trace.block_positions(barriers.block[grid_arrivals]), barriers.phase[grid_arrivals]]
+    came, arrivals = epoch.max(axis=1), grid_arrivals[np.unique(number, return_index=True)[1]]
     for count, arrival in enumerate(arrivals.tolist()):
         missing = trace.blocks[(came <= count) & trace.is_recorded]
         if len(missing):
-            found.append(_grid_missed(trace, requests, arrival, missing))
-    return found
+            findings.append(_grid_missed(trace, requests, arrival, missing))
+    return findings
 
 
 def _grid_missed(trace: Trace, requests: Requests, arrival: int, missing: Ints) -> Finding:
-    """Return the finding about blocks that never come to a barrier of the grid, at which a thread arrives."""
+    """Describe the blocks that never reach a barrier of the grid, at which a thread arrives."""
     barriers = trace.barriers
     site, block, thread = (int(c[arrival]) for c in (barriers.site, barriers.block, barriers.thread))
     remedy = "let every block of the grid come to it"
@@ -81,8 +81,8 @@ def _grid_missed(trace: Trace, requests: Requests, arrival: int, missing: Ints) 
     )  # fmt: skip
 
 
-def _two(trace: Trace, requests: Requests, arrivals: Ints, site: int, other: int) -> Finding:
-    """Return the finding about threads that came (arrivals) to `other` while some of their block were at `site`."""
+def _two_barriers(trace: Trace, requests: Requests, arrivals: Ints, site: int, other: int) -> Finding:
+    """Describe the threads that came (arrivals) to `other` while other threads of their block were at `site`."""
     barriers = trace.barriers
     block, phase, thread = (int(c[arrivals[0]]) for c in (barriers.block, barriers.phase, barriers.thread))
     same = (barriers.block == block) & (barriers.phase == phase) & (barriers.site == site)
@@ -102,78 +102,78 @@ def _two(trace: Trace, requests: Requests, arrivals: Ints, site: int, other: int
 
 
 def _missed(trace: Trace, requests: Requests, missed: MissedBarriers, chosen: Ints) -> Finding:
-    """Return the finding about threads that missed one barrier, which all ran on or had all returned."""
-    first, site, ran_on = chosen[0], int(missed.site[chosen[0]]), bool(missed.ran_on[chosen[0]])
-    block, thread = int(trace.blocks[missed.place[first]]), int(missed.thread[first])
+    """Describe the threads that missed one barrier: all ran past it, or all had returned."""
+    example, site, ran_on = chosen[0], int(missed.site[chosen[0]]), bool(missed.ran_on[chosen[0]])
+    block, thread = int(trace.blocks[missed.place[example]]), int(missed.thread[example])
     phase, waiting = _waiting(trace, missed, chosen)
     blocks = len(np.unique(missed.place[chosen]))
-    took_part = ran_on or _stored_to_shared(trace, missed, chosen)
-    remedy = _moved(trace, site) if ran_on else STAY
-    place = f"thread {coordinates_text(thread, trace.block_dim)} of {block_text(trace, block)}"
+    matters = ran_on or _stored_to_shared(trace, missed, chosen)
+    remedy = _move_remedy(trace, site) if ran_on else STAY
+    thread_name = f"thread {coordinates_text(thread, trace.block_dim)} of {block_text(trace, block)}"
     others = f"others of {'its block' if blocks == 1 else 'their blocks'} wait at"
-    what = (
+    deed = (
         f"{_verb(len(chosen), 'run')} past the barrier on {line_text(trace, site)} that {others}" if ran_on else
         f"returned before the barrier on {line_text(trace, site)} that {others}, which a GPU lets pass, "
-        "but what they should have done for the others is missing" if took_part else
+        "but what they should have done for the others is missing" if matters else
         f"returned before the barrier on {line_text(trace, site)} that {others}, which a GPU lets pass, "
         "and as far as is seen the others need nothing of theirs"
     )  # fmt: skip
     message = (
-        f"{counted(len(chosen), 'thread')} {what}, first {place}; {'' if took_part else 'else '}{remedy}."
+        f"{counted(len(chosen), 'thread')} {deed}, first {thread_name}; {'' if matters else 'else '}{remedy}."
     )
     return Finding(
-        "barrier", "error" if ran_on else "warning" if took_part else "note", message, remedy, len(chosen), (site,),
+        "barrier", "error" if ran_on else "warning" if matters else "note", message, remedy, len(chosen), (site,),
         _rows_of(trace, missed, chosen), (), ((block, waiting), (block, thread)),
         _end_of(trace, requests, block, phase),
     )  # fmt: skip
 
 
 def _stored_to_shared(trace: Trace, missed: MissedBarriers, chosen: Ints) -> bool:
-    """Return whether some threads that missed a barrier had stored what others of their block may read."""
-    there = np.zeros((len(trace.blocks), trace.threads), bool)
-    there[missed.place[chosen], missed.thread[chosen]] = True
+    """Check whether some threads that missed a barrier had stored to shared memory, which others may read."""
+    missing = np.zeros((len(trace.blocks), trace.threads), bool)
+    missing[missed.place[chosen], missed.thread[chosen]] = True
     shared = np.array([buffer.space == "shared" for buffer in trace.buffers], bool)
     rows = np.flatnonzero(shared[trace.buffer] & (trace.op != Op.LOAD))
-    return bool(there[trace.block_positions(trace.block[rows]), trace.thread[rows]].any())
+    return bool(missing[trace.block_positions(trace.block[rows]), trace.thread[rows]].any())
 
 
-def returns_told_once(found: Sequence[Finding], trace: Trace, missed: MissedBarriers) -> list[Finding]:
-    """Return findings, of which reads of shared memory that threads left unwritten as they returned tell of these too.
+def returns_told_once(findings: Sequence[Finding], trace: Trace, missed: MissedBarriers) -> list[Finding]:
+    """Merge the warning about threads that returned before a barrier into the errors that they caused.
 
-    The warning that they returned before a barrier is then told with the error that it led to.
+    Such an error is a read of shared memory that the returned threads left unwritten.
     """
     returned = np.bincount(missed.place[~missed.ran_on], minlength=len(trace.blocks))
-    blamed = [f for f in found if f.kind == "unwritten" and _left_by(f, trace, returned)]
-    warnings = [f for f in found if f.kind == "barrier" and f.remedy == STAY]
+    blamed = [f for f in findings if f.kind == "unwritten" and _left_by(f, trace, returned)]
+    warnings = [f for f in findings if f.kind == "barrier" and f.remedy == STAY]
     if not blamed or not warnings:
-        return list(found)
+        return list(findings)
     count, sites = int(returned.sum()), [site for warning in warnings for site in warning.sites]
-    why = f"{counted(count, 'thread')} returned before the barrier on {line_text(trace, sites[0])}"
+    cause_text = f"{counted(count, 'thread')} returned before the barrier on {line_text(trace, sites[0])}"
     places = tuple(sorted({Place("", trace.sites[site].line) for site in sites[1:]}))
     return [
         replace(
             finding, remedy=STAY, cause=STAY, also=(*finding.also, *places),
-            statement=finding.statement.replace(f"; {finding.remedy}.", f": {why}; {STAY}."),
+            statement=finding.statement.replace(f"; {finding.remedy}.", f": {cause_text}; {STAY}."),
         ) if finding in blamed else finding
-        for finding in found if finding not in warnings
+        for finding in findings if finding not in warnings
     ]  # fmt: skip
 
 
 def _left_by(finding: Finding, trace: Trace, returned: Ints) -> bool:
-    """Return whether threads that returned left elements unwritten: no more than they were, and where they were alone.
+    """Check whether threads that returned left elements unwritten.
 
-    returned: how many did in each block.
+    Each returned thread accounts for one element in its block. returned: the number of such threads per block.
     """
     if trace.buffers[int(trace.buffer[finding.rows[0]])].space != "shared":
         return False
-    place = trace.block_positions(trace.block[finding.rows])
-    elements = np.unique(np.stack([place, trace.index[finding.rows].astype(np.int64)]), axis=1)
+    positions = trace.block_positions(trace.block[finding.rows])
+    elements = np.unique(np.stack([positions, trace.index[finding.rows].astype(np.int64)]), axis=1)
     unwritten = np.bincount(elements[0], minlength=len(returned))
     return bool((unwritten <= returned).all())
 
 
-def _moved(trace: Trace, site: int) -> str:
-    """Return how every thread of the block comes to a barrier that some ran past."""
+def _move_remedy(trace: Trace, site: int) -> str:
+    """Propose a remedy by which every thread of the block comes to a barrier that some ran past."""
     call, line = _call(trace, site), trace.sites[site].line
     around = [suite for suite in suites_at(trace, trace.sites[site]) if suite.kind != "function"]
     branch = next((s for s in reversed(around) if s.kind == "branch"), None)
@@ -186,13 +186,13 @@ def _moved(trace: Trace, site: int) -> str:
 
 
 def _call(trace: Trace, site: int) -> str:
-    """Return what is called at a barrier."""
+    """Name the call that makes a barrier."""
     of_grid = trace.barriers.reach[trace.barriers.site == site] == GRID_SCOPE
     return "the grid's sync()" if of_grid.any() else "cuda.syncthreads()"
 
 
 def _waiting(trace: Trace, missed: MissedBarriers, chosen: Ints) -> tuple[int, int]:
-    """Return the phase that the barrier ended, and the first thread that came to it, for the first that missed it."""
+    """Return the phase that the barrier ended and its first waiting thread, for the first thread that missed it."""
     barriers, first = trace.barriers, chosen[0]
     block, phase = trace.blocks[missed.place[first]], missed.phase[first]
     came = np.flatnonzero((barriers.block == block) & (barriers.phase == phase))
@@ -200,7 +200,7 @@ def _waiting(trace: Trace, missed: MissedBarriers, chosen: Ints) -> tuple[int, i
 
 
 def _rows_of(trace: Trace, missed: MissedBarriers, chosen: Ints) -> Ints:
-    """Return the accesses that threads made in the phase in which they missed the barrier."""
+    """List the accesses that threads made in the phase in which they missed the barrier."""
     phase: NDArray[np.int64] = np.full((len(trace.blocks), trace.threads), -1)
     phase[missed.place[chosen], missed.thread[chosen]] = missed.phase[chosen]
     return np.flatnonzero(phase[trace.block_positions(trace.block), trace.thread] == trace.phase)

@@ -1,9 +1,9 @@
-"""Races of loads with stores that change nothing: those of values that are there already, or that all would store.
+"""Races of loads with stores that change nothing: every store repeats the old value, or all store the same.
 
-Nothing orders such accesses, and still every order gives the same. In Floyd and Warshall's algorithm each thread
+Nothing orders such accesses, and still every order gives the same result. In Floyd and Warshall's algorithm each thread
 stores the smaller of two paths, and those that others read meanwhile stay as they were. In a breadth-first search
 every thread that finds a mark unset sets it, to the same value. What holds for the values of this launch need not
-hold for others, so it is said of races, and not decided what they are. NaN equals nothing, and poison stands for
+hold for others, so the excuse of a race is reported with it. NaN equals nothing, and poison stands for
 whatever memory happens to hold: neither shows that a value stayed what it was.
 """
 
@@ -25,39 +25,42 @@ from .source.index_values import compared_with
 
 
 def with_excuse(trace: Trace, race: Race) -> Race:
-    """Return a race as one that does no harm where no order of its accesses would have given other values."""
+    """Mark a race as harmless where no order of its accesses would have given other values."""
     if not race.harmful or trace.is_part or trace.value is None or not _is_of_loads_and_stores(trace, race):
         return race
     rows, key, size = _accesses(trace, race)
     store, value = trace.op[rows] == Op.STORE, trace.value[rows]
-    known = np.ones(size, bool)
-    known[key[_tells_nothing(trace, race.buffer, value)]] = False
-    if (known & _stored_alike(trace, rows, key, size, store)).all():
+    comparable = np.ones(size, bool)
+    comparable[key[_is_indistinct(trace, race.buffer, value)]] = False
+    if (comparable & _stored_alike(trace, rows, key, size, store)).all():
         several = len(np.unique(value)) > 1
         return replace(race, harmful=False, excuse="own copy" if several else "own copy here")
     if trace.buffers[race.buffer].space != "global":
         return race
-    unchanged = known & _unchanged(rows, key, size, store, value)
+    unchanged = comparable & _unchanged(rows, key, size, store, value)
     if unchanged.all():
         proven = _changes_others(trace, race)
         return replace(race, harmful=False, excuse="unchanged" if proven else "unchanged here")
     if race.scope == "grid" and has_grid_barriers(trace):
         return race
-    if _checks_first(trace, race) and (unchanged | (known & _set_once(trace, rows, key, size, store))).all():
+    if (
+        _checks_first(trace, race)
+        and (unchanged | (comparable & _set_once(trace, rows, key, size, store))).all()
+    ):
         return replace(race, harmful=False, excuse="set once")
     return race
 
 
 def _is_of_loads_and_stores(trace: Trace, race: Race) -> bool:
-    """Return whether loads meet stores of one buffer."""
+    """Check that a race is between loads and stores of one buffer."""
     rows = race.rows
     ops = set(np.unique(trace.op[rows]).tolist())
-    alone = bool((trace.buffer[rows] == race.buffer).all())
-    return alone and ops == {Op.LOAD, Op.STORE}
+    one_buffer = bool((trace.buffer[rows] == race.buffer).all())
+    return one_buffer and ops == {Op.LOAD, Op.STORE}
 
 
-def _tells_nothing(trace: Trace, buffer: int, value: NDArray[Any]) -> Mask:
-    """Return which values of a buffer's elements are NaN or poison; a byte or two may just hold the bits of poison."""
+def _is_indistinct(trace: Trace, buffer: int, value: NDArray[Any]) -> Mask:
+    """Find the values of a buffer that are NaN or poison; a byte or two may just hold the bits of poison."""
     dtype = np.dtype(trace.buffers[buffer].dtype)
     if dtype.kind in "fc":
         return np.asarray(np.isnan(value))
@@ -67,41 +70,41 @@ def _tells_nothing(trace: Trace, buffer: int, value: NDArray[Any]) -> Mask:
 
 
 def _accesses(trace: Trace, race: Race) -> tuple[Ints, Ints, int]:
-    """Return all accesses to the elements of a race, and for each a key below a size: the element and a phase.
+    """Find all accesses to the elements of a race, and for each a key below a size: the element and a phase.
 
-    The phase is that of the block where no other block takes part, else that between two barriers of the grid.
+    The phase is that of the block if only one block races, else that between two barriers of the grid.
     """
     raced = np.zeros(trace.buffers[race.buffer].size, bool)
     raced[trace.index[race.rows]] = True
     rows = np.flatnonzero(trace.buffer == race.buffer)
     rows = rows[raced[trace.index[rows]]]
-    place, phase = trace.block_positions(trace.block[rows]), trace.phase[rows].astype(np.int64)
+    position, phase = trace.block_positions(trace.block[rows]), trace.phase[rows].astype(np.int64)
     if race.scope == "grid":
-        part: Ints = grid_epochs(trace)[place, phase].astype(np.int64)
+        part: Ints = grid_epochs(trace)[position, phase].astype(np.int64)
     else:
-        part = place * (int(trace.phase.max()) + 1) + phase
+        part = position * (int(trace.phase.max()) + 1) + phase
     key, size = dense_keys(part * len(raced) + trace.index[rows])
-    met = np.zeros(size, bool)
-    met[key[np.isin(rows, race.rows)]] = True
-    return rows[met[key]], *dense_keys(key[met[key]])
+    raced_keys = np.zeros(size, bool)
+    raced_keys[key[np.isin(rows, race.rows)]] = True
+    return rows[raced_keys[key]], *dense_keys(key[raced_keys[key]])
 
 
 def _stored_alike(trace: Trace, rows: Ints, key: Ints, size: int, store: Mask) -> Mask:
-    """Return per key whether all stores are of one value, and each thread that loads it stored it there before."""
+    """Test per key that all stores are of one value, and each thread that loads it stored it there before."""
     assert trace.value is not None
     value = trace.value[rows]
     good, set_to = np.ones(size, bool), np.zeros(size, value.dtype)
     set_to[key[store]] = value[store]
     good[key[differ(value, set_to[key])]] = False
-    who, count = dense_keys(key * (trace.threads * len(trace.blocks)) + trace.thread_of(rows))
+    thread_key, count = dense_keys(key * (trace.threads * len(trace.blocks)) + trace.thread_of(rows))
     first = np.full(count, len(rows))
-    np.minimum.at(first, who[store], np.flatnonzero(store))
-    good[key[~store & (first[who] > np.arange(len(rows)))]] = False
+    np.minimum.at(first, thread_key[store], np.flatnonzero(store))
+    good[key[~store & (first[thread_key] > np.arange(len(rows)))]] = False
     return good
 
 
 def _unchanged(rows: Ints, key: Ints, size: int, store: Mask, value: NDArray[Any]) -> Mask:
-    """Return per key whether a load comes first, and all loads and stores are of the value that it got."""
+    """Test per key that a load comes first, and all loads and stores are of the value that it got."""
     first = np.full(size, len(rows))
     np.minimum.at(first, key, np.arange(len(rows)))
     used = first < len(rows)
@@ -112,14 +115,14 @@ def _unchanged(rows: Ints, key: Ints, size: int, store: Mask, value: NDArray[Any
 
 
 def _checks_first(trace: Trace, race: Race) -> bool:
-    """Return whether a race is between the condition of an `if` and a store under it."""
+    """Check whether a race is between the condition of an `if` and a store under it."""
     load, store = sorted((race.first, race.second), key=lambda row: int(trace.op[row]))
-    at, under = (trace.sites[int(trace.site[row])] for row in (load, store))
-    return decides_on(trace, at, under)
+    condition, branch_store = (trace.sites[int(trace.site[row])] for row in (load, store))
+    return decides_on(trace, condition, branch_store)
 
 
 def _set_once(trace: Trace, rows: Ints, key: Ints, size: int, store: Mask) -> Mask:
-    """Return per key whether all stores are of one value, and no load does other than with that.
+    """Test per key that all stores are of one value, and that no load leads to another effect.
 
     A thread that loads another value stores that too, or compares it to the same effect.
     """
@@ -130,33 +133,33 @@ def _set_once(trace: Trace, rows: Ints, key: Ints, size: int, store: Mask) -> Ma
     good = np.ones(size, bool)
     good[key[store][stored.others(key[store], value[store])]] = False
     other = ~store & differ(value, set_to[key])
-    who = key * (int(thread.max(initial=0)) + 1) + thread
-    sets = other & np.isin(who, who[store])
-    # Where some set it that find another value, those who find it set would have done so too.
+    thread_key = key * (int(thread.max(initial=0)) + 1) + thread
+    sets = other & np.isin(thread_key, thread_key[store])
+    # Threads that load the set value would have set it too, had they loaded another value.
     would = ~other & np.isin(trace.site[rows], np.unique(trace.site[rows[sets]]))
     unclear = np.flatnonzero(~store & ~sets & ~would)
     for site in np.unique(trace.site[rows[unclear]]):
-        mine = unclear[trace.site[rows[unclear]] == site]
-        good[key[mine[~_decides_alike(trace, rows[mine], set_to[key[mine]])]]] = False
+        chosen = unclear[trace.site[rows[unclear]] == site]
+        good[key[chosen[~_decides_alike(trace, rows[chosen], set_to[key[chosen]])]]] = False
     return good
 
 
 def _decides_alike(trace: Trace, loads: Ints, values: NDArray[Any]) -> Mask:
-    """Return which loads of a site are compared to the same effect as with some values, whatever came first.
+    """Find the loads whose comparison has the same result before and after the store.
 
-    That is with what the element held when the launch began, and with what it is set to.
+    It compares the content at the launch's beginning, and `values`, to which the elements are set.
     """
     before, site = trace.initial.get(int(trace.buffer[loads[0]])), trace.sites[int(trace.site[loads[0]])]
     compared = compared_with(trace, site, loads)
     if before is None or compared is None:
         return np.zeros(len(loads), bool)
     compare, number = compared
-    found: Mask = compare(before[trace.index[loads]], number) == compare(values.real, number)
-    return found
+    alike: Mask = compare(before[trace.index[loads]], number) == compare(values.real, number)
+    return alike
 
 
 def _changes_others(trace: Trace, race: Race) -> bool:
-    """Return whether a site of a race stores to some elements what was not there when the launch began."""
+    """Check whether a site of a race stores a value that differs from the element's initial content."""
     before = trace.initial.get(race.buffer)
     stores = np.flatnonzero(np.isin(trace.site, race.sites) & (trace.op == Op.STORE))
     stores = stores[trace.buffer[stores] == race.buffer]

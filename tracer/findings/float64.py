@@ -22,7 +22,7 @@ MOST = 3  # causes, remedies and names of operations that are listed
 
 
 class Float64Line(NamedTuple):
-    """The first line of float64 operations of one cause, or of a loop that has them, and what is said of these."""
+    """The first line of float64 operations of one cause, or of a loop that has them, and the message about them."""
 
     file: str  # name of the source, as in Site
     line: int  # from 1
@@ -34,18 +34,18 @@ class Float64Line(NamedTuple):
 
 
 def float64_lines(operations: Sequence[Operation]) -> list[Float64Line]:
-    """Return what computes in float64 though no array holds such numbers, in the order of its lines.
+    """Group float64 operations by cause, in the order of their lines, where no array holds float64.
 
-    Lines are told together that one number made float64, since all that flows from it is mended with it.
+    Operations that one number made float64 are one group, since one change mends them all.
     """
     alike: list[tuple[set[_Origin], list[Operation]]] = []
     for operation in operations:
-        origins, some = _origins(operation), [operation]
+        origins, members = _origins(operation), [operation]
         for group in [group for group in alike if group[0] & origins]:
             alike.remove(group)
-            origins, some = origins | group[0], group[1] + some
-        alike.append((origins, some))
-    return sorted(_described(sorted(some, key=lambda o: (o.file, o.line))) for _, some in alike)
+            origins, members = origins | group[0], group[1] + members
+        alike.append((origins, members))
+    return sorted(_described(sorted(members, key=lambda o: (o.file, o.line))) for _, members in alike)
 
 
 _Origin = tuple[
@@ -54,11 +54,11 @@ _Origin = tuple[
 
 
 def _origins(operation: Operation) -> set[_Origin]:
-    """Return what an operation shares with others that are told with it."""
+    """Return the keys that an operation shares with others of the same cause."""
     file = operation.file
     if operation.loop:
         return {(file, operation.loop, "loop")}
-    return {(file, operation.line, ""), *((file, line, what) for what, line, _ in operation.causes)}
+    return {(file, operation.line, ""), *((file, line, text) for text, line, _ in operation.causes)}
 
 
 def _described(operations: list[Operation]) -> Float64Line:
@@ -75,9 +75,16 @@ def _described(operations: list[Operation]) -> Float64Line:
         return Float64Line(
             file, line, count, "note", f"{subject} though no array holds floats; {remedy}.", remedy
         )
-    why = _listed([what if where in (0, line) else f"{what} on line {where}" for what, where, _ in causes])
+    cause_text = _listed(
+        [
+            text if cause_line in (0, line) else f"{text} on line {cause_line}"
+            for text, cause_line, _ in causes
+        ]
+    )
     also = tuple(Place("", other) for other in sorted({operation.line for operation in operations} - {line}))
-    return Float64Line(file, line, count, "warning", f"{subject} because of {why}; {remedy}.", remedy, also)
+    return Float64Line(
+        file, line, count, "warning", f"{subject} because of {cause_text}; {remedy}.", remedy, also
+    )
 
 
 def _listed(texts: list[str]) -> str:
@@ -87,7 +94,7 @@ def _listed(texts: list[str]) -> str:
 
 
 def _remedy(remedies: list[str]) -> str:
-    """Return what helps, each verb once: write float32(1) and float32(2) and pass n and m as float32."""
+    """Join remedies, each verb once: write float32(1) and float32(2) and pass n and m as float32."""
     written = [r.removeprefix("write ") for r in remedies if r.startswith("write ")]
     passed: dict[str, list[str]] = {}
     for remedy in remedies:
@@ -100,17 +107,17 @@ def _remedy(remedies: list[str]) -> str:
 
 
 def float64_findings(trace: Trace, requests: Requests, operations: Sequence[Operation]) -> list[Finding]:
-    """Return a warning for all lines of one cause that compute in float64 though no array holds such numbers."""
-    return [_finding(trace, requests, one) for one in float64_lines(operations)]
+    """List a warning for the lines of each cause that compute in float64 though no array holds float64."""
+    return [_finding(trace, requests, group) for group in float64_lines(operations)]
 
 
-def _finding(trace: Trace, requests: Requests, one: Float64Line) -> Finding:
-    lines = [one.line, *(place.line for place in one.also)]
+def _finding(trace: Trace, requests: Requests, group: Float64Line) -> Finding:
+    lines = [group.line, *(place.line for place in group.also)]
     places = [(site.file, site.line) for site in trace.sites]
-    sites = tuple(i for line in lines for i, place in enumerate(places) if place == (one.file, line))
+    sites = tuple(i for line in lines for i, place in enumerate(places) if place == (group.file, line))
     rows = np.flatnonzero(np.isin(trace.site, sites))
     moment = int(requests.moment[requests.request[rows]].min(initial=requests.end)) if len(rows) else 0
     return Finding(
-        KIND, one.severity, one.message, one.remedy, one.number, sites, rows, (), (), moment, (one.file, one.line),
-        also=one.also,
+        KIND, group.severity, group.message, group.remedy, group.number, sites, rows, (), (), moment,
+        (group.file, group.line), also=group.also,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Launches that no GPU takes, though Numba's simulator does, and such as never end.
+"""Launches that exceed a GPU's limits, though Numba's simulator takes them, and launches that never end.
 
 The limits are those of "Compute Capabilities" in the CUDA C++ Programming Guide, the same for all devices since 2012.
 """
@@ -17,19 +17,19 @@ from ..model.trace import Trace
 # Bytes of shared memory that a block has unless a program asks the driver for more, which Numba's launches don't.
 SHARED = 48 * 1024
 KIND = "launch"
-TIMEOUT = "LaunchTimeoutError"  # what a launch is given that was ended from outside
-NEVER_ENDS = "NeverEnds"  # what `livelock` raises, which the window's process can't import for its greenlets
+TIMEOUT = "LaunchTimeoutError"  # error of a launch that was ended from outside
+NEVER_ENDS = "NeverEnds"  # raised by `livelock`, which needs greenlets: the window's process can't import it
 
 
 def launch_limit_findings(trace: Trace) -> list[Finding]:
     """Return an error for each reason why a GPU would not run this launch, or not to its end."""
-    found = [_error(*limit) for limit in (*_sizes(trace), *_shared(trace))]
-    return [*found, *_endless(trace)]
+    errors = [_error(*limit) for limit in (*_sizes(trace), *_shared(trace))]
+    return [*errors, *_endless(trace)]
 
 
 def _error(number: int, message: str, remedy: str, place: tuple[str, int] | None = None) -> Finding:
-    nobody = np.empty(0, np.int64)
-    return Finding(KIND, "error", f"{message}; {remedy}.", remedy, number, (), nobody, (), (), 0, place)
+    no_rows = np.empty(0, np.int64)
+    return Finding(KIND, "error", f"{message}; {remedy}.", remedy, number, (), no_rows, (), (), 0, place)
 
 
 def _sizes(trace: Trace) -> Iterator[tuple[int, str, str]]:
@@ -49,8 +49,8 @@ def _shared(trace: Trace) -> Iterator[tuple[int, str, str]]:
     total = max([*ends, dynamic])
     if total <= SHARED:
         return
-    why = "the launch fails" if dynamic else "the kernel does not compile"
-    text = f"{total:,} bytes of shared memory in a block, where Numba gets {SHARED:,} at most: {why}"
+    effect = "the launch fails" if dynamic else "the kernel does not compile"
+    text = f"{total:,} bytes of shared memory in a block, where Numba gets {SHARED:,} at most: {effect}"
     yield total, text, "use smaller tiles, or a smaller type"
 
 

@@ -1,4 +1,4 @@
-"""Kernels that run in the simulator, where all of Python does, and that Numba refuses to compile for a GPU."""
+"""Kernels that run in the simulator, which accepts all of Python, and that Numba refuses to compile for a GPU."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ KIND, SEVERITY = "compile", "error"
 
 
 def refusal_message(kernel: str, refusal: Refusal) -> str:
-    """Return what is said of a kernel that Numba refuses: one sentence."""
+    """Describe in one sentence why Numba refuses a kernel."""
     remedy = f"; {refusal.remedy}" if refusal.remedy else ""
     return f"Numba can't compile {kernel} for a GPU: {refusal.reason}{remedy}."
 
@@ -22,5 +22,5 @@ def refusal_findings(trace: Trace, refusal: Refusal | None) -> list[Finding]:
     if refusal is None:
         return []
     message, place = refusal_message(trace.kernel, refusal), (refusal.file, refusal.line)
-    nobody = np.empty(0, np.int64)
-    return [Finding(KIND, SEVERITY, message, refusal.remedy, 1, (), nobody, (), (), 0, place)]
+    no_rows = np.empty(0, np.int64)
+    return [Finding(KIND, SEVERITY, message, refusal.remedy, 1, (), no_rows, (), (), 0, place)]

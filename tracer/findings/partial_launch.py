@@ -1,4 +1,4 @@
-"""What is said where only a part of a launch was looked at: which one, and that figures are of it alone."""
+"""Notes about a launch of which only a part was examined: which part, and that figures are about that part."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHOWN = 3  # runs of blocks that are named
 
 
 def of_part(finding: Finding, trace: Trace) -> Finding:
-    """Return a finding that says of its figures that they are of a part, where they are."""
+    """Add to a finding that its figures are of the part examined, if the trace is partial."""
     if not trace.is_part:
         return finding
     statement = finding.statement
@@ -26,9 +26,9 @@ def of_part(finding: Finding, trace: Trace) -> Finding:
 
 
 def part_findings(trace: Trace, also: Sequence[int] = ()) -> list[Finding]:
-    """Return what says which blocks were looked at, if not all were; a warning where nobody chose so.
+    """List a finding that names the blocks examined, if not all were; a warning unless the user chose them.
 
-    also: blocks that are not in the trace and were looked at too.
+    also: examined blocks that are not in the trace.
     """
     if not trace.is_part:
         return []
@@ -36,12 +36,12 @@ def part_findings(trace: Trace, also: Sequence[int] = ()) -> list[Finding]:
     kept = trace.recorded.tolist() if len(trace) < trace.accesses else trace.blocks.tolist()
     kept = sorted({*kept, *also})
     remedy = _remedy(kept, blocks)
-    what = (
+    examined = (
         f"only {blocks_text(kept)} of {blocks:,} {'were' if len(kept) > 1 else 'was'}"
         if kept
         else "nothing was"
     )
-    message = f"{what} examined: {_why(trace)}; {remedy}."
+    message = f"{examined} examined: {_why(trace)}; {remedy}."
     severity = "note" if chosen and kept and len(trace) == trace.accesses else "warning"
     rows = np.empty(0, np.int64)
     return [Finding(KIND, severity, message, remedy, len(kept), (), rows, (), (), 0)]
@@ -49,7 +49,8 @@ def part_findings(trace: Trace, also: Sequence[int] = ()) -> list[Finding]:
 
 def _why(trace: Trace) -> str:
     if len(trace) < trace.accesses:
-        return f"{len(trace):,} of {counted(trace.accesses, 'access')} are kept, and counters are of the whole launch"
+        kept = f"{len(trace):,} of {counted(trace.accesses, 'access')}"
+        return f"{kept} are kept, and counters are of the complete launch"
     return "the others did not run"
 
 
@@ -61,14 +62,23 @@ def _remedy(kept: Sequence[int], blocks: int) -> str:
 
 
 def blocks_text(blocks: Sequence[int]) -> str:
-    """Return the names of blocks, ascending: block 7; blocks 0 to 41; blocks 0 to 41 and 255."""
-    starts = [b for place, b in enumerate(blocks) if not place or b != blocks[place - 1] + 1]
-    ends = [b for place, b in enumerate(blocks) if place + 1 == len(blocks) or blocks[place + 1] != b + 1]
-    runs = [f"{a:,}" if a == b else f"{a:,} to {b:,}" for a, b in zip(starts, ends, strict=True)]
+    """Name blocks, given in ascending order: block 7; blocks 0 to 41; blocks 0 to 41 and 255."""
+    starts = [
+        block for position, block in enumerate(blocks) if not position or block != blocks[position - 1] + 1
+    ]
+    ends = [
+        block
+        for position, block in enumerate(blocks)
+        if position + 1 == len(blocks) or blocks[position + 1] != block + 1
+    ]
+    runs = [
+        f"{first:,}" if first == block else f"{first:,} to {block:,}"
+        for first, block in zip(starts, ends, strict=True)
+    ]
     if len(runs) > SHOWN:
         runs = [
             *runs[: SHOWN - 1],
-            f"{len(blocks) - sum(e - s + 1 for s, e in zip(starts[:2], ends, strict=False)):,} more",
+            f"{len(blocks) - sum(end - start + 1 for start, end in zip(starts[:2], ends, strict=False)):,} more",
         ]
     text = " and ".join([", ".join(runs[:-1]), runs[-1]]) if len(runs) > 1 else runs[0]
     return f"block{'s' if len(blocks) > 1 else ''} {text}"

@@ -1,4 +1,4 @@
-"""Where a barrier belongs that orders two accesses, so that every thread comes to it."""
+"""The place of a barrier that orders two accesses and that every thread reaches."""
 
 from __future__ import annotations
 
@@ -11,21 +11,23 @@ from ..model.finding import line_text
 from ..model.trace import WARP, Op, Site, Trace
 from ..races.conflicting_accesses import Race
 
-SourcePosition = tuple[int, int]  # of an access in the source: its line, and 0 for a load, 1 for what stores
+SourcePosition = tuple[
+    int, int
+]  # of an access in the source: its line, and 0 for a load, 1 for a store or atomic
 
 
 class Gap(Struct, frozen=True):
     """The path of a thread from one access to another on which a barrier is missing."""
 
-    upper: SourcePosition  # where the access is that stands first in the source
+    upper: SourcePosition  # of the access that stands first in the source
     lower: SourcePosition  # of the other
     upper_site: int  # number in trace.sites
     lower_site: int  # number in trace.sites
-    loop_carried: bool  # whether the path leads from the lower round a loop to the upper
+    loop_carried: bool  # whether the path leads from the lower access around a loop to the upper one
     suites: tuple[Suite, ...]  # those that the barrier would lie in, the outermost first
 
     def lies_in(self, other: Gap) -> bool:
-        """Return whether whoever goes the other path goes this one too, or just this one."""
+        """Return True if every thread on the other path also passes this one, or the two are the same."""
         if self.loop_carried != other.loop_carried or self.suites != other.suites[: len(self.suites)]:
             return False
         if self.loop_carried:
@@ -34,42 +36,40 @@ class Gap(Struct, frozen=True):
 
 
 class PhaseAccesses:
-    """The accesses of a trace by block and phase, found once."""
+    """The accesses of a trace by block and phase, computed on first use."""
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
-        self._found: dict[tuple[int, int], Ints] = {}
+        self._rows: dict[tuple[int, int], Ints] = {}
 
     def of(self, row: int) -> Ints:
-        """Return the accesses of the block of one, in its phase."""
+        """Return the accesses that the block of an access makes in its phase."""
         block, phase = key = int(self.trace.block[row]), int(self.trace.phase[row])
-        if key not in self._found:
+        if key not in self._rows:
             rows = np.flatnonzero(self.trace.block == block)
-            self._found[key] = rows[self.trace.phase[rows] == phase]
-        return self._found[key]
+            self._rows[key] = rows[self.trace.phase[rows] == phase]
+        return self._rows[key]
 
 
 def gaps_of(accesses: PhaseAccesses, race: Race) -> tuple[Gap, ...]:
-    """Return the paths on which a barrier orders a race of two sites, as one of its threads goes them."""
+    """List the paths between the two sites of a race on which a barrier is missing."""
     if race.sites[0] == race.sites[1]:
         return ()
     trace = accesses.trace
-    one, other = int(trace.site[race.first]), int(trace.site[race.second])
-    places = _side_by_side(trace, one, other)
-    position = {int(trace.site[row]): _position(trace, places, row) for row in (race.first, race.second)}
-    upper, lower = sorted((one, other), key=lambda site: position[site])
-    common = _common(trace, upper, lower)
-    forth, back = _paths(accesses, race, upper, lower) or _guessed(upper == one, common)
+    first_site, second_site = int(trace.site[race.first]), int(trace.site[race.second])
+    sites = _comparable_sites(trace, first_site, second_site)
+    position = {int(trace.site[row]): _position(trace, sites, row) for row in (race.first, race.second)}
+    upper, lower = sorted((first_site, second_site), key=lambda site: position[site])
+    common = _common_suites(trace, upper, lower)
+    forth, back = _paths(accesses, race, upper, lower) or _guess_paths(upper == first_site, common)
     loop = max((i + 1 for i, suite in enumerate(common) if suite.kind == "loop"), default=len(common))
-    found = (Gap(position[upper], position[lower], upper, lower, False, common),) if forth else ()
-    return (
-        (*found, Gap(position[upper], position[lower], upper, lower, True, common[:loop])) if back else found
-    )
+    gaps = (Gap(position[upper], position[lower], upper, lower, False, common),) if forth else ()
+    return (*gaps, Gap(position[upper], position[lower], upper, lower, True, common[:loop])) if back else gaps
 
 
-def _side_by_side(trace: Trace, one: int, other: int) -> dict[int, Site]:
-    """Return where two sites stand: in one function, or by the calls in the kernel that lead to them."""
-    sites = {number: trace.sites[number] for number in (one, other)}
+def _comparable_sites(trace: Trace, first: int, second: int) -> dict[int, Site]:
+    """Locate two sites in one function: their own, or the kernel by the calls that lead to them."""
+    sites = {number: trace.sites[number] for number in (first, second)}
     if len({(site.file, site.function) for site in sites.values()}) == 1:
         return sites
     return {number: site_in_kernel(trace, site) for number, site in sites.items()}
@@ -80,28 +80,28 @@ def _position(trace: Trace, places: dict[int, Site], row: int) -> SourcePosition
 
 
 def _paths(accesses: PhaseAccesses, race: Race, upper: int, lower: int) -> tuple[bool, bool] | None:
-    """Return whether a thread goes from the upper site to the lower one in that phase, and whether back to it.
+    """Test whether a thread goes from the upper site to the lower one in that phase, and whether back to it.
 
-    None where neither of the two threads comes to both.
+    Return None if neither of the two threads reaches both sites.
     """
     for row in (race.first, race.second):
         rows, trace = accesses.of(row), accesses.trace
         rows = rows[trace.thread[rows] == trace.thread[row]]
-        a, b = (rows[trace.site[rows] == site] for site in (upper, lower))
-        if len(a) and len(b):
-            return bool(a[0] < b[-1]), bool(b[0] < a[-1])
+        upper_rows, lower_rows = (rows[trace.site[rows] == site] for site in (upper, lower))
+        if len(upper_rows) and len(lower_rows):
+            return bool(upper_rows[0] < lower_rows[-1]), bool(lower_rows[0] < upper_rows[-1])
     return None
 
 
-def _guessed(forth: bool, common: tuple[Suite, ...]) -> tuple[bool, bool]:
-    """Return the paths where no thread goes either: as the launch made the two accesses, back only round a loop."""
+def _guess_paths(forth: bool, common: tuple[Suite, ...]) -> tuple[bool, bool]:
+    """Guess the paths where no thread goes either: in the order of the two accesses, and back only around a loop."""
     forth |= not any(suite.kind == "loop" for suite in common)
     return forth, not forth
 
 
-def _common(trace: Trace, one: int, other: int) -> tuple[Suite, ...]:
-    """Return the suites that two sites both lie in; none where they are in two functions."""
-    sites = tuple(_side_by_side(trace, one, other).values())
+def _common_suites(trace: Trace, first: int, second: int) -> tuple[Suite, ...]:
+    """List the suites that contain both sites; none if the sites are in two functions."""
+    sites = tuple(_comparable_sites(trace, first, second).values())
     if (sites[0].file, sites[0].function) != (sites[1].file, sites[1].function):
         return ()
     of_other = suites_at(trace, sites[1])
@@ -109,22 +109,31 @@ def _common(trace: Trace, one: int, other: int) -> tuple[Suite, ...]:
 
 
 def barrier_remedy(accesses: PhaseAccesses, race: Race, gaps: tuple[Gap, ...], barrier: str) -> str:
-    """Return where the barriers belong: never where only some threads would come to them."""
+    """Describe where the barriers belong: never where only some threads would reach them."""
     trace = accesses.trace
-    apart = next(
-        (text for gap in gaps if not gap.loop_carried and (text := _where_none_fits(trace, gap, barrier))), ""
+    no_fit = next(
+        (
+            text
+            for gap in gaps
+            if not gap.loop_carried and (text := _remedy_without_barrier(trace, gap, barrier))
+        ),
+        "",
     )
-    remedy = apart or f"put {barrier} {' and '.join(_text(trace, gap) for gap in gaps)}"
-    skipped = next((s for gap in gaps for s in gap.suites if _some_skip(accesses, race, s, barrier)), None)
+    remedy = no_fit or f"put {barrier} {' and '.join(_text(trace, gap) for gap in gaps)}"
+    skipped = next(
+        (suite for gap in gaps for suite in gap.suites if _some_skip(accesses, race, suite, barrier)), None
+    )
     if skipped is None:
         return remedy
-    who = "lanes of the warp" if WARP_BARRIER in barrier else "threads"
-    if apart or any(s.kind == "loop" and s.first >= skipped.first for gap in gaps for s in gap.suites):
+    members = "lanes of the warp" if WARP_BARRIER in barrier else "threads"
+    if no_fit or any(
+        suite.kind == "loop" and suite.first >= skipped.first for gap in gaps for suite in gap.suites
+    ):
         return (
             f"let another array be written than is read, since a barrier can't stand in the branch of line "
-            f"{skipped.line}, to which only some {who} come"
+            f"{skipped.line}, to which only some {members} come"
         )
-    return f"{remedy}, outside the branch of line {skipped.line}, split in two there, so that all {who} come to it"
+    return f"{remedy}, outside the branch of line {skipped.line}, split in two there, so that all {members} come to it"
 
 
 WARP_BARRIER = "syncwarp"
@@ -137,21 +146,21 @@ def _text(trace: Trace, gap: Gap) -> str:
     return f"between {upper} and {lower}" if upper != lower else f"between the two accesses of {upper}"
 
 
-def _where_none_fits(trace: Trace, gap: Gap, barrier: str) -> str:
-    """Return what to do where no place lies between two accesses: one decides on the other, or just one is done."""
-    sites = _side_by_side(trace, gap.upper_site, gap.lower_site).values()
-    upper, lower = ([s for s in suites_at(trace, site) if s not in gap.suites] for site in sites)
+def _remedy_without_barrier(trace: Trace, gap: Gap, barrier: str) -> str:
+    """Describe a remedy where no barrier fits between two accesses, such as a condition and its branch."""
+    sites = _comparable_sites(trace, gap.upper_site, gap.lower_site).values()
+    upper, lower = ([suite for suite in suites_at(trace, site) if suite not in gap.suites] for site in sites)
     if lower and lower[0].kind == "branch" and not upper and lower[0].line == gap.upper[0] < lower[0].first:
         line = line_text(trace, gap.upper_site)
         return f"keep what {line} reads in a variable, and put {barrier} after it, before the branch"
     if upper and lower and upper[0].kind == "branch" and upper[0].line == lower[0].line:
-        two = " and ".join(line_text(trace, site) for site in (gap.upper_site, gap.lower_site))
-        return f"put {two}, in two branches of line {upper[0].line}, under an `if` each, and {barrier} between these"
+        lines = " and ".join(line_text(trace, site) for site in (gap.upper_site, gap.lower_site))
+        return f"put {lines}, in two branches of line {upper[0].line}, under an `if` each, and {barrier} between these"
     return ""
 
 
 def _some_skip(accesses: PhaseAccesses, race: Race, suite: Suite, barrier: str) -> bool:
-    """Return whether some threads that a barrier is for make no access in a branch, where one makes the race's."""
+    """Check whether some threads that a barrier is for skip a branch in which the race's access is made."""
     if suite.kind != "branch":
         return False
     trace, rows = accesses.trace, accesses.of(race.first)
@@ -159,11 +168,11 @@ def _some_skip(accesses: PhaseAccesses, race: Race, suite: Suite, barrier: str) 
     if WARP_BARRIER in barrier:
         first = int(trace.thread[race.first]) // WARP * WARP
         last = min(last, first + WARP)
-    file = next(iter(_side_by_side(trace, *race.sites).values())).file
+    file = next(iter(_comparable_sites(trace, *race.sites).values())).file
     places = [site_in_kernel(trace, site) for site in trace.sites]
     inside = np.array(
         [
-            any(s.file == file and suite.first <= s.line <= suite.last for s in both)
+            any(site.file == file and suite.first <= site.line <= suite.last for site in both)
             for both in zip(places, trace.sites, strict=True)
         ]
     )

@@ -1,4 +1,4 @@
-"""What is reported of a data race: how many elements, which two threads, and the remedy; one for those it mends."""
+"""Findings about data races: the number of elements, two threads as an example, and the remedy."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from .race_barrier_placement import Gap, PhaseAccesses
 from .race_remedies import ATOMIC, BOTH_ATOMIC, contended_sites, remedy_of
 from .source.index_expressions import index_text
 
-CHAIN = 4  # barriers missing behind one another from which on they are told as one
-PAST = ("read", "written", "updated", "updated")
+CHAIN = 4  # missing barriers in a row from which on they are reported as one
+VERBS_PAST = ("read", "written", "updated", "updated")
 EXCUSES = {
     "": "all with the same value",
     "unchanged": "which nothing orders, but what is written was there before",
@@ -36,35 +36,39 @@ EXCUSES = {
     "own copy here": "which nothing orders, though with these values all have stored the same there before they read",
     "set once": "which nothing orders, but whoever finds it unset sets it to the same",
 }
-PRESENT = ("reads", "writes", "updates", "updates")
-WHO = {"warp": "lanes of one warp", "block": "threads of one block", "grid": "threads of different blocks"}
+VERBS_PRESENT = ("reads", "writes", "updates", "updates")
+THREADS_BY_SCOPE = {
+    "warp": "lanes of one warp",
+    "block": "threads of one block",
+    "grid": "threads of different blocks",
+}
 
 
 class _RaceReport(Struct, frozen=True):
-    """A race, and what would mend it."""
+    """A race and its remedy."""
 
     race: Race
     remedy: str
-    gaps: tuple[Gap, ...]  # the paths on which a barrier is missing, if that is what is
+    gaps: tuple[Gap, ...]  # the paths on which a barrier is missing, if the remedy is one
 
     def is_mended_with(self, other: _RaceReport) -> bool:
-        """Return whether what mends another race mends this one too: a barrier those of all buffers on its way."""
+        """Return True if another race's remedy mends this one too: a barrier mends every race on its paths."""
         if not (self.race.harmful and other.race.harmful):
             return False
         if not self.gaps and self.race.buffer != other.race.buffer:
             return False
         if self.gaps or other.gaps:
-            inside = (any(theirs.lies_in(mine) for theirs in other.gaps) for mine in self.gaps)
+            inside = (any(other_gap.lies_in(gap) for other_gap in other.gaps) for gap in self.gaps)
             return bool(self.gaps) and all(inside)
         alike = self.remedy == other.remedy or (self.remedy, other.remedy) == (BOTH_ATOMIC, ATOMIC)
         return alike and not set(self.race.sites).isdisjoint(other.race.sites)
 
 
 def race_findings(trace: Trace, requests: Requests, races: list[Race]) -> list[Finding]:
-    """Return the races as findings: errors, or notes and warnings where every order gives the same values.
+    """List the races as findings: errors, or notes and warnings where every order gives the same values.
 
-    Where some need a barrier of the block, that is said of those between lanes too: one orders both. What the
-    remedy of one race mends too is counted to that race and not reported by itself.
+    If some races need a barrier of the block, races between lanes get it too, since it orders both. A race that
+    another race's remedy mends is counted with that race and not reported separately.
     """
     races = [with_excuse(trace, race) for race in races]
     in_warps = trace.threads > WARP and all(race.scope != "block" for race in races if race.harmful)
@@ -72,20 +76,20 @@ def race_findings(trace: Trace, requests: Requests, races: list[Race]) -> list[F
     accesses = PhaseAccesses(trace)
     contended = contended_sites(trace, [race for race in races if race.harmful])
     reports = [_RaceReport(race, *remedy_of(accesses, race, barrier, contended)) for race in races]
-    found: dict[int, list[Race]] = {}
-    for one in range(len(reports)):
-        found.setdefault(_reported_with(reports, one), []).append(reports[one].race)
-    each = [_finding(trace, requests, reports[one], others) for one, others in found.items()]
+    groups: dict[int, list[Race]] = {}
+    for index in range(len(reports)):
+        groups.setdefault(_reported_with(reports, index), []).append(reports[index].race)
+    findings = [_finding(trace, requests, reports[index], group) for index, group in groups.items()]
     return [
-        replace(finding, cause=_cause(trace, reports[one], reports))
-        for one, finding in zip(found, each, strict=True)
+        replace(finding, cause=_cause(trace, reports[index], reports))
+        for index, finding in zip(groups, findings, strict=True)
     ]
 
 
 def _cause(trace: Trace, report: _RaceReport, reports: list[_RaceReport]) -> str:
-    """Return what races have in common that one mistake makes.
+    """Name the mistake that makes a race, the same for races with one cause.
 
-    Several barriers that are missing behind one another are one: code of which each line waits for the one before.
+    Several barriers missing in a row are one mistake: each line of that code waits for the line before.
     """
     name, race = trace.buffers[report.race.buffer].name, report.race
     if not race.harmful:
@@ -99,61 +103,65 @@ def _cause(trace: Trace, report: _RaceReport, reports: list[_RaceReport]) -> str
 
 
 def _is_chain(report: _RaceReport, reports: list[_RaceReport]) -> bool:
-    alike = [r for r in reports if r.gaps and r.race.harmful and r.race.buffer == report.race.buffer]
-    return len({gap.upper[0] for r in alike for gap in r.gaps if not gap.loop_carried}) >= CHAIN
+    alike = [
+        other
+        for other in reports
+        if other.gaps and other.race.harmful and other.race.buffer == report.race.buffer
+    ]
+    return len({gap.upper[0] for other in alike for gap in other.gaps if not gap.loop_carried}) >= CHAIN
 
 
-def _reported_with(reports: list[_RaceReport], one: int) -> int:
-    """Return the race with which one is reported: itself, or one whose remedy mends it; of those alike the first."""
+def _reported_with(reports: list[_RaceReport], index: int) -> int:
+    """Find the index of the race to report a race with: one whose remedy mends it, the first of equals, or itself."""
     for other, candidate in enumerate(reports):
-        mends = other != one and reports[one].is_mended_with(candidate)
-        if mends and (other < one or not candidate.is_mended_with(reports[one])):
+        mends = other != index and reports[index].is_mended_with(candidate)
+        if mends and (other < index or not candidate.is_mended_with(reports[index])):
             return _reported_with(reports, other)
-    return one
+    return index
 
 
-def _finding(trace: Trace, requests: Requests, report: _RaceReport, together: list[Race]) -> Finding:
+def _finding(trace: Trace, requests: Requests, report: _RaceReport, group: list[Race]) -> Finding:
     race, remedy = report.race, report.remedy
     first, second = race.first, race.second
-    count = _elements(trace, race)
-    message = f"{_elements_text(trace, race, count)} {'is' if count == 1 else 'are'} {_what(trace, race)}: "
-    message += f"{_example(trace, race)}; {remedy}."
+    count = _count_elements(trace, race)
+    message = f"{_elements_text(trace, race, count)} {'is' if count == 1 else 'are'} {_accesses_text(trace, race)}: "
+    message += f"{_example_text(trace, race)}; {remedy}."
     threads = tuple((int(trace.block[row]), int(trace.thread[row])) for row in (first, second))
     sites = tuple(dict.fromkeys(int(trace.site[row]) for row in (second, first)))
     moment = int(requests.moment[requests.request[[first, second]]].max())
-    rows = reduce(united, (other.rows for other in together))
+    rows = reduce(united, (other.rows for other in group))
     return Finding(
         "race", _severity(race), message, remedy, count, sites, rows, (first, second), threads,
-        moment, name=trace.buffers[race.buffer].name, also=_of_other_buffers(trace, race, together),
+        moment, name=trace.buffers[race.buffer].name, also=_places_of_other_buffers(trace, race, group),
     )  # fmt: skip
 
 
-def _of_other_buffers(trace: Trace, race: Race, together: list[Race]) -> tuple[Place, ...]:
-    """Return the lines where other arrays are raced for that the same remedy mends."""
+def _places_of_other_buffers(trace: Trace, race: Race, group: list[Race]) -> tuple[Place, ...]:
+    """List the lines of races on other arrays that the same remedy mends."""
     own = trace.sites[race.sites[0]].file
-    found = {}
-    for other in (other for other in together if other.buffer != race.buffer):
+    places = {}
+    for other in (member for member in group if member.buffer != race.buffer):
         site = trace.sites[int(trace.site[other.second])]
-        found[other.buffer] = Place(
+        places[other.buffer] = Place(
             "" if site.file == own else site.file, site.line, trace.buffers[other.buffer].name
         )
-    return tuple(found.values())
+    return tuple(places.values())
 
 
 def _severity(race: Race) -> str:
-    """Return what a race is that does no harm: a note where that is sure, a warning where other values may show it."""
+    """Classify a race; a harmless one is a note if that is certain, a warning if other values may harm."""
     return "error" if race.harmful else "note" if race.excuse in ("", "unchanged", "own copy") else "warning"
 
 
 def _elements_text(trace: Trace, race: Race, count: int) -> str:
-    """Return the elements on which they meet: 16 elements of s, or 64 elements of s in 4 blocks."""
+    """Describe the elements that are raced for: 16 elements of s, or 64 elements of s in 4 blocks."""
     buffer = trace.buffers[race.buffer]
     blocks = len(np.unique(trace.block[race.rows])) if buffer.space == "shared" else 1
     return f"{counted(count, 'element')} of {buffer.name}" + (f" in {blocks:,} blocks" if blocks > 1 else "")
 
 
-def _elements(trace: Trace, race: Race) -> int:
-    """Return on how many elements they meet, each copy of a shared one counted."""
+def _count_elements(trace: Trace, race: Race) -> int:
+    """Count the elements that are raced for, each copy of a shared one counted."""
     rows = race.rows[trace.buffer[race.rows] == race.buffer]
     key = trace.index[rows].astype(np.int64)
     if trace.buffers[race.buffer].space == "shared":
@@ -161,27 +169,31 @@ def _elements(trace: Trace, race: Race) -> int:
     return len(np.unique(key))
 
 
-def _what(trace: Trace, race: Race) -> str:
-    """Return what is done by whom: written on line 4 and read on line 6 by lanes of one warp in no order."""
-    deeds = [
-        f"{PAST[trace.op[row]]} on {line_text(trace, int(trace.site[row]))}"
+def _accesses_text(trace: Trace, race: Race) -> str:
+    """Describe the two accesses: written on line 4 and read on line 6 by lanes of one warp in no order."""
+    actions = [
+        f"{VERBS_PAST[trace.op[row]]} on {line_text(trace, int(trace.site[row]))}"
         for row in (race.first, race.second)
     ]
-    who = WHO[race.scope]
+    threads = THREADS_BY_SCOPE[race.scope]
     if not race.harmful:
-        return f"{' and '.join(dict.fromkeys(deeds))} by {who}, {EXCUSES[race.excuse]}"
-    return f"{' and '.join(dict.fromkeys(deeds))} by {who}, which nothing orders"
+        return f"{' and '.join(dict.fromkeys(actions))} by {threads}, {EXCUSES[race.excuse]}"
+    return f"{' and '.join(dict.fromkeys(actions))} by {threads}, which nothing orders"
 
 
-def _example(trace: Trace, race: Race) -> str:
-    """Return both accesses in words: thread 0 writes s[1] = 4, thread 1 reads s[1] = 4."""
-    across = race.scope == "grid" and trace.block[race.first] != trace.block[race.second]
+def _example_text(trace: Trace, race: Race) -> str:
+    """Describe both accesses with their threads: thread 0 writes s[1] = 4, thread 1 reads s[1] = 4."""
+    across_blocks = race.scope == "grid" and trace.block[race.first] != trace.block[race.second]
     texts = []
     for row in (race.first, race.second):
         value = value_text(trace, row)
-        deed = f"{PRESENT[trace.op[row]]} {access_element(trace, row)}" + (f" = {value}" if value else "")
-        texts.append(f"{thread_text(trace, row, block=across)} {deed}")
-    here = (
-        "" if across or len(trace.blocks) == 1 else f"in {block_text(trace, int(trace.block[race.first]))} "
+        action = f"{VERBS_PRESENT[trace.op[row]]} {access_element(trace, row)}" + (
+            f" = {value}" if value else ""
+        )
+        texts.append(f"{thread_text(trace, row, block=across_blocks)} {action}")
+    block = (
+        ""
+        if across_blocks or len(trace.blocks) == 1
+        else f"in {block_text(trace, int(trace.block[race.first]))} "
     )
-    return f"{here}{texts[0]} and {texts[1]}"
+    return f"{block}{texts[0]} and {texts[1]}"

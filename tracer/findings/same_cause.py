@@ -1,4 +1,4 @@
-"""Findings that one change of the kernel mends are one: the worst is told, with the other places."""
+"""Merging of findings with the same cause: the worst is reported, with the other places."""
 
 from __future__ import annotations
 
@@ -13,26 +13,28 @@ from ..model.trace import Trace
 
 
 def one_for_each_cause(findings: Sequence[Finding], trace: Trace) -> list[Finding]:
-    """Return findings, of those of one kind and cause just the worst, which names the places of the others."""
-    alike: dict[tuple[str, str], list[Finding]] = {}
+    """Merge the findings of one kind and cause into the worst of them, which lists the places of the others."""
+    groups: dict[tuple[str, str], list[Finding]] = {}
     for number, finding in enumerate(findings):
-        alike.setdefault((finding.kind, finding.cause or str(number)), []).append(finding)
-    return [together(some, trace) if len(some) > 1 else some[0] for some in alike.values()]
+        groups.setdefault((finding.kind, finding.cause or str(number)), []).append(finding)
+    return [together(group, trace) if len(group) > 1 else group[0] for group in groups.values()]
 
 
 def together(findings: Sequence[Finding], trace: Trace) -> Finding:
-    """Return one finding for some of one cause."""
-    # What is wrong is followed from where it begins, waste from where it costs most.
+    """Merge findings of one cause into one."""
+    # Errors are shown at their first line, waste at its most expensive one.
     first, *others = sorted(findings, key=lambda f: _rank(f, trace))
     file, line = source_location(first, trace)
     places = [(*source_location(finding, trace), finding.name) for finding in others]
-    found = {Place("" if at == file else at, number, name) for at, number, name in places}
-    found.update(place for finding in findings for place in finding.also)
+    unique_places = {
+        Place("" if other_file == file else other_file, number, name) for other_file, number, name in places
+    }
+    unique_places.update(place for finding in findings for place in finding.also)
     return replace(
         first,
         sites=tuple(dict.fromkeys(site for finding in (first, *others) for site in finding.sites)),
         rows=_united([finding.rows for finding in findings]),
-        also=tuple(sorted(found - {Place("", line, first.name)})),
+        also=tuple(sorted(unique_places - {Place("", line, first.name)})),
     )
 
 
@@ -42,8 +44,8 @@ def _rank(finding: Finding, trace: Trace) -> tuple[int, int]:
 
 
 def _united(rows: Sequence[AnyInts]) -> AnyInts:
-    """Return the rows that are in any, ascending, in as few bits as the first has."""
-    there = np.zeros(1 + max(int(some.max(initial=0)) for some in rows), bool)
-    for some in rows:
-        there[some] = True
-    return np.flatnonzero(there).astype(rows[0].dtype, copy=False)
+    """Merge row numbers, ascending and without repeats, in the first array's dtype."""
+    present = np.zeros(1 + max(int(part.max(initial=0)) for part in rows), bool)
+    for part in rows:
+        present[part] = True
+    return np.flatnonzero(present).astype(rows[0].dtype, copy=False)

@@ -1,10 +1,10 @@
-"""Reads of memory that nobody wrote: what compute-sanitizer's initcheck reports, for shared and local memory too.
+"""Reads of uninitialised memory, as compute-sanitizer's initcheck reports them, for shared and local memory too.
 
 Shared and local memory begin without content in every block and thread (CUDA C++ Programming Guide,
-"Variable Memory Space Specifiers"); global memory does where the host only allocated it. A read that another
-thread's write comes after only by chance is a race, and not reported here; nor is a load whose value nothing depends
-on. An atomic reads too, so only a store makes sure of what it begins with; what is read after it is its fault, and
-reported of it alone.
+"Variable Memory Space Specifiers"). So does global memory that the host only allocated. A read that only by chance
+precedes another thread's write is a race, and not reported here; nor is a load whose value nothing depends on.
+An atomic reads too, so only a store initialises. Later reads of an element that an atomic read too early are not
+reported: only the atomic is.
 """
 
 from __future__ import annotations
@@ -35,51 +35,51 @@ REMEDY = {
 
 
 def uninitialised_findings(trace: Trace, requests: Requests) -> list[Finding]:
-    """Return an error for each buffer and site that reads elements which nobody wrote before, in step order."""
-    found: list[Finding] = []
+    """List an error for each buffer and site that reads elements before any write, in step order."""
+    findings: list[Finding] = []
     reading = trace.access_counts[:, [Op.LOAD, Op.ATOMIC, Op.REDUCTION]].sum(axis=1)
     spaces = ("global",) if trace.written_first else ("shared", "local", "global")
     for group in overlapping_buffers(trace, spaces):
-        if np.any(reading[group]) and (empty := _empty(trace, group)) is not None:
-            whole = trace.buffers[group[0]].space == "global"
-            some = [slice(0, len(trace))] if whole else block_ranges(trace)
-            each = [_uninitialised(trace, unit_accesses(trace, group, part), empty) for part in some]
-            rows, later = (np.concatenate(columns) for columns in zip(*each, strict=True))
-            matters = ~_goes_nowhere(trace, rows)
+        if np.any(reading[group]) and (empty := _pieces_without_content(trace, group)) is not None:
+            one_copy = trace.buffers[group[0]].space == "global"
+            parts = [slice(0, len(trace))] if one_copy else block_ranges(trace)
+            reads = [_uninitialised(trace, unit_accesses(trace, group, part), empty) for part in parts]
+            rows, later = (np.concatenate(columns) for columns in zip(*reads, strict=True))
+            matters = ~_is_unused(trace, rows)
             rows, later = rows[matters], later[matters]
-            found += _findings(trace, requests, rows, later)
-    return found
+            findings += _findings(trace, requests, rows, later)
+    return findings
 
 
-def _goes_nowhere(trace: Trace, rows: Ints) -> Mask:
-    """Return which reads are loads whose value nothing depends on."""
-    given = (trace.site[rows], trace.block[rows], trace.thread[rows], trace.steps_of(rows))
-    nowhere: Mask = (trace.op[rows] == Op.LOAD) & goes_nowhere(trace, *given)
-    return nowhere
+def _is_unused(trace: Trace, rows: Ints) -> Mask:
+    """Find the loads whose value nothing depends on."""
+    accesses = (trace.site[rows], trace.block[rows], trace.thread[rows], trace.steps_of(rows))
+    unused: Mask = (trace.op[rows] == Op.LOAD) & goes_nowhere(trace, *accesses)
+    return unused
 
 
 def _uninitialised(trace: Trace, touches: UnitAccesses, empty: Mask) -> tuple[Ints, Mask]:
-    """Return the reads of pieces that began empty and were not written before, and whether they were later."""
+    """Find the reads of pieces that began empty and were not written before, and test for a later write."""
     rows = touches.rows
     if not len(rows):
         return rows, np.empty(0, bool)
-    copy = _copy(trace, rows)
+    copy = _copy_numbers(trace, rows)
     key, size = dense_keys((copy - copy.min()) * touches.count + touches.unit)
     store, load = _stores(trace, rows), trace.op[rows] == Op.LOAD
-    may = np.ones(len(rows), bool) if empty.all() else empty[touches.unit]
-    bad, later = _too_early(trace, touches, key, size, load & may, ~load)
+    candidate = np.ones(len(rows), bool) if empty.all() else empty[touches.unit]
+    bad, later = _too_early(trace, touches, key, size, load & candidate, ~load)
     if not (store | load).all():
-        atomic = ~(store | load) & may
-        found = _too_early(trace, touches, key, size, atomic, store)
-        bad, later = bad | found[0], later | found[1]
-    found_rows, start = np.unique(rows[bad], return_index=True)
-    return found_rows, later[bad][start]
+        atomic = ~(store | load) & candidate
+        atomic_reads = _too_early(trace, touches, key, size, atomic, store)
+        bad, later = bad | atomic_reads[0], later | atomic_reads[1]
+    early_rows, start = np.unique(rows[bad], return_index=True)
+    return early_rows, later[bad][start]
 
 
 def _stores(trace: Trace, rows: Ints) -> Mask:
-    """Return which accesses write without reading: stores, and atomic exchanges whose old value is not used."""
+    """Find the accesses that write without reading: stores, and atomic exchanges whose old value is not used."""
     exchange = np.array(
-        [called_name(trace, s) == "exch" and is_statement(trace, s) for s in trace.sites], bool
+        [called_name(trace, site) == "exch" and is_statement(trace, site) for site in trace.sites], bool
     )
     store: Mask = trace.op[rows] == Op.STORE
     if exchange.any():
@@ -90,10 +90,10 @@ def _stores(trace: Trace, rows: Ints) -> Mask:
 def _too_early(
     trace: Trace, touches: UnitAccesses, key: Ints, size: int, reads: Mask, writes: Mask
 ) -> tuple[Mask, Mask]:  # fmt: skip
-    """Return which reads come before any write and are in no race with one, and which of them a write follows."""
+    """Find the reads before any write that race with none, and those of them that a write follows."""
     step = trace.steps_of(touches.rows)
-    first, back = np.full(size, NEVER), np.flatnonzero(writes)[::-1]
-    first[key[back]] = step[back]  # the earliest is put in last
+    first, last_to_first = np.full(size, NEVER), np.flatnonzero(writes)[::-1]
+    first[key[last_to_first]] = step[last_to_first]  # the earliest write is assigned last
     bad = reads & (first[key] >= step)
     if bad.any():
         bad[bad] = ~_raced(trace, touches, key, bad, writes)
@@ -101,27 +101,29 @@ def _too_early(
 
 
 def _raced(trace: Trace, touches: UnitAccesses, key: Ints, bad: Mask, written: Mask) -> Mask:
-    """Return which of some reads (bad) another thread's write (written) meets, so that it could have come before."""
-    seen = np.zeros(int(key.max()) + 1, bool)
-    seen[key[bad]] = True
-    writes = touches.rows[on := np.flatnonzero(seen[key] & written)]
-    reads, read_key, write_key = touches.rows[bad], key[bad], key[on]
+    """Test each early read (bad) for a race with another thread's write (written), which could have come before."""
+    read_keys = np.zeros(int(key.max()) + 1, bool)
+    read_keys[key[bad]] = True
+    writes = touches.rows[matches := np.flatnonzero(read_keys[key] & written)]
+    reads, read_key, write_key = touches.rows[bad], key[bad], key[matches]
     phases = int(trace.phase.max(initial=0)) + 1
-    both = np.concatenate([write_key, read_key])
-    row = np.concatenate([writes, reads])
-    place = trace.block_positions(trace.block[row])
-    number, size = dense_keys((both * len(trace.blocks) + place) * phases + trace.phase[row])
-    count = len(writes)
-    in_block = WritersByKey(number[:count], size, trace.thread[writes]).others(
-        number[count:], trace.thread[reads]
+    keys = np.concatenate([write_key, read_key])
+    rows = np.concatenate([writes, reads])
+    position = trace.block_positions(trace.block[rows])
+    phase_keys, size = dense_keys((keys * len(trace.blocks) + position) * phases + trace.phase[rows])
+    write_count = len(writes)
+    races_in_block = WritersByKey(phase_keys[:write_count], size, trace.thread[writes]).others(
+        phase_keys[write_count:], trace.thread[reads]
     )
-    both, size = dense_keys(both * phases + grid_epochs(trace)[place, trace.phase[row]])
-    between = WritersByKey(both[:count], size, place[:count]).others(both[count:], place[count:])
-    return in_block | between
+    keys, size = dense_keys(keys * phases + grid_epochs(trace)[position, trace.phase[rows]])
+    races_across_blocks = WritersByKey(keys[:write_count], size, position[:write_count]).others(
+        keys[write_count:], position[write_count:]
+    )
+    return races_in_block | races_across_blocks
 
 
-def _copy(trace: Trace, rows: Ints) -> Ints:
-    """Return which copy of the memory an access is to: one per block, thread, or launch."""
+def _copy_numbers(trace: Trace, rows: Ints) -> Ints:
+    """Number the copy of the memory that each access is to: one per block, thread, or launch."""
     space = trace.buffers[int(trace.buffer[rows[0]])].space
     if space == "global":
         return np.zeros(len(rows), np.int64)
@@ -130,10 +132,10 @@ def _copy(trace: Trace, rows: Ints) -> Ints:
     return trace.thread_of(rows)
 
 
-def _empty(trace: Trace, group: list[int]) -> Mask | None:
-    """Return per piece of a group's memory whether it began without content; None where all had some.
+def _pieces_without_content(trace: Trace, group: list[int]) -> Mask | None:
+    """Test per piece of a group's memory that it began without content; None if all had some.
 
-    What other blocks wrote is not known where only some ran or were kept: nothing is said of global memory.
+    Where only some blocks ran or were kept, the others' writes are not known: global memory is not examined.
     """
     if trace.buffers[group[0]].space != "global":
         return np.ones(1, bool)
@@ -150,28 +152,28 @@ def _empty(trace: Trace, group: list[int]) -> Mask | None:
 
 
 def _is_allocated_only(trace: Trace, number: int) -> bool:
-    """Return whether an argument in a buffer is memory that the host allocated, and of which some is unwritten."""
+    """Check whether an argument in a buffer is memory that the host allocated and partly left unwritten."""
     if not trace.launch:
         return True
     names, arguments = kernel_parameters(trace), decode(trace.launch).arguments
-    given = dict(zip(names, arguments, strict=False))
-    of_buffer = (given.get(name) for name in trace.buffers[number].name.split(ALIAS_SEPARATOR))
-    return any(isinstance(one, Array) and one.fill == "empty" for one in of_buffer)
+    by_name = dict(zip(names, arguments, strict=False))
+    buffer_arguments = (by_name.get(name) for name in trace.buffers[number].name.split(ALIAS_SEPARATOR))
+    return any(isinstance(argument, Array) and argument.fill == "empty" for argument in buffer_arguments)
 
 
 def _began_empty(trace: Trace, number: int) -> Mask:
-    """Return which elements of a global buffer the host left empty, as far as their bits tell.
+    """Find the elements of a global buffer that the host left empty, by their bits.
 
-    They are poison then. In small integers, as of pictures, poison is a common value too, so all of the array must
-    be; of booleans nothing is said.
+    They are poison then. In small integers, as of pictures, poison is a common value too, so the complete array must
+    be poison. Booleans are never reported.
     """
     content = trace.initial[number]
-    empty = _bits(np.array([poison(content.dtype)], content.dtype))
-    alike: Mask = (_bits(content) == empty).all(axis=1)
-    sure = content.dtype.kind in "fc" or (
-        content.dtype.kind in "iu" and (content.itemsize > 2 or alike.all())
+    poison_bits = _bits(np.array([poison(content.dtype)], content.dtype))
+    is_poison: Mask = (_bits(content) == poison_bits).all(axis=1)
+    is_conclusive = content.dtype.kind in "fc" or (
+        content.dtype.kind in "iu" and (content.itemsize > 2 or is_poison.all())
     )
-    return alike & sure
+    return is_poison & is_conclusive
 
 
 def _bits(values: NDArray[Any]) -> NDArray[np.uint8]:
@@ -179,20 +181,20 @@ def _bits(values: NDArray[Any]) -> NDArray[np.uint8]:
 
 
 def _findings(trace: Trace, requests: Requests, rows: Ints, later: Mask) -> list[Finding]:
-    code = trace.buffer[rows].astype(np.int64) * len(trace.sites) + trace.site[rows]
-    return [_finding(trace, requests, rows[code == one], later[code == one]) for one in np.unique(code)]
+    keys = trace.buffer[rows].astype(np.int64) * len(trace.sites) + trace.site[rows]
+    return [_finding(trace, requests, rows[keys == key], later[keys == key]) for key in np.unique(keys)]
 
 
 def _finding(trace: Trace, requests: Requests, rows: Ints, later: Mask) -> Finding:
     first = int(rows[0])
     site, buffer = int(trace.site[first]), trace.buffers[int(trace.buffer[first])]
     count, remedy = len(rows), REMEDY[buffer.space]
-    when = "wrote before" if later[0] else "ever wrote"
-    deed = "read" if trace.op[first] == Op.LOAD else "update"
+    qualifier = "wrote before" if later[0] else "ever wrote"
+    action = "read" if trace.op[first] == Op.LOAD else "update"
     message = (
-        f"{counted(count, deed)} of {buffer.name} on {line_text(trace, site)} {'gets' if count == 1 else 'get'} "
+        f"{counted(count, action)} of {buffer.name} on {line_text(trace, site)} {'gets' if count == 1 else 'get'} "
         f"what the {buffer.space} memory happened to hold, first {thread_text(trace, first, block=True)} at "
-        f"{access_element(trace, first)}, which nobody {when}; {remedy}."
+        f"{access_element(trace, first)}, which no thread {qualifier}; {remedy}."
     )
     thread = (int(trace.block[first]), int(trace.thread[first]))
     moment = int(requests.moment[requests.request[first]])

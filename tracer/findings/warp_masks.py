@@ -1,10 +1,10 @@
-"""Warp operations to which not just those lanes come that their mask names.
+"""Warp operations whose mask does not match the lanes that reach them.
 
-The CUDA C++ Programming Guide demands ("Warp Shuffle Functions", "Warp Vote Functions") that each lane that calls
-is named in its mask, and that all that the mask names, but those that have ended, execute the same operation with
-the same mask. What a shuffle takes from a lane that has ended is undefined (an H200 gives 0); where nothing is
-taken, the lane is just not there. Lanes at two calls of one operation meet since Volta, as the PTX ISA has it for
-shfl.sync and vote.sync ("the same qualifiers and same membermask"), and as an H200 does.
+The CUDA C++ Programming Guide demands ("Warp Shuffle Functions", "Warp Vote Functions") that the mask names each
+lane that calls. All lanes that the mask names, except ended ones, must execute the same operation with the same
+mask. A shuffle from an ended lane gives an undefined value (an H200 gives 0); other operations ignore such a lane.
+Lanes at two calls of one operation meet since Volta, as the PTX ISA specifies for shfl.sync and vote.sync ("the
+same qualifiers and same membermask"), and as an H200 does.
 """
 
 from __future__ import annotations
@@ -21,75 +21,79 @@ from ..model.trace import WARP, MissingLanes, Trace
 
 
 class FaultText(NamedTuple):
-    """What a finding says of lanes that a mask names and of those that come."""
+    """The words of a finding about a mask that does not match the lanes."""
 
     severity: str  # in SEVERITIES
-    what: str  # what the lanes do, after their number
+    deed: str  # what the lanes do, follows their number
     remedy: str
 
 
 def warp_mask_findings(trace: Trace, requests: Requests) -> list[Finding]:
-    """Return a finding for each site and kind of fault; of lanes that ended, the worse where both are there."""
-    read = {lost.site for lost in trace.missing if lost.why == "read"}
-    reported = [lost for lost in trace.missing if not (lost.why == "ended" and lost.site in read)]
+    """List a finding for each site and kind of fault; of lanes that ended, only the worse one."""
+    read_sites = {lost.site for lost in trace.missing if lost.why == "read"}
+    reported = [lost for lost in trace.missing if not (lost.why == "ended" and lost.site in read_sites)]
     return [_finding(trace, requests, lost) for lost in sorted(reported, key=lambda lost: lost.site)]
 
 
 def _waiting(trace: Trace, lost: MissingLanes) -> FaultText:
-    what = f"that {_mask(trace, lost)} names never {_verb(lost, 'come')}{_first(trace, lost)}"
+    deed = f"that {_mask_text(trace, lost)} names never {_verb(lost, 'come')}{_first_text(trace, lost)}"
     remedy = "let every lane that the mask names come here, or leave it out of the mask"
-    return FaultText("error", f"{what}, so a GPU hangs or goes on with anything", remedy)
+    return FaultText("error", f"{deed}, so a GPU hangs or continues with arbitrary values", remedy)
 
 
 def _read(trace: Trace, lost: MissingLanes) -> FaultText:
-    if _there(trace, lost):
-        gone = f"{'has' if _count(lost) == 1 else 'have'} returned before{_first(trace, lost)}"
+    if _has_thread(trace, lost):
+        state = f"{'has' if _count(lost) == 1 else 'have'} returned before{_first_text(trace, lost)}"
         remedy = "keep every thread until the last shuffle, with a value that does not count, such as 0"
     else:
-        gone = f"{'is' if _count(lost) == 1 else 'are'} not there, since {_size(trace, lost)}"
-        remedy = "take a multiple of 32 threads for a block, those beyond with a value that does not count, such as 0"
-    what = f"from which {_call(trace, lost.site)} on {line_text(trace, lost.site)} takes values {gone}"
-    return FaultText("error", f"{what}, so what it gets is undefined", remedy)
+        state = f"{'is' if _count(lost) == 1 else 'are'} not there, since {_size_text(trace, lost)}"
+        remedy = "use a multiple of 32 threads per block, the extra ones with a value that does not count, such as 0"
+    deed = f"from which {_call_text(trace, lost.site)} on {line_text(trace, lost.site)} takes values {state}"
+    return FaultText("error", f"{deed}, so what it gets is undefined", remedy)
 
 
 def _ended(trace: Trace, lost: MissingLanes) -> FaultText:
-    what = f"that {_mask(trace, lost)} names had returned before{_first(trace, lost)}"
-    what += f", which a GPU lets pass, but nothing of {'it' if _count(lost) == 1 else 'them'} comes"
+    deed = f"that {_mask_text(trace, lost)} names had returned before{_first_text(trace, lost)}"
+    deed += f", which a GPU lets pass, but nothing of {'it' if _count(lost) == 1 else 'them'} comes"
     return FaultText(
-        "warning", what, "keep every thread until the last warp operation, or leave it out of the mask"
+        "warning", deed, "keep every thread until the last warp operation, or leave it out of the mask"
     )
 
 
 def _unnamed(trace: Trace, lost: MissingLanes) -> FaultText:
-    what = f"{_verb(lost, 'come')} to {_call(trace, lost.site)} on {line_text(trace, lost.site)} though the mask "
-    what += f"{lost.mask:#010x} leaves {'it' if _count(lost) == 1 else 'them'} out{_first(trace, lost)}"
+    deed = f"{_verb(lost, 'come')} to {_call_text(trace, lost.site)} on {line_text(trace, lost.site)} though the mask "
+    deed += f"{lost.mask:#010x} leaves {'it' if _count(lost) == 1 else 'them'} out{_first_text(trace, lost)}"
     return FaultText(
-        "error", f"{what}, of which no GPU promises anything", "name every lane that comes here in the mask"
+        "error",
+        f"{deed}, which is undefined behaviour on a GPU",
+        "name every lane that comes here in the mask",
     )
 
 
-def _apart(trace: Trace, lost: MissingLanes) -> FaultText:
-    one, other = (_call(trace, site) for site in (lost.site, lost.other))
-    what = f"{_verb(lost, 'come')} to {other} on {line_text(trace, lost.other)} while others that the mask "
-    what += f"{lost.mask:#010x} names are at {one} on {line_text(trace, lost.site)}{_first(trace, lost)}"
+def _at_different_calls(trace: Trace, lost: MissingLanes) -> FaultText:
+    first_call, other_call = (_call_text(trace, site) for site in (lost.site, lost.other))
+    deed = (
+        f"{_verb(lost, 'come')} to {other_call} on {line_text(trace, lost.other)} while others that the mask "
+    )
+    deed += f"{lost.mask:#010x} names are at {first_call} on {line_text(trace, lost.site)}{_first_text(trace, lost)}"
     remedy = "let all lanes of the mask come to one and the same call"
-    if one == other:
-        return FaultText("warning", f"{what}, which GPUs before Volta don't sort out", remedy)
-    return FaultText("error", f"{what}, which no GPU promises to sort out", remedy)
+    if first_call == other_call:
+        return FaultText("warning", f"{deed}, which GPUs before Volta don't sort out", remedy)
+    return FaultText("error", f"{deed}, which no GPU promises to sort out", remedy)
 
 
 FAULT_TEXTS: dict[str, Callable[[Trace, MissingLanes], FaultText]] = {
-    "waiting": _waiting, "read": _read, "ended": _ended, "unnamed": _unnamed, "apart": _apart,
+    "waiting": _waiting, "read": _read, "ended": _ended, "unnamed": _unnamed, "apart": _at_different_calls,
 }  # fmt: skip
 
 
 def _finding(trace: Trace, requests: Requests, lost: MissingLanes) -> Finding:
     text, count = FAULT_TEXTS[lost.why](trace, lost), _count(lost)
-    message = f"{counted(count, 'lane')} {text.what}; {text.remedy}."
-    before = np.flatnonzero((trace.block == lost.block) & (trace.step < lost.step))
-    moment = int(requests.moment[requests.request[before[-1]]]) if len(before) else 0
+    message = f"{counted(count, 'lane')} {text.deed}; {text.remedy}."
+    earlier = np.flatnonzero((trace.block == lost.block) & (trace.step < lost.step))
+    moment = int(requests.moment[requests.request[earlier[-1]]]) if len(earlier) else 0
     sites = (lost.other, lost.site) if lost.other >= 0 else (lost.site,)
-    thread = min(_thread(lost), trace.threads - 1)
+    thread = min(_first_thread(lost), trace.threads - 1)
     return Finding(
         "barrier", text.severity, message, text.remedy, count, sites, np.empty(0, np.int64), (),
         ((lost.block, thread),), moment,
@@ -104,31 +108,31 @@ def _verb(lost: MissingLanes, verb: str) -> str:
     return verb + ("s" if _count(lost) == 1 else "")
 
 
-def _thread(lost: MissingLanes) -> int:
-    """Return the number of the first thread that is named; a lane of no thread has one too."""
+def _first_thread(lost: MissingLanes) -> int:
+    """Return the number of the first missing thread; a lane without a thread has a number too."""
     return lost.warp * WARP + next(lane for lane in range(WARP) if lost.missing >> lane & 1)
 
 
-def _there(trace: Trace, lost: MissingLanes) -> bool:
-    return _thread(lost) < trace.threads
+def _has_thread(trace: Trace, lost: MissingLanes) -> bool:
+    return _first_thread(lost) < trace.threads
 
 
-def _size(trace: Trace, lost: MissingLanes) -> str:
+def _size_text(trace: Trace, lost: MissingLanes) -> str:
     count = trace.threads - lost.warp * WARP
     return f"warp {lost.warp} of a block of {counted(trace.threads, 'thread')} has {counted(count, 'lane')}"
 
 
-def _mask(trace: Trace, lost: MissingLanes) -> str:
+def _mask_text(trace: Trace, lost: MissingLanes) -> str:
     return f"the mask {lost.mask:#010x} on {line_text(trace, lost.site)}"
 
 
-def _first(trace: Trace, lost: MissingLanes) -> str:
-    thread = coordinates_text(_thread(lost), trace.block_dim)
+def _first_text(trace: Trace, lost: MissingLanes) -> str:
+    thread = coordinates_text(_first_thread(lost), trace.block_dim)
     return f", first thread {thread} of block {coordinates_text(lost.block, trace.grid)}"
 
 
-def _call(trace: Trace, site: int) -> str:
+def _call_text(trace: Trace, site: int) -> str:
     name = called_name(trace, trace.sites[site])
     if name == "syncwarp" or name.endswith("_sync"):
         return f"cuda.{name}"
-    return name or "the warp operation"  # a library's function, which calls it
+    return name or "the warp operation"  # the call is in a library's function

@@ -1,1 +1,1 @@
-"""What a GPU did and when: the timelines of launches, their files, and what they come to."""
+"""What a GPU did and when: timelines of launches, their files, and figures derived from them."""

@@ -1,4 +1,4 @@
-"""Which blocks shared a multiprocessor: how many at once, and in which lane and wave each of them ran."""
+"""Concurrent blocks of a multiprocessor: how many there are, and the lane and the wave of each."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ NEVER = np.iinfo(np.int64).min
 
 
 class BlockLanes(Struct, frozen=True, eq=False):
-    """Where blocks stand beside each other on their multiprocessors: columns of shape (blocks,)."""
+    """The lanes of blocks on their multiprocessors: columns of shape (blocks,)."""
 
-    lane: Ints  # from 0 on, the lowest of the multiprocessor that was free at the block's start
-    wave: Ints  # how many blocks ran in that lane before it
+    lane: Ints  # from 0 on, the lowest free one of the multiprocessor at the block's start
+    wave: Ints  # the number of earlier blocks in that lane
 
     @property
     def at_once(self) -> int:
-        """The most blocks that were on one multiprocessor at once."""
+        """The largest number of concurrent blocks on one multiprocessor."""
         return int(self.lane.max(initial=-1)) + 1
 
     @property
     def waves(self) -> int:
-        """How many blocks ran one after the other in the lane that had most of them."""
+        """The largest number of consecutive blocks in a lane."""
         return int(self.wave.max(initial=-1)) + 1
 
 
 def block_lanes(spans: BlockSpans, resolution: float = 0.0) -> BlockLanes:
-    """Return the lanes of a launch's blocks.
+    """Assign lanes to a launch's blocks.
 
-    resolution: nanoseconds by which clocks may be off. A block that begins no more than that before another ends, and
-    no more than half a usual block, is taken for the one that follows it. Each block takes the first lane that is
-    free in the order of their starts, so that no more lanes are needed than blocks were at once (interval
-    partitioning; Kleinberg and Tardos, Algorithm Design, 4.1). All multiprocessors take their next block together,
-    which makes a loop over the blocks of one of them.
+    resolution: nanoseconds by which clocks may differ. A block that begins at most that long before another ends, and
+    at most half a median block, counts as its successor. Each block takes the first free lane, in the order of their
+    starts, so that there are only as many lanes as concurrent blocks (interval partitioning; Kleinberg and Tardos,
+    Algorithm Design, 4.1). All multiprocessors take their next blocks together, so the loop has as many turns as the
+    busiest multiprocessor has blocks.
     """
     machine = spans.multiprocessor.astype(np.int64)
     order = np.lexsort((spans.end, spans.start, machine))
@@ -47,15 +47,15 @@ def block_lanes(spans: BlockSpans, resolution: float = 0.0) -> BlockLanes:
     free = np.full((machines, 1), NEVER)  # when each lane's last block ended
     ran = np.zeros((machines, 1), np.int64)  # blocks in each lane
     for turn in range(int(counts.max(initial=0))):
-        here = np.flatnonzero(counts > turn)
-        block = order[first[here] + turn]
-        is_free = free[here] <= (spans.start[block] + slack)[:, None]
+        active = np.flatnonzero(counts > turn)
+        block = order[first[active] + turn]
+        is_free = free[active] <= (spans.start[block] + slack)[:, None]
         if not is_free.any(axis=1).all():
             free = np.pad(free, ((0, 0), (0, 1)), constant_values=NEVER)
             ran = np.pad(ran, ((0, 0), (0, 1)))
             is_free = np.pad(is_free, ((0, 0), (0, 1)), constant_values=True)
-        taken = is_free.argmax(axis=1)
-        lane[block], wave[block] = taken, ran[here, taken]
-        free[here, taken] = spans.end[block]
-        ran[here, taken] += 1
+        chosen = is_free.argmax(axis=1)
+        lane[block], wave[block] = chosen, ran[active, chosen]
+        free[active, chosen] = spans.end[block]
+        ran[active, chosen] += 1
     return BlockLanes(lane, wave)

@@ -1,4 +1,4 @@
-"""What a timeline comes to: how many blocks were on a multiprocessor at once, and how much of their time is told."""
+"""Figures of a timeline: concurrent blocks, and the share of their time in segments."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ WARPS: Final = 64  # more than a block has
 
 
 def blocks_at_once(spans: BlockSpans) -> int:
-    """Return the most blocks that one multiprocessor ran at the same time (measured)."""
+    """Count the most blocks that one multiprocessor ran at the same time (measured)."""
     return at_once(spans.multiprocessor.astype(np.int64), spans.start, spans.end)
 
 
 def at_once(multiprocessor: Ints, start: Ints, end: Ints) -> int:
-    """Return the most blocks, or warps, that one multiprocessor ran at the same time: columns of one length."""
+    """Count the most blocks, or warps, that one multiprocessor ran at the same time: columns of one length."""
     number, time = np.tile(multiprocessor, 2), np.concatenate([start, end])
     change = np.repeat([1, -1], len(start))
-    # At the same moment ends come first: a block takes the place of the one before.
+    # At equal times, ends come first: a block replaces the one before.
     order = np.lexsort((change, time, number))
     return int(change[order].cumsum().max(initial=0))
 
 
 def multiprocessors_used(spans: BlockSpans) -> int:
-    """Return how many multiprocessors ran a block."""
+    """Count the multiprocessors that ran a block."""
     return len(np.unique(spans.multiprocessor))
 
 
 def share_in_segments(timeline: Timeline) -> float:
-    """Return what part of a block's span the segments of its longest warp add up to: the median of all blocks with any.
+    """Return the share of a block's span that the segments of its longest warp cover: the median of recorded blocks.
 
-    Other warps of a block may start later and end before it does.
+    Other warps of a block may start later and end earlier.
     """
     segments, spans = timeline.segments, timeline.spans
     if not len(segments):
@@ -47,5 +47,5 @@ def share_in_segments(timeline: Timeline) -> float:
 
 
 def kernel_microseconds(timeline: Timeline) -> float:
-    """Return what the recorded launch took between two events, less what a kernel takes that does nothing."""
+    """Return the time of the recorded launch between two events, minus that of an empty kernel."""
     return max(0.0, timeline.head.launch_microseconds - timeline.head.empty_microseconds)

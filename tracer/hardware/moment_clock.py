@@ -1,4 +1,4 @@
-"""When each moment of a block was on a GPU: the moments of a trace beside the segments that were measured."""
+"""The times of a block's moments on a GPU: moments of a trace mapped to measured segments."""
 
 from __future__ import annotations
 
@@ -14,55 +14,57 @@ from ..model.trace import Trace
 from .segment_sums import ALL, phase_spans
 from .timeline import SEGMENT_KINDS, Segments, Timeline
 
-LEAST = 1e-6  # cycles that a moment lasts at least, so that each cycle belongs to one moment
+LEAST = 1e-6  # the least cycles of a moment, so that each cycle belongs to only one moment
 Cycles = NDArray[np.floating[Any]]
 
 
 class MomentClock(Struct, frozen=True, eq=False):
-    """The cycles, from the start of a block's first warp, at which its moments and its warps' waits began."""
+    """The cycles of a block's moments and of its warps' waits, from the start of its first warp."""
 
     block: int  # linear number in the grid
     first: int  # the block's first moment
-    edges: Cycles  # (moments + 1,), where moment `first + i` began; ascending; the last is the block's end
-    waits: tuple[tuple[int, int, int], ...]  # of waits at barriers: warp, first and last cycle
+    edges: Cycles  # (moments + 1,), ascending: the start of moment `first + i`; the last is the block's end
+    waits: tuple[tuple[int, int, int], ...]  # at barriers: warp, first and last cycle
 
     def cycles(self, moment: float | Cycles) -> Cycles:
-        """Return the cycle at which a moment stands; outside the block as fast as inside, on the average."""
-        at = np.asarray(moment, np.float64) - self.first
-        return np.interp(at, np.arange(len(self.edges)), self.edges) + self._outside(at)
+        """Convert a moment to a cycle, with the block's mean pace outside of it."""
+        offset = np.asarray(moment, np.float64) - self.first
+        return np.interp(offset, np.arange(len(self.edges)), self.edges) + self._outside(offset)
 
     def moment(self, cycle: float | Cycles) -> Cycles:
-        """Return the moment that stands at a cycle."""
-        at, pace = np.asarray(cycle, np.float64), self._pace
-        inside = np.interp(at, self.edges, np.arange(len(self.edges), dtype=np.float64))
-        before, after = np.minimum(at - self.edges[0], 0), np.maximum(at - self.edges[-1], 0)
+        """Convert a cycle to a moment."""
+        position, pace = np.asarray(cycle, np.float64), self._pace
+        inside = np.interp(position, self.edges, np.arange(len(self.edges), dtype=np.float64))
+        before, after = np.minimum(position - self.edges[0], 0), np.maximum(position - self.edges[-1], 0)
         return np.asarray(self.first + inside + (before + after) / pace)
 
     @property
     def _pace(self) -> float:
         return float(self.edges[-1] - self.edges[0]) / (len(self.edges) - 1)
 
-    def _outside(self, at: Cycles) -> Cycles:
-        return np.asarray((np.minimum(at, 0) + np.maximum(at - (len(self.edges) - 1), 0)) * self._pace)
+    def _outside(self, offset: Cycles) -> Cycles:
+        return np.asarray(
+            (np.minimum(offset, 0) + np.maximum(offset - (len(self.edges) - 1), 0)) * self._pace
+        )
 
 
 def moment_clock(
     timeline: Timeline, trace: Trace, requests: Requests, block: int, span: tuple[int, int]
 ) -> MomentClock | None:
-    """Return when the moments of a block were, None where its warps were not recorded.
+    """Compute the times of a block's moments; return None if its warps were not recorded.
 
-    span: the block's first and last moment. A request lies in the segment of its warp and phase that has its line;
-    a segment's requests share its time evenly, and a moment begins at the median of its warps' requests.
+    span: the block's first and last moment. A request belongs to the segment of its warp and phase with its line. The
+    requests of a segment share its time evenly, and a moment begins at the median of its warps' requests.
     """
-    mine = segments_of(timeline.segments, block)
-    if not len(mine) or span[1] < span[0]:
+    own_segments = segments_of(timeline.segments, block)
+    if not len(own_segments) or span[1] < span[0]:
         return None
     chosen = np.flatnonzero(requests.block == block)
-    begun = _begun(mine, trace, requests, chosen)
+    starts = _request_starts(own_segments, trace, requests, chosen)
     first, last = span
-    known, median = _medians(requests.moment[chosen] - first, begun)
+    moments, median = _medians(requests.moment[chosen] - first, starts)
     edges = np.interp(
-        np.arange(last - first + 2), [*known, last - first + 1], [*median, float(mine.end.max())]
+        np.arange(last - first + 2), [*moments, last - first + 1], [*median, float(own_segments.end.max())]
     )
     edges = np.maximum.accumulate(edges) + np.arange(len(edges)) * LEAST
     ends = requests.span_end[int(trace.block_positions(np.array([block]))[0])]
@@ -70,69 +72,74 @@ def moment_clock(
         block,
         first,
         edges,
-        _waits(mine, edges[np.clip(ends + 1 - first, 0, len(edges) - 1)]),
+        _waits(own_segments, edges[np.clip(ends + 1 - first, 0, len(edges) - 1)]),
     )
 
 
 def segments_of(segments: Segments, block: int) -> Segments:
-    """Return the segments of one block; none where its warps were not recorded."""
+    """Return the segments of one block; empty if its warps were not recorded."""
     low, high = np.searchsorted(segments.block, (block, block + 1))
     columns = (getattr(segments, name)[low:high] for name in Segments.__struct_fields__)
     return Segments(*columns)
 
 
 def phase_cycles(timeline: Timeline, block: int) -> dict[int, int]:
-    """Return how many cycles each phase of a block took: from its first warp's start to its last one's end.
+    """Count the cycles of each phase of a block: from its first warp's start to its last one's end.
 
-    The wait at the barrier that ends a phase belongs to it. Empty where the block's warps were not recorded.
+    A phase includes the wait at the barrier that ends it. Empty if the block's warps were not recorded.
     """
     spans = phase_spans(segments_of(timeline.segments, block), ALL)
     return dict(zip(spans.phase.tolist(), (spans.end - spans.start).tolist(), strict=True))
 
 
-def _begun(mine: Segments, trace: Trace, requests: Requests, chosen: Ints) -> Cycles:
-    """Return the cycle at which each of the chosen requests began."""
+def _request_starts(segments: Segments, trace: Trace, requests: Requests, chosen: Ints) -> Cycles:
+    """Return the cycle at which each of the chosen requests begins."""
     line = np.array([site.line for site in trace.sites])[requests.site[chosen]]
     group = requests.warp[chosen].astype(np.int64) << 32 | requests.phase[chosen].astype(np.int64)
     order = np.lexsort((requests.moment[chosen], group))
-    place = _segment_of_each(mine, group[order], line[order])
-    starts = np.flatnonzero(np.r_[True, place[1:] != place[:-1]])
-    length = np.diff(np.r_[starts, len(place)])
-    number = np.arange(len(place)) - np.repeat(starts, length)
+    segment = _segment_of_each(segments, group[order], line[order])
+    starts = np.flatnonzero(np.r_[True, segment[1:] != segment[:-1]])
+    length = np.diff(np.r_[starts, len(segment)])
+    number = np.arange(len(segment)) - np.repeat(starts, length)
     share = number / np.repeat(length, length)
-    begun = np.empty(len(chosen))
-    begun[order] = mine.start[place] + share * (mine.end[place] - mine.start[place])
-    return begun
+    request_start = np.empty(len(chosen))
+    request_start[order] = segments.start[segment] + share * (segments.end[segment] - segments.start[segment])
+    return request_start
 
 
 def _medians(key: Ints, value: Cycles) -> tuple[Ints, Cycles]:
-    """Return the keys, ascending, and the median of the values of each."""
+    """Return the distinct keys, ascending, and the median of the values of each."""
     order = np.lexsort((value, key))
-    known, start, count = np.unique(key[order], return_index=True, return_counts=True)
+    keys, start, count = np.unique(key[order], return_index=True, return_counts=True)
     low, high = value[order[start + (count - 1) // 2]], value[order[start + count // 2]]
-    return known, (low + high) / 2
+    return keys, (low + high) / 2
 
 
-def _segment_of_each(mine: Segments, group: Ints, line: Ints) -> Ints:
-    """Return the segment of each request, given by warp and phase and in order; runs of a line are looked up once."""
-    works = np.flatnonzero(mine.kind != SEGMENT_KINDS.index("wait"))
-    theirs = mine.warp[works].astype(np.int64) << 32 | mine.phase[works].astype(np.int64)
-    first, last = mine.first_line[works].tolist(), mine.last_line[works].tolist()
+def _segment_of_each(segments: Segments, group: Ints, line: Ints) -> Ints:
+    """Return the segment of each request, from its warp and phase; runs of a line are looked up once."""
+    working = np.flatnonzero(segments.kind != SEGMENT_KINDS.index("wait"))
+    segment_group = segments.warp[working].astype(np.int64) << 32 | segments.phase[working].astype(np.int64)
+    first, last = segments.first_line[working].tolist(), segments.last_line[working].tolist()
     starts = np.flatnonzero(np.r_[True, (group[1:] != group[:-1]) | (line[1:] != line[:-1])])
-    low, high = (np.searchsorted(theirs, group[starts], side).tolist() for side in ("left", "right"))
-    found = np.empty(len(starts), np.int64)
-    at = 0
+    low, high = (np.searchsorted(segment_group, group[starts], side).tolist() for side in ("left", "right"))
+    segment = np.empty(len(starts), np.int64)
+    position = 0
     for i, number in enumerate(line[starts].tolist()):
-        at = max(at, low[i]) if i and low[i] == low[i - 1] else low[i]
-        # A line that no segment has, as of a device function, is in the segment before.
-        at = next((k for k in range(at, high[i]) if first[k] <= number <= last[k]), min(at, len(works) - 1))
-        found[i] = works[at]
-    return np.repeat(found, np.diff(np.r_[starts, len(line)]))
+        position = max(position, low[i]) if i and low[i] == low[i - 1] else low[i]
+        # A line without a segment, e.g. of a device function, belongs to the previous segment.
+        position = next(
+            (k for k in range(position, high[i]) if first[k] <= number <= last[k]),
+            min(position, len(working) - 1),
+        )
+        segment[i] = working[position]
+    return np.repeat(segment, np.diff(np.r_[starts, len(line)]))
 
 
-def _waits(mine: Segments, ends: Cycles) -> tuple[tuple[int, int, int], ...]:
-    """Return the waits as `MomentClock` has them; each lasts until its phase ends for the block, see `ends`."""
-    waits = np.flatnonzero(mine.kind == SEGMENT_KINDS.index("wait"))
-    over = ends[np.minimum(mine.phase[waits], len(ends) - 1)]
-    stop = np.maximum(mine.end[waits], np.ceil(over).astype(np.int64))
-    return tuple(zip(mine.warp[waits].tolist(), mine.start[waits].tolist(), stop.tolist(), strict=True))
+def _waits(segments: Segments, ends: Cycles) -> tuple[tuple[int, int, int], ...]:
+    """Return the waits of a `MomentClock`; each lasts until its phase ends for the block, see `ends`."""
+    waits = np.flatnonzero(segments.kind == SEGMENT_KINDS.index("wait"))
+    phase_end = ends[np.minimum(segments.phase[waits], len(ends) - 1)]
+    stop = np.maximum(segments.end[waits], np.ceil(phase_end).astype(np.int64))
+    return tuple(
+        zip(segments.warp[waits].tolist(), segments.start[waits].tolist(), stop.tolist(), strict=True)
+    )

@@ -1,8 +1,8 @@
-"""Occupancy, modelled: how many blocks of a kernel fit on a multiprocessor at once, and what keeps more away.
+"""Occupancy, modelled: the blocks of a kernel that fit on a multiprocessor, and what limits them.
 
 After NVIDIA's "CUDA C++ Programming Guide", Technical Specifications per Compute Capability, and the occupancy
-calculator of the CUDA Toolkit (cuda_occupancy.h): registers are given to warps in units of 256 and lie in four
-partitions, shared memory is given to blocks in units, from compute capability 8.0 on with 1 KiB more for the system.
+calculator of the CUDA Toolkit (cuda_occupancy.h). Warps get registers in units of 256 from four partitions. Blocks get
+shared memory in units; from compute capability 8.0 on the system reserves 1 KiB more per block.
 """
 
 from __future__ import annotations
@@ -15,32 +15,32 @@ WARP: Final = 32  # threads
 LARGEST_BLOCK: Final = 1024  # threads
 REGISTERS: Final = 65_536  # of a multiprocessor, and the most of a block
 PARTITIONS: Final = 4  # of a multiprocessor, each with a quarter of the registers
-REGISTER_UNIT: Final = 256  # registers that a warp is given at a time
+REGISTER_UNIT: Final = 256  # registers of one allocation for a warp
 MOST_REGISTERS: Final = 255  # of a thread
 KIB: Final = 1024  # bytes
-UNBOUNDED: Final = 1 << 30  # blocks, of what a kernel takes nothing of
+UNBOUNDED: Final = 1 << 30  # blocks, if a kernel does not need the resource
 
 Limiter = Literal["registers", "shared memory", "threads", "blocks"]
 Capability = tuple[int, int]  # compute capability: major, minor
 
 
 class Multiprocessor(Struct, frozen=True):
-    """What a multiprocessor has room for."""
+    """The resources of a multiprocessor."""
 
-    warps: int  # at once
-    blocks: int  # at once
-    shared_kib: tuple[int, ...]  # sizes that its shared memory can be set to, ascending; the rest is L1 cache
-    shared_unit: int  # bytes of shared memory that a block is given at a time
-    reserved: int  # bytes of it that the system takes for each block
+    warps: int  # resident at once
+    blocks: int  # resident at once
+    shared_kib: tuple[int, ...]  # possible sizes of its shared memory, ascending; the rest is L1 cache
+    shared_unit: int  # bytes of one allocation of shared memory
+    reserved: int  # bytes that the system takes for each block
 
     @property
     def shared_bytes(self) -> int:
-        """The most shared memory of all its blocks together, with what the system takes."""
+        """The shared memory of all its blocks together, including the reserved part."""
         return KIB * self.shared_kib[-1]
 
     @property
     def block_bytes(self) -> int:
-        """The most static and dynamic shared memory of one block, as a kernel may ask for."""
+        """The most static and dynamic shared memory that a block may request."""
         return self.shared_bytes - self.reserved
 
 
@@ -73,29 +73,29 @@ MULTIPROCESSORS: Final[dict[Capability, Multiprocessor]] = {
 
 
 class Occupancy(Struct, frozen=True):
-    """How many blocks of a launch are on a multiprocessor at once, at most."""
+    """The largest number of concurrent blocks of a launch on a multiprocessor."""
 
-    blocks: int  # 0 where a block does not fit at all
+    blocks: int  # 0 if a block does not fit
     warps: int  # of these blocks
-    most_warps: int  # that a multiprocessor can have
-    limits: dict[Limiter, int]  # blocks that each of these alone would allow
+    most_warps: int  # the limit of a multiprocessor
+    limits: dict[Limiter, int]  # blocks that each resource allows by itself
 
     @property
     def share(self) -> float:
-        """The warps as a part of those that there can be, 0 to 1."""
+        """The warps as a share of the limit, 0 to 1."""
         return self.warps / self.most_warps
 
     @property
     def limiters(self) -> tuple[Limiter, ...]:
-        """What keeps more blocks away: several where they tie."""
+        """The resources that limit the blocks; several if they tie."""
         return tuple(name for name, blocks in self.limits.items() if blocks == self.blocks)
 
 
 def occupancy(capability: Capability, registers: int, shared_bytes: int, threads: int) -> Occupancy | None:
-    """Return the occupancy of a launch, None for a compute capability that is not in the tables.
+    """Compute the occupancy of a launch; return None for a compute capability that is not in the tables.
 
-    registers: of a thread. shared_bytes: static and dynamic, of a block; more than 48 KiB are taken as allowed, which
-    a program has to ask for. threads: of a block. Raises ValueError for numbers that no launch has.
+    registers: per thread. shared_bytes: static and dynamic, per block; more than 48 KiB are assumed to be allowed (a
+    program must request them). threads: per block. Raises ValueError for impossible numbers.
     """
     if registers < 0 or shared_bytes < 0 or threads < 1:
         raise ValueError(f"no launch has {registers} registers, {shared_bytes} bytes and {threads} threads")
@@ -114,9 +114,9 @@ def occupancy(capability: Capability, registers: int, shared_bytes: int, threads
 
 
 def _by_registers(registers: int, warps: int) -> int:
-    """Return the blocks for whose warps there are registers; each warp's lie in one partition."""
+    """Count the blocks whose warps have registers; those of a warp lie in one partition."""
     a_warp = _rounded_up(registers * WARP, REGISTER_UNIT)
-    # A launch is refused by what it would take with as many warps in each partition.
+    # The driver refuses a launch by its needs with equal numbers of warps in all partitions.
     if registers > MOST_REGISTERS or a_warp * _rounded_up(warps, PARTITIONS) > REGISTERS:
         return 0
     if not a_warp:

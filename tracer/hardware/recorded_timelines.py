@@ -1,4 +1,4 @@
-"""Timelines that were recorded: those that come with the package, and the user's own."""
+"""The recorded timelines: those that ship with Tilescope, and the user's own."""
 
 from __future__ import annotations
 
@@ -22,34 +22,34 @@ KEPT: Final = 16  # timelines in memory
 
 
 def own_folder() -> Path:
-    """Return where timelines of this computer go. It may not exist yet."""
+    """Return the folder of this computer's timelines. It may not exist yet."""
     return data_folder() / FOLDER
 
 
 def recorded_timelines() -> list[Path]:
-    """Return the files of all timelines: first the user's own, then those that come with the package."""
+    """List the files of all timelines, the user's own first."""
     folders = (own_folder(), Path(str(files(resources))) / FOLDER)
     return [path for folder in folders for path in sorted(folder.glob(f"*{SUFFIX}"))]
 
 
 def timelines_of(scenario: str, values: Mapping[str, int | str], source: str = "") -> list[Timeline]:
-    """Return the timelines of a scenario's launch with these parameters, those left out at their defaults.
+    """Load the timelines of a scenario's launch; parameters that are left out have their defaults.
 
-    source: the text of the kernel's file, where it is not its own. Raises CatalogueError.
+    source: the text of the kernel's file, if it was changed. Raises CatalogueError.
     """
     return timelines_of_launch(launch_of(find(scenario), values, source=source))
 
 
 def timelines_of_launch(launch: Launch) -> list[Timeline]:
-    """Return the timelines of launches that do the same as this one, on other numbers perhaps.
+    """Load the timelines of launches that do the same as this one, perhaps on other numbers.
 
-    Files that can't be read are left out, as are those of a kernel that has another text by now.
+    Unreadable files are left out, as are those whose kernel has another text by now.
     """
-    return [found for path in recorded_timelines() if (found := _timeline_if(path, launch)) is not None]
+    return [timeline for path in recorded_timelines() if (timeline := _timeline_if(path, launch)) is not None]
 
 
 def read_heads() -> None:
-    """Read of which launches there are timelines, for a thread: whoever asks later need not wait for it."""
+    """Read the heads of all timelines in advance, in a thread, so that later requests are fast."""
     for path in recorded_timelines():
         with suppress(TimelineFileError, CatalogueError, OSError):
             _launch(path, path.stat().st_mtime_ns)
@@ -59,9 +59,9 @@ def _timeline_if(path: Path, launch: Launch) -> Timeline | None:
     try:
         stamp = path.stat().st_mtime_ns
         head = _head(path, stamp)
-        if head.scenario != launch.scenario or not _same(head, _launch(path, stamp), launch):
+        if head.scenario != launch.scenario or not _does_same(head, _launch(path, stamp), launch):
             return None
-        return _whole(path, stamp)
+        return _timeline(path, stamp)
     except (TimelineFileError, CatalogueError, OSError):
         return None
 
@@ -72,24 +72,29 @@ def _head(path: Path, stamp: int) -> TimelineHead:
 
 
 @lru_cache(KEPT)
-def _whole(path: Path, stamp: int) -> Timeline:
+def _timeline(path: Path, stamp: int) -> Timeline:
     return load(path)
 
 
 @lru_cache(256)
 def _launch(path: Path, stamp: int) -> Launch:
-    """Return the launch of a timeline, but for the text of its kernel, which may be another by now."""
+    """Return the launch of a timeline with its kernel's current text, which may differ."""
     head = _head(path, stamp)
     return launch_of(find(head.scenario), head.values)
 
 
-def _same(head: TimelineHead, other: Launch, launch: Launch) -> bool:
-    """Return whether a timeline is of a launch that does the same; other: its own."""
-    alike = all(
+def _does_same(head: TimelineHead, other: Launch, launch: Launch) -> bool:
+    """Return True if a timeline is of a launch that does the same; other: the timeline's launch."""
+    has_same_shape = all(
         getattr(other, name) == getattr(launch, name) for name in ("kernel", "grid", "block", "constants")
     )
-    whole = launch.blocks is None and head.source == launch.source
-    return whole and alike and other.shared_bytes == launch.shared_bytes and _types(other) == _types(launch)
+    has_all_blocks_and_same_source = launch.blocks is None and head.source == launch.source
+    return (
+        has_all_blocks_and_same_source
+        and has_same_shape
+        and other.shared_bytes == launch.shared_bytes
+        and _types(other) == _types(launch)
+    )
 
 
 def _types(launch: Launch) -> list[object]:

@@ -1,4 +1,4 @@
-"""What a timeline's segments add up to: cycles by kind, and where each phase of a block began and ended."""
+"""Sums of a timeline's segments: cycles by kind, and the spans of a block's phases."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ ALL = slice(None)
 
 
 def kind_cycles(segments: Segments, rows: slice | AnyInts = ALL) -> dict[SegmentKind, int]:
-    """Return the cycles of each kind that there is, added up over some rows of segments, or all."""
+    """Sum the cycles of each kind over some rows of segments, or over all."""
     length = (segments.end[rows] - segments.start[rows]).astype(np.float64)
     sums = np.bincount(segments.kind[rows], length, len(SEGMENT_KINDS)).tolist()
     return {kind: int(total) for kind, total in zip(SEGMENT_KINDS, sums, strict=True) if total}
 
 
 class PhaseSpans(Struct, frozen=True, eq=False):
-    """When a block was in each of its phases: columns of shape (phases that a warp had,), by phase.
+    """The times of a block's phases: columns of shape (phases of a warp,), by phase.
 
-    A phase lasts from where the block's first warp begins it to where its last one has ended it, its wait at the
-    barrier included. Cycles count from the start of the block's first warp.
+    A phase lasts from its start in the first warp to its end in the last one, including the wait at the barrier.
+    Cycles count from the start of the block's first warp.
     """
 
     phase: Ints
@@ -31,10 +31,10 @@ class PhaseSpans(Struct, frozen=True, eq=False):
 
 
 def phase_spans(segments: Segments, rows: slice | AnyInts) -> PhaseSpans:
-    """Return the phases of a block, whose segments are these rows."""
-    phase, place = np.unique(segments.phase[rows], return_inverse=True)
+    """Compute the phases of a block from its rows of segments."""
+    phase, group = np.unique(segments.phase[rows], return_inverse=True)
     start = np.full(len(phase), np.iinfo(np.int64).max)
     end = np.zeros(len(phase), np.int64)
-    np.minimum.at(start, place, segments.start[rows])
-    np.maximum.at(end, place, segments.end[rows])
+    np.minimum.at(start, group, segments.start[rows])
+    np.maximum.at(end, group, segments.end[rows])
     return PhaseSpans(phase.astype(np.int64), start, end)

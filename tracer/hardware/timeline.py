@@ -1,4 +1,4 @@
-"""A timeline: which multiprocessor ran each block of a launch and when, and what the warps of some blocks did."""
+"""Timelines: where and when the blocks of a launch ran, and the segments of some blocks' warps."""
 
 from __future__ import annotations
 
@@ -13,54 +13,55 @@ from ..measure.measurement import Device
 from ..model.launch import Dim3
 
 SegmentKind = Literal["load", "compute", "wait", "atomic", "store", "other"]
-# What a warp does between two marks; a segment's `kind` is an index in it.
+# The activity of a warp between two marks; a segment's `kind` is an index into this.
 SEGMENT_KINDS: Final[tuple[SegmentKind, ...]] = ("load", "compute", "wait", "atomic", "store", "other")
-# How many marks a kernel has: all; at barriers alone; each warp's first and last alone.
+# The marks of a kernel: all of them, only those at barriers, or only each warp's first and last.
 Detail = Literal["all", "barriers", "ends"]
 
 
 class KernelCost(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a kernel costs, as it is or with marks."""
+    """The cost of a kernel, with or without marks."""
 
-    registers: int  # a thread
-    local_bytes: int  # of local memory a thread, spilled registers among them
-    microseconds: tuple[float, ...]  # kernel times, L2 cache warm, all samples
-    blocks_at_once: int = 0  # on a multiprocessor, as the driver says; 0 if unknown
+    registers: int  # per thread
+    local_bytes: int  # of local memory per thread, including spilled registers
+    microseconds: tuple[float, ...]  # kernel times with a warm L2 cache, all samples
+    blocks_at_once: int = 0  # per multiprocessor, from the driver; 0 if unknown
 
 
 class TimelineHead(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a timeline is of, and how it was made."""
+    """The launch of a timeline, and how it was recorded."""
 
-    scenario: str  # the catalogue's name of it
-    values: dict[str, int | str]  # its parameters, all of them
+    scenario: str  # the name in the catalogue
+    values: dict[str, int | str]  # all of its parameters
     kernel: str  # `module:function`
-    source: str  # text of the kernel's file, whose lines the segments name
-    grid: Dim3  # blocks
-    block: Dim3  # threads
-    shared_bytes: int  # of static and dynamic shared memory, a block
+    source: str  # text of the kernel's file, to which the lines of segments refer
+    grid: Dim3  # in blocks
+    block: Dim3  # in threads
+    shared_bytes: int  # static and dynamic shared memory, per block
     device: Device
     date: str  # ISO 8601, UTC
-    revision: str  # of git, + where files differ from it, "" if unknown
-    mhz: float  # rate of the multiprocessors' clocks while it ran
-    resolution_ns: float  # of what clocks of different multiprocessors are compared by
-    detail: Detail  # which marks the kernel had
+    revision: str  # of git, with + if files differ from it, "" if unknown
+    mhz: float  # rate of the multiprocessors' clocks during the launch
+    resolution_ns: float  # of the comparison of different multiprocessors' clocks
+    detail: Detail  # the kernel's marks
     plain: KernelCost  # without marks
     marked: KernelCost  # with them
-    launch_microseconds: float = (
-        0.0  # of this launch between two events, less what two read with nothing between
-    )
-    empty_microseconds: float = 0.0  # of a kernel that does nothing, by the same events
-    warps_at_once: int = 0  # the most that a multiprocessor ran at the same time (measured)
-    notes: tuple[str, ...] = ()  # sentences: thinned marks, blocks with segments, more at once than fit
+    # Of this launch between two events, minus the time that they measure around nothing.
+    launch_microseconds: float = 0.0
+    empty_microseconds: float = 0.0  # of an empty kernel, by the same events
+    warps_at_once: int = 0  # the most on one multiprocessor (measured)
+    notes: tuple[
+        str, ...
+    ] = ()  # sentences: thinned marks, recorded blocks, more concurrent blocks than modelled
 
     @property
     def origin(self) -> str:
-        """Where and when it was made: NVIDIA H200, 2026-11-20."""
+        """The device and the date: NVIDIA H200, 2026-11-20."""
         return f"{self.device.name}, {self.date[:10]}"
 
 
 class BlockSpans(Struct, frozen=True, eq=False):
-    """Where and when each block of the launch ran: columns of shape (blocks,), by linear number in the grid.
+    """Where and when the blocks of a launch ran: columns of shape (blocks,), by linear number in the grid.
 
     Times are nanoseconds from the first start of any block.
     """
@@ -71,7 +72,7 @@ class BlockSpans(Struct, frozen=True, eq=False):
 
 
 class Segments(Struct, frozen=True, eq=False):
-    """What each warp of some blocks did from one mark to the next: columns of shape (segments,).
+    """The activity of some blocks' warps between marks: columns of shape (segments,).
 
     Ordered by block, warp and start; a warp's segments follow one another without gaps. Cycles count from the
     start of the block's first warp.
@@ -80,9 +81,9 @@ class Segments(Struct, frozen=True, eq=False):
     block: NDArray[np.uint32]  # linear number in the grid
     warp: NDArray[np.uint8]  # number in the block
     kind: NDArray[np.uint8]  # index in SEGMENT_KINDS
-    first_line: NDArray[np.uint16]  # of the kernel's file, from 1; 0 where it has no source
+    first_line: NDArray[np.uint16]  # of the kernel's file, from 1; 0 without source
     last_line: NDArray[np.uint16]
-    phase: NDArray[np.uint16]  # barriers of the block that the warp had passed
+    phase: NDArray[np.uint16]  # barriers of the block that the warp has passed
     start: NDArray[np.int64]  # cycles
     end: NDArray[np.int64]  # cycles
 
@@ -91,7 +92,7 @@ class Segments(Struct, frozen=True, eq=False):
 
 
 class Timeline(Struct, frozen=True, eq=False):
-    """One launch on a GPU, read from its clocks: everything in it is measured."""
+    """One launch on a GPU, by the GPU's clocks: everything in it is measured."""
 
     head: TimelineHead
     spans: BlockSpans
@@ -99,14 +100,14 @@ class Timeline(Struct, frozen=True, eq=False):
 
     @property
     def blocks(self) -> int:
-        """How many blocks the launch had."""
+        """The number of blocks of the launch."""
         return len(self.spans.start)
 
     @property
     def nanoseconds(self) -> int:
-        """From the first start of a block to the last end of one."""
+        """The time from the first start of a block to the last end."""
         return int(self.spans.end.max() - self.spans.start.min())
 
     def detailed_blocks(self) -> NDArray[np.uint32]:
-        """Return the linear numbers of the blocks whose warps have segments."""
+        """List the linear numbers of the blocks with segments."""
         return np.unique(self.segments.block)

@@ -1,1 +1,1 @@
-"""In the worker: a student's kernel on the cases of an exercise's judge."""
+"""Judging, in the worker: runs a student's kernel on the cases of an exercise's judge."""

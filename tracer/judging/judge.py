@@ -1,4 +1,4 @@
-"""Judging in the worker: the student's kernel on each case, compared, examined and counted."""
+"""Judging in the worker: runs the student's kernel on each case, compares the results and collects findings."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from .cases import Case, JudgeFault, cases_of
 from .compare import wrong_argument
 from .result import CaseResult, JudgedFinding, Judgement, JudgingTask, WrongArgument
 
-# Runs a kernel on arrays, which hold afterwards what it left: launch, kernel, arguments, names of its parameters.
+# Runs a kernel on arrays, which then hold its results. Takes launch, kernel, arguments and parameter names.
 RunOn = Callable[[Launch, Any, list[Any], tuple[str, ...]], Trace]
-Begin = Callable[[Any, list[Any]], None]  # is told a kernel and its arguments, before it runs
-KEPT = 16  # exercises of which the stub's counters are kept
-OF_THE_LAUNCH = ("block size", "part")  # kinds of findings about what the exercise chose
+Begin = Callable[[Any, list[Any]], None]  # gets a kernel and its arguments before they run
+MAX_KEPT_EXERCISES = 16  # exercises whose stub counters are kept
+LAUNCH_KINDS = ("block size", "part")  # kinds of findings about the launch, which the exercise chose
 _stub_counters: dict[str, dict[str, int]] = {}  # by the exercise's file and text
 
 
-class StudentFault(Exception):
+class StudentFileError(Exception):
     """The student's file can't be run: one sentence, and its line."""
 
     def __init__(self, sentence: str, line: int) -> None:
@@ -42,22 +42,22 @@ class StudentFault(Exception):
 
 
 def judge(task: JudgingTask, run_on: RunOn, begin: Begin) -> Judgement:
-    """Return what comes of a student's file; `begin` is called with its kernel before each case."""
+    """Judge a student's file; `begin` is called with its kernel before each case."""
     try:
-        cases, names, stub_counters = _prepared(task, run_on)
+        cases, names, stub_counters = _prepare(task, run_on)
     except JudgeFault as fault:
-        return Judgement(fault=_plain(str(fault)), fault_line=fault.line)
+        return Judgement(fault=_encodable(str(fault)), fault_line=fault.line)
     try:
-        kernel = _loaded(task)
-        mine = _parameters(kernel, names)
-    except StudentFault as fault:
+        kernel = _load_student_kernel(task)
+        own_names = _check_parameters(kernel, names)
+    except StudentFileError as fault:
         return Judgement(
-            error=_plain(str(fault)), line=fault.line, count=len(cases), stub_counters=stub_counters
+            error=_encodable(str(fault)), line=fault.line, count=len(cases), stub_counters=stub_counters
         )
     results: list[CaseResult] = []
     for number, case in enumerate(cases):
         begin(kernel, case.fresh_arguments())
-        result, trace = _judged(task, kernel, case, mine, run_on, task.folder if number == 0 else "")
+        result, trace = _run_case(task, kernel, case, own_names, run_on, task.folder if number == 0 else "")
         results.append(result)
         if number == 0 and trace is not None:
             save(trace, task.out, compress=False)
@@ -67,19 +67,19 @@ def judge(task: JudgingTask, run_on: RunOn, begin: Begin) -> Judgement:
     return Judgement(tuple(results), len(cases), stub_counters, traced)
 
 
-def _prepared(task: JudgingTask, run_on: RunOn) -> tuple[list[Case], tuple[str, ...], dict[str, int]]:
-    """Return the cases, the names of the stub's parameters and its counters on the last; raises JudgeFault."""
-    bare = Launch(f"{task.file}:{task.kernel}", task.text, (), (1, 1, 1), (1, 1, 1))
+def _prepare(task: JudgingTask, run_on: RunOn) -> tuple[list[Case], tuple[str, ...], dict[str, int]]:
+    """Load the judge: its cases, the stub's parameter names, its counters on the last case; raises JudgeFault."""
+    launch = Launch(f"{task.file}:{task.kernel}", task.text, (), (1, 1, 1), (1, 1, 1))
     try:
-        module, stub = load_kernel(bare)
+        module, stub = load_kernel(launch)
     except LoadError as error:
-        sentence, line = _said(error, task.file)
+        sentence, line = _sentence_and_line(error, task.file)
         raise JudgeFault(sentence, line) from None
     cases = cases_of(module.cases, stub, str(module.__file__))
     names = tuple(inspect.signature(stub.py_func).parameters)
     key = f"{task.file}\n{task.text}"
     if key not in _stub_counters:
-        while len(_stub_counters) >= KEPT:
+        while len(_stub_counters) >= MAX_KEPT_EXERCISES:
             del _stub_counters[next(iter(_stub_counters))]
         _stub_counters[key] = _counters_of_stub(task, stub, cases[-1], names, run_on)
     return cases, names, _stub_counters[key]
@@ -88,58 +88,58 @@ def _prepared(task: JudgingTask, run_on: RunOn) -> tuple[list[Case], tuple[str, 
 def _counters_of_stub(
     task: JudgingTask, stub: Any, case: Case, names: tuple[str, ...], run_on: RunOn
 ) -> dict[str, int]:
-    """Return the counters of the stub on a case; raises JudgeFault where it does not run as it is."""
-    launch = _launch(task.file, task.text, task.kernel, case, "")
+    """Run the stub on a case and return its counters; raises JudgeFault if it fails."""
+    launch = _build_launch(task.file, task.text, task.kernel, case, "")
     line = stub.py_func.__code__.co_firstlineno
     try:
         trace = run_on(launch, stub, case.fresh_arguments(), names)
     except KernelRefusedError as refused:
-        raise JudgeFault(f"The stub does not run as it is: {refused.sentence}", refused.line) from refused
+        raise JudgeFault(f"The unchanged stub does not run: {refused.sentence}", refused.line) from refused
     except Exception as error:
         sentence = f"The stub can't be launched ({type(error).__name__}: {error})."
         raise JudgeFault(sentence, line) from error
     if trace.error is not None:
-        raise JudgeFault(f"The stub does not run as it is: {_error_text(trace.error)}", trace.error.line)
+        raise JudgeFault(f"The unchanged stub does not run: {_error_text(trace.error)}", trace.error.line)
     return counters_of(trace, requests_of(trace)).total
 
 
-def _loaded(task: JudgingTask) -> Any:
-    """Return the student's kernel; raises StudentFault."""
-    bare = Launch(f"{task.student_file}:{task.kernel}", task.student_text, (), (1, 1, 1), (1, 1, 1))
+def _load_student_kernel(task: JudgingTask) -> Any:
+    """Load the student's kernel; raises StudentFileError."""
+    launch = Launch(f"{task.student_file}:{task.kernel}", task.student_text, (), (1, 1, 1), (1, 1, 1))
     try:
-        return load_kernel(bare)[1]
+        return load_kernel(launch)[1]
     except LoadError as error:
-        raise StudentFault(*_said(error, task.student_file)) from None
+        raise StudentFileError(*_sentence_and_line(error, task.student_file)) from None
 
 
-def _said(error: LoadError, file: str) -> tuple[str, int]:
-    """Return the sentence of an error without the file's name before it, and the line that it names."""
+def _sentence_and_line(error: LoadError, file: str) -> tuple[str, int]:
+    """Return an error's message without the leading file name, and the line that it names."""
     text = str(error)
-    where, parted, rest = text.removeprefix(f"{Path(file).absolute()}:").partition(": ")
-    line = int(where) if parted and where.isdigit() else 0
+    line_text, separator, rest = text.removeprefix(f"{Path(file).absolute()}:").partition(": ")
+    line = int(line_text) if separator and line_text.isdigit() else 0
     if isinstance(error.__cause__, AssertionError) and "outside a launch" in str(error.__cause__):
-        begins = 'put that under if __name__ == "__main__":, since here the exercise launches it'
-        return f"Your file launches a kernel by itself; {begins}.", line
+        remedy = 'put the launch under if __name__ == "__main__":, because the exercise launches the kernel'
+        return f"Your file launches a kernel when it is imported; {remedy}.", line
     if isinstance(error.__cause__, SyntaxError):
-        return f"This is no Python: {rest}", line
-    said = (rest if line else text).replace(f"{Path(file).absolute()}", "the file")
-    return "T" + said[1:] if said.startswith("the ") else said, line
+        return f"Syntax error: {rest}", line
+    message = (rest if line else text).replace(f"{Path(file).absolute()}", "the file")
+    return "T" + message[1:] if message.startswith("the ") else message, line
 
 
-def _parameters(kernel: Any, stubs: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of the student's parameters; raises StudentFault for more or fewer than the stub has."""
+def _check_parameters(kernel: Any, stub_names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of the student's parameters; raises StudentFileError unless there are as many as the stub's."""
     names = tuple(inspect.signature(kernel.py_func).parameters)
-    if len(names) != len(stubs):
+    if len(names) != len(stub_names):
         name, line = kernel.py_func.__name__, kernel.py_func.__code__.co_firstlineno
-        raise StudentFault(
-            f"{name} takes ({', '.join(stubs)}) in this exercise, not ({', '.join(names)}).", line
+        raise StudentFileError(
+            f"{name} takes ({', '.join(stub_names)}) in this exercise, not ({', '.join(names)}).", line
         )
     return names
 
 
-def _launch(file: str, text: str, kernel: str, case: Case, folder: str) -> Launch:
-    """Return a case as a launch; with a folder its arrays are kept there, so that it can be run again."""
-    arguments = tuple(_described(argument, folder) for argument in case.arguments)
+def _build_launch(file: str, text: str, kernel: str, case: Case, folder: str) -> Launch:
+    """Describe a case as a launch; with a folder, save its arrays there, so that it can be run again."""
+    arguments = tuple(_describe(argument, folder) for argument in case.arguments)
     return Launch(
         f"{file}:{kernel}",
         text,
@@ -151,16 +151,16 @@ def _launch(file: str, text: str, kernel: str, case: Case, folder: str) -> Launc
     )
 
 
-def _described(value: Any, folder: str) -> Array | Scalar:
+def _describe(value: Any, folder: str) -> Array | Scalar:
     if isinstance(value, np.ndarray):
-        return _kept(value, folder) if folder and value.size else Array(value.shape, str(value.dtype))
+        return _save_array(value, folder) if folder and value.size else Array(value.shape, str(value.dtype))
     if isinstance(value, np.generic):
         return Scalar(value.item(), str(value.dtype))
     return Scalar(value)
 
 
-def _kept(array: NDArray[Any], folder: str) -> Array:
-    """Return an array as a file of its content, which is written unless it is there."""
+def _save_array(array: NDArray[Any], folder: str) -> Array:
+    """Describe an array as a file named by its content, and write the file unless it exists."""
     digest = hashlib.sha256(f"{array.dtype.str}{array.shape}".encode() + array.tobytes()).hexdigest()
     path = Path(folder) / f"{digest}.npy"
     if not path.exists():
@@ -169,12 +169,12 @@ def _kept(array: NDArray[Any], folder: str) -> Array:
     return Array(array.shape, str(array.dtype), "file", path=str(path), digest=content)
 
 
-def _judged(
+def _run_case(
     task: JudgingTask, kernel: Any, case: Case, names: tuple[str, ...], run_on: RunOn, folder: str
 ) -> tuple[CaseResult, Trace | None]:
-    """Run a case; return what came of it, and its trace if there is one."""
+    """Run a case; return its result, and its trace if there is one."""
     launch, start = (
-        _launch(task.student_file, task.student_text, task.kernel, case, folder),
+        _build_launch(task.student_file, task.student_text, task.kernel, case, folder),
         time.perf_counter(),
     )
     arguments = case.fresh_arguments()
@@ -184,25 +184,25 @@ def _judged(
         seconds = time.perf_counter() - start
         line = refused.line if refused.file == task.student_file else 0
         return _result(case, refused.sentence, line, (), (), {}, "simulator", seconds), None
-    except (Exception, SystemExit) as raised:  # noqa: BLE001  # whatever a student's kernel makes numba raise
+    except (Exception, SystemExit) as raised:  # noqa: BLE001  # a student's kernel can make numba raise anything
         sentence = f"The kernel can't be launched ({type(raised).__name__}: {raised})."
         seconds = time.perf_counter() - start
         return _result(case, sentence, 0, (), (), {}, "simulator", seconds), None
     requests = requests_of(trace)
-    told = (finding for finding in findings_of(trace, requests) if finding.kind not in OF_THE_LAUNCH)
-    found = tuple(_finding(finding, trace) for finding in told)
+    reported = (finding for finding in findings_of(trace, requests) if finding.kind not in LAUNCH_KINDS)
+    findings = tuple(_judged_finding(finding, trace) for finding in reported)
     counters = counters_of(trace, requests).total
-    error, line = _end_of(trace, task.student_file)
+    error, line = _failure(trace, task.student_file)
     if not error and depends_on_outside(trace):
-        error, line = _by_chance(trace, task.student_file)
-    wrong = () if error else _wrong(case, arguments, names)
+        error, line = _undefined_result(trace, task.student_file)
+    wrong = () if error else _wrong_arguments(case, arguments, names)
     engine = "compiled" if ", compiled" in trace.made_by.partition(";")[0] else "simulator"
     seconds = time.perf_counter() - start
-    return _result(case, error, line, wrong, found, counters, engine, seconds), trace
+    return _result(case, error, line, wrong, findings, counters, engine, seconds), trace
 
 
 def _result(
-    case: Case, error: str, line: int, wrong: tuple[WrongArgument, ...], found: tuple[JudgedFinding, ...],
+    case: Case, error: str, line: int, wrong: tuple[WrongArgument, ...], findings: tuple[JudgedFinding, ...],
     counters: dict[str, int], engine: str, seconds: float,
 ) -> CaseResult:  # fmt: skip
     correct = not error and not wrong
@@ -210,10 +210,10 @@ def _result(
         case.grid,
         case.block,
         correct,
-        _plain(error),
+        _encodable(error),
         line,
         wrong,
-        found,
+        findings,
         counters,
         dict(case.sizes),
         engine,
@@ -221,31 +221,31 @@ def _result(
     )
 
 
-def _wrong(case: Case, arguments: list[Any], names: tuple[str, ...]) -> tuple[WrongArgument, ...]:
+def _wrong_arguments(case: Case, arguments: list[Any], names: tuple[str, ...]) -> tuple[WrongArgument, ...]:
     compared = (
-        wrong_argument(names[place], case.arguments[place], arguments[place], expected, case.tolerance)
-        for place, expected in case.expected.items()
+        wrong_argument(names[index], case.arguments[index], arguments[index], expected, case.tolerance)
+        for index, expected in case.expected.items()
     )
     return tuple(wrong for wrong in compared if wrong is not None)
 
 
-def _end_of(trace: Trace, file: str) -> tuple[str, int]:
-    """Return why a launch did not come to its end, one sentence, and the line of the student's file; "" if it did."""
+def _failure(trace: Trace, file: str) -> tuple[str, int]:
+    """Explain why a launch did not finish, in one sentence, with the student's line; "" if it did."""
     if trace.error is not None:
-        mine = trace.error.file == str(Path(file).absolute())
-        return _error_text(trace.error), trace.error.line if mine else 0
+        is_in_file = trace.error.file == str(Path(file).absolute())
+        return _error_text(trace.error), trace.error.line if is_in_file else 0
     return (trace.notice, 0) if trace.is_stopped else ("", 0)
 
 
-def _by_chance(trace: Trace, file: str) -> tuple[str, int]:
-    """Return why no result counts that depends on a load outside its array, and the line of the student's file."""
+def _undefined_result(trace: Trace, file: str) -> tuple[str, int]:
+    """Explain that a result depends on a load outside its array, with the student's line."""
     outside = trace.outside
     first = int(np.flatnonzero(outside.op != Op.STORE)[0])
     thread = unravel(int(outside.thread[first]), trace.block_dim)
     block, site = unravel(int(outside.block[first]), trace.grid), trace.sites[int(outside.site[first])]
     sentence = (
         f"Thread {thread} of block {block} reads {outside.text[first]}, which is outside its array, and a result "
-        "depends on what lies there."
+        "depends on the value."
     )
     return sentence, site.line if site.file == str(Path(file).absolute()) else 0
 
@@ -257,14 +257,14 @@ def _error_text(error: KernelError) -> str:
     return f"Thread {error.thread} of block {error.block} raised {text.removesuffix('.')}."
 
 
-def _finding(finding: Finding, trace: Trace) -> JudgedFinding:
+def _judged_finding(finding: Finding, trace: Trace) -> JudgedFinding:
     file, line = source_location(finding, trace)
     return JudgedFinding(
-        finding.kind, finding.severity, _plain(file), line, _plain(finding.message), finding.moment,
-        _plain(finding.remedy),
+        finding.kind, finding.severity, _encodable(file), line, _encodable(finding.message), finding.moment,
+        _encodable(finding.remedy),
     )  # fmt: skip
 
 
-def _plain(text: str) -> str:
-    """Return text that can be sent: messages and names may hold what UTF-8 can't."""
+def _encodable(text: str) -> str:
+    """Replace characters that UTF-8 can't encode, which messages and names may contain."""
     return text.encode("utf-8", "replace").decode()

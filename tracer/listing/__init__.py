@@ -1,1 +1,1 @@
-"""What a kernel is compiled to, line by line: PTX, and with NVIDIA's programs SASS with registers and spills."""
+"""The compiled code of a kernel, line by line: PTX, and with NVIDIA's programs SASS with registers and spills."""

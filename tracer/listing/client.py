@@ -1,4 +1,4 @@
-"""Listings as seen from the process that shows them: asked of another one, and kept on disk."""
+"""Client of the process that compiles listings, with a cache on disk."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from ..type_inference.answer_cache import versions
 from .listing import ANSWER, Listing, ListingJob
 
 COMMAND = module_command("tilescope.tracer.listing.process")
-FORMAT = 1  # of listings: another one finds no old ones
+FORMAT = 1  # of listings: part of their digest, so that a new one ignores old files
 MOST, ENDING = 200, ".listing"  # listings that are kept
-PATIENCE = 90.0  # seconds after which the process is ended
+PATIENCE = 90.0  # seconds before the process is killed
 
 
 class Listings:
-    """Compiles kernels one by one, each in a process that ends with the answer; any thread may ask.
+    """Compiles kernels one by one, each in a process that ends with the answer; thread-safe.
 
-    folder: where listings are kept for other runs.
+    folder: of the cache, shared with other runs.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -33,26 +33,26 @@ class Listings:
         self._closed = False
 
     def of(self, job: ListingJob) -> Listing:
-        """Return the listing of a kernel; waits for it."""
+        """Return the listing of a kernel, compiled or cached; blocks until it is there."""
         path = self._folder / f"{_digest(job)}{ENDING}"
         with contextlib.suppress(OSError, msgspec.MsgspecError, ValueError):
             return ANSWER.decode(path.read_bytes())
         try:
-            answer = self._asked(job)
+            answer = self._compile(job)
         except StartError as error:
             return Listing(reason=str(error))
         if answer is None:
             return Listing(reason="It can't be compiled: the process that compiles it ended.")
-        self._keep(path, answer)
+        self._store(path, answer)
         return answer
 
     def close(self) -> None:
-        """End what is asked, from another thread; nothing is asked any more."""
+        """End the running request, from another thread, and refuse further ones."""
         self._closed = True
         if self._process is not None:
             self._process.kill()
 
-    def _asked(self, job: ListingJob) -> Listing | None:
+    def _compile(self, job: ListingJob) -> Listing | None:
         if self._closed:
             return None
         process = self._process = JsonProcess("compiling", COMMAND)
@@ -67,7 +67,7 @@ class Listings:
             process.end()
         return None if line is None else ANSWER.decode(line)
 
-    def _keep(self, path: Path, answer: Listing) -> None:
+    def _store(self, path: Path, answer: Listing) -> None:
         with contextlib.suppress(OSError):
             self._folder.mkdir(parents=True, exist_ok=True)
             write_atomically(path, msgspec.json.encode(answer))
@@ -77,7 +77,7 @@ class Listings:
 
 
 def _digest(job: ListingJob) -> str:
-    """Return a name that follows from the kernel, and from all that compiles it."""
+    """Return a digest of the kernel, and of all that compiles it."""
     programs = (
         nvidia_files.libdevice(),
         nvidia_files.ptxas(),

@@ -1,6 +1,6 @@
 """The process that compiles kernels to PTX and SASS: jobs in, listings out, a line of JSON each.
 
-It needs Numba's real CUDA target, so the simulator must be off, and no GPU.
+It needs Numba's real CUDA target, so the simulator must be off. It needs no GPU.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from .listing import JOB
 
 
 def main() -> None:
-    """Answer each job as it comes."""
-    os.environ.pop("NUMBA_ENABLE_CUDASIM", None)  # Numba looks only once, when it is imported
+    """Answer each job in turn."""
+    os.environ.pop("NUMBA_ENABLE_CUDASIM", None)  # Numba reads it only once, at import
     os.environ["NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING"] = "1"
     warnings.simplefilter("ignore")
     die_with_parent()

@@ -1,1 +1,1 @@
-"""Times on a GPU: the measuring process, its client, and what was recorded. Traces are only counted here."""
+"""Times on a GPU: the measuring process, its client, and recorded measurements. Traces are only counted here."""

@@ -1,4 +1,4 @@
-"""The cases to measure: from scenarios to cases, those measured in turns, and the row of results of each."""
+"""The cases to measure: reading specs, grouping cases of equal size, and the rows of results."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from .measurement import Engine, Row
 
 
 class Case(msgspec.Struct, frozen=True):
-    """What is measured for one row: a scenario or a baseline of it, with parameters."""
+    """A scenario or one of its baselines, with parameters: the subject of one row."""
 
-    scenario: str  # the catalogue's name of it
-    values: dict[str, int | str]  # all of its parameters, by name
-    baseline: str = ""  # the name of one of its baselines, "" for its kernel
-    first: bool = False  # whether its first call is measured too
+    scenario: str  # the name in the catalogue
+    values: dict[str, int | str]  # all parameters, by name
+    baseline: str = ""  # the name of a baseline, "" for the kernel
+    first: bool = False  # the first call is measured too
 
     @property
     def needs_device(self) -> bool:
-        """Whether it runs on a GPU."""
+        """The case runs on a GPU."""
         scenario = catalogue.find(self.scenario)
         if self.baseline:
             return any(b.on_device for b in scenario.baselines if b.name == self.baseline)
@@ -33,9 +33,9 @@ class Case(msgspec.Struct, frozen=True):
 
 
 def cases_of(specs: Sequence[str]) -> list[Case]:
-    """Return the cases that specs name: `NAME` with the parameters of the catalogue, `NAME:m=64` with these.
+    """List the cases of specs: `NAME` with the catalogue's parameters, `NAME:m=64` with these.
 
-    Without specs it is all scenarios. Raises CatalogueError or PlanError.
+    Without specs, list the cases of all scenarios. Raises CatalogueError or PlanError.
     """
     names = list(specs) or list(catalogue.names())
     return _unique(a for spec in names for a in _cases(spec))
@@ -51,17 +51,17 @@ def _cases(spec: str) -> list[Case]:
         [values] if ":" in spec else [catalogue.settle(scenario, timed) for timed in scenario.timed]
     )
     cases = []
-    for place, chosen in enumerate(chosen_values):
-        cases.append(Case(scenario.name, chosen, first=place == 0))
-        cases += [Case(scenario.name, chosen, b.name, first=place == 0) for b in scenario.baselines]
+    for index, chosen in enumerate(chosen_values):
+        cases.append(Case(scenario.name, chosen, first=index == 0))
+        cases += [Case(scenario.name, chosen, b.name, first=index == 0) for b in scenario.baselines]
     return cases
 
 
 def groups_of_equal_size(cases: Sequence[Case]) -> list[list[int]]:
-    """Return the positions of cases that are measured in turns: those with arrays of the same sizes."""
+    """Group the indices of cases whose arrays have the same sizes; they are measured alternately."""
     groups: dict[tuple[tuple[int, ...], ...], list[int]] = {}
-    for place, case in enumerate(cases):
-        groups.setdefault(_sizes(launch_of_case(case)), []).append(place)
+    for index, case in enumerate(cases):
+        groups.setdefault(_sizes(launch_of_case(case)), []).append(index)
     return list(groups.values())
 
 
@@ -70,12 +70,12 @@ def _sizes(launch: Launch) -> tuple[tuple[int, ...], ...]:
 
 
 def launch_of_case(case: Case) -> Launch:
-    """Return the launch of a case."""
+    """Describe the launch of a case."""
     return launch_of(catalogue.find(case.scenario), case.values)
 
 
 def row_of(case: Case) -> Row:
-    """Return the row of a case, without results."""
+    """Build the row of a case, without results."""
     scenario, launch = catalogue.find(case.scenario), launch_of_case(case)
     plan = scenario.plan(case.values)
     arrays = {a.name: (a.shape, a.dtype) for a in plan.arguments if a.value is None}

@@ -1,8 +1,7 @@
-"""The ceilings of a device: copying, a large product of matrices, multiply-adds with all operands in registers.
+"""The limits of a device: copies, a large product of matrices, multiply-adds with all operands in registers.
 
-The product is taken by cuBLAS where it is installed, since NVIDIA's own library is what a device reaches;
-numba-cuda does not bring it along. Everywhere it is taken by kernels/cuda_c/large_product.cu too. Each ceiling
-says which of them it is.
+The product is computed by cuBLAS if it is installed, since that shows what the device can reach; numba-cuda does not
+include it. It is also always computed by kernels/cuda_c/large_product.cu. Each limit names its method.
 """
 
 from __future__ import annotations
@@ -19,28 +18,28 @@ from .cuda_c import CudaCKernel
 from .gpu import Gpu, median_of
 from .measurement import Ceilings, Peak, Real
 
-SIDES = (2048, 4096, 8192)  # our own kernel needs multiples of 128
-LONGEST = 100_000.0  # microseconds that one product may take
-SHARE = 4  # the matrices take no more than this part of the free memory
-CHECKED = 16  # elements that are compared with NumPy's
+SIDES = (2048, 4096, 8192)  # large_product.cu needs multiples of 128
+LONGEST = 100_000.0  # microseconds of one product
+SHARE = 4  # the matrices use at most 1 / SHARE of the free memory
+CHECKED = 16  # elements that are compared with NumPy
 OWN = CudaC("large_product.cu", "large_product<{real}>", numbers=("n",))
 C_NAMES: dict[Real, str] = {"float32": "float", "float64": "double"}
 ROUTINES: dict[Real, str] = {"float32": "cublasSgemm_v2", "float64": "cublasDgemm_v2"}
-PLAIN = 0  # no transposition, and the default arithmetic: float32 is not rounded to TF32
+PLAIN = 0  # no transposition, and the default arithmetic without TF32
 Multiply = Callable[[], None]
 
 
 class NoCublas(Exception):
-    """cuBLAS is not installed, or does not work with this driver."""
+    """cuBLAS is missing, or does not work with this driver."""
 
 
 def ceilings_of(gpu: Gpu) -> Ceilings:
-    """Return what the device reaches; each the median of ten."""
+    """Measure the limits of the device; each is the median of ten."""
     return Ceilings(gpu.copy_rate(), _peaks(gpu), gpu.empty_time(), gpu.two_events)
 
 
 def _peaks(gpu: Gpu) -> tuple[Peak, ...]:
-    """Return what the device reaches in each dtype, in products that came out right and in registers."""
+    """Measure the arithmetic in each dtype: correct products, and registers."""
     reals: tuple[Real, ...] = ("float32", "float64")
     return tuple(peak for real in reals for peak in (*_products(gpu, real), _registers(gpu, real)))
 
@@ -57,17 +56,17 @@ def _products(gpu: Gpu, real: Real) -> Iterator[Peak]:
         with Cublas(gpu) as cublas:
             multiply = cublas.product(matrices)
             if rate := _rate(matrices, multiply):
-                more = ", TF32 off" if real == "float32" else ""
+                suffix = ", TF32 off" if real == "float32" else ""
                 name = ROUTINES[real].removeprefix("cublas")[:5].upper()
-                yield Peak(real, "cublas", f"product {size}, cuBLAS {cublas.version} {name}{more}", rate)
+                yield Peak(real, "cublas", f"product {size}, cuBLAS {cublas.version} {name}{suffix}", rate)
     except NoCublas:
-        pass  # as with most installations; our own kernel follows
+        pass  # the usual case; the other kernel follows
     if rate := _rate(matrices, own_product(matrices)):
         yield Peak(real, "cuda-c", f"product {size}, {OWN.file}", rate)
 
 
 def _side(gpu: Gpu, real: Real) -> int:
-    """Return the largest side at which the matrices leave room and a product does not take long."""
+    """Return the largest side for which the matrices fit and a product is fast enough."""
     smallest = SIDES[0]
     multiply = own_product(Matrices(gpu, real, smallest))
     time = gpu.kernel_time(multiply, flush=False)
@@ -76,17 +75,17 @@ def _side(gpu: Gpu, real: Real) -> int:
 
 
 def _rate(matrices: Matrices, multiply: Multiply) -> float:
-    """Return GFLOP/s, 2 n^3 operations by the median time of ten; 0 where the product is wrong."""
+    """Measure the median GFLOP/s of ten products, with 2 n^3 operations each; 0 if the product is wrong."""
     gpu, n = matrices.gpu, matrices.n
     matrices.clear()
     multiply()
-    gpu.synchronize()  # libraries set themselves up at their first call
+    gpu.synchronize()  # libraries initialise themselves at their first call
     rate = median_of(lambda: 2 * n**3 / gpu.kernel_time(multiply, flush=False) / 1000)
     return rate if matrices.are_right() else 0.0
 
 
 class Matrices:
-    """C = A B on the device, all n x n, row by row; A and B hold the same random numbers in every run."""
+    """C = A B on the device, all n x n, row-major; A and B hold the same random numbers in every run."""
 
     def __init__(self, gpu: Gpu, real: Real, n: int) -> None:
         self.gpu, self.real, self.n = gpu, real, n
@@ -104,17 +103,17 @@ class Matrices:
         self._device[2].copy_to_device(np.zeros((self.n, self.n), self.real))
 
     def are_right(self) -> bool:
-        """Return whether C is A B, in as many elements as are compared, but for rounding."""
+        """Compare some elements of C with A B, up to rounding."""
         c, random = self._device[2].copy_to_host(), np.random.default_rng(1)
         a, b = (matrix.astype(np.float64, copy=False) for matrix in self._host)
-        places = random.integers(0, self.n, (CHECKED, 2)).tolist()
-        expected = np.array([a[row] @ b[:, column] for row, column in places])
-        found = np.array([c[row, column] for row, column in places], np.float64)
-        return bool(np.all(np.abs(found - expected) <= self.n * np.finfo(self.real).eps * expected))
+        positions = random.integers(0, self.n, (CHECKED, 2)).tolist()
+        expected = np.array([a[row] @ b[:, column] for row, column in positions])
+        computed = np.array([c[row, column] for row, column in positions], np.float64)
+        return bool(np.all(np.abs(computed - expected) <= self.n * np.finfo(self.real).eps * expected))
 
 
 def own_product(matrices: Matrices) -> Multiply:
-    """Return what queues the product by our own kernel."""
+    """Return a function that queues the product by large_product.cu."""
     n, blocks = matrices.n, matrices.n // 128
     launch = Launch("large_product", "", (), (blocks, blocks, 1), (256, 1, 1))
     values: dict[str, int | str] = {"n": n, "real": C_NAMES[matrices.real]}
@@ -140,26 +139,26 @@ class Cublas:
 
     @property
     def version(self) -> str:
-        """Its version: 13.1."""
-        found = ctypes.c_int()
-        self._call("cublasGetVersion_v2", self._handle, ctypes.byref(found))
-        return f"{found.value // 10_000}.{found.value // 100 % 100}"
+        """The version: 13.1."""
+        version = ctypes.c_int()
+        self._call("cublasGetVersion_v2", self._handle, ctypes.byref(version))
+        return f"{version.value // 10_000}.{version.value // 100 % 100}"
 
     def product(self, matrices: Matrices) -> Multiply:
-        """Return what queues the product of square matrices."""
+        """Return a function that queues the product of square matrices."""
         n = matrices.n
         return lambda: self.multiply(matrices.real, (n, n, n), matrices.pointers)
 
     def multiply(self, dtype: Real, sizes: tuple[int, int, int], pointers: Sequence[int]) -> None:
-        """Queue C = A B, A of M x K and B of K x N, row by row.
+        """Queue C = A B, A of M x K and B of K x N, row-major.
 
-        cuBLAS counts column by column, in which that is the product of B and A.
+        cuBLAS is column-major, so the call computes the product of B and A.
         """
         m, k, n = sizes
         real = ctypes.c_float if dtype == "float32" else ctypes.c_double
-        one, zero = real(1), real(0)
+        alpha, beta = real(1), real(0)
         a, b, c = map(ctypes.c_void_p, pointers)
-        arguments = (PLAIN, PLAIN, n, m, k, ctypes.byref(one), b, n, a, k, ctypes.byref(zero), c, n)
+        arguments = (PLAIN, PLAIN, n, m, k, ctypes.byref(alpha), b, n, a, k, ctypes.byref(beta), c, n)
         self._call(ROUTINES[dtype], self._handle, *arguments)
 
     def _call(self, name: str, *arguments: Any) -> None:

@@ -1,4 +1,4 @@
-"""Measuring as seen from the command line and the window: start the process, listen, cancel, survive its death."""
+"""Client of the measuring process: it starts the process, reads messages, cancels, and handles crashes."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from .measurement import Host, Measurement, MeasurementError, Method, Row
 COMMAND = module_command("tilescope.tracer.measure.process")
 PACKAGES = ("numpy", "numba", "numba-cuda", "cuda-core", "cuda-bindings", "nvidia-cuda-nvrtc")
 NOTES = (
-    "Kernel times lie between two CUDA events on a stream that is held until all is queued, less what two "
-    "events read with nothing between them.",
-    "Cold: the L2 cache holds clean lines of another array. Warm: the same launch has just run.",
+    "Kernel times lie between two CUDA events on a stream that waits until everything is queued, minus the "
+    "time that two events measure around nothing.",
+    "Cold: the L2 cache holds clean lines of another array. Warm: the same launch has just finished.",
     "Calls, launches and copies are timed by the host's clock, calls and copies until the device is done.",
-    "One sample of each row of the same size is taken in turn; all samples are kept.",
+    "Rows of the same size are sampled alternately; all samples are kept.",
 )
 Report = Callable[[str, int, int], None]
 Start = Callable[[Request], Iterator[MeasureMessage]]
 
 
 class MeasureClient:
-    """Has a process measure some cases; `run` in any thread, `cancel` from any other."""
+    """Measures cases in another process; call `run` in any thread, and `cancel` from any other."""
 
     def __init__(self, cases: Sequence[Case], precision: float = 0.01, time_limit: float = 1.0) -> None:
         self.cases, self.precision, self.time_limit = list(cases), precision, time_limit
@@ -44,42 +44,42 @@ class MeasureClient:
         self._death = ""
 
     def cancel(self) -> None:
-        """End it; `run` raises Cancelled."""
+        """Stop the measurement; `run` raises Cancelled."""
         with self._lock:
             self._cancelled = True
             if self._process is not None:
                 self._process.kill()
 
-    def run(self, report: Report = lambda text, done, of: None, start: Start | None = None) -> Measurement:
-        """Return the measurement of all rows.
+    def run(self, report: Report = lambda text, done, total: None, start: Start | None = None) -> Measurement:
+        """Measure all rows.
 
-        `report(text, done, of)` counts rows. A process that ends early is started anew for the rows that are
-        left. Raises MeasurementError where there is no device for rows that need one, and Cancelled.
+        `report(text, done, total)` counts rows. A process that ends early is restarted for the remaining rows. Raises
+        MeasurementError if a row needs a device and there is none, and Cancelled.
         """
         rows: dict[int, Row] = {}
         opened: DeviceOpened | None = None
         while opened is None or len(rows) < len(self.cases):
-            left = [place for place in range(len(self.cases)) if place not in rows]
+            left = [index for index in range(len(self.cases)) if index not in rows]
             request = Request(
-                tuple(self.cases[p] for p in left), self.precision, self.time_limit, opened is None
+                tuple(self.cases[index] for index in left), self.precision, self.time_limit, opened is None
             )
-            found = self._listen((start or self._messages)(request), left, rows, report)
-            opened = opened or found
-        return self._measurement(opened, [rows[place] for place in range(len(self.cases))])
+            newly_opened = self._listen((start or self._messages)(request), left, rows, report)
+            opened = opened or newly_opened
+        return self._measurement(opened, [rows[index] for index in range(len(self.cases))])
 
     def _listen(
         self, messages: Iterator[MeasureMessage], places: Sequence[int], rows: dict[int, Row], report: Report
     ) -> DeviceOpened:
-        """Take in what a process says until it ends; `rows` gets at least one more row."""
+        """Process messages until the process ends; `rows` gets at least one more row."""
         opened: DeviceOpened | None = None
-        at, before = 0, len(rows)
+        current, before = 0, len(rows)
         for message in messages:
             if isinstance(message, DeviceOpened):
                 opened = message
                 if message.reason:
                     raise MeasurementError(message.reason)
             elif isinstance(message, RowStarted):
-                at = message.place
+                current = message.place
             elif isinstance(message, RowMeasured):
                 rows[places[message.place]] = message.row
             report(self._text(message, places), len(rows), len(self.cases))
@@ -88,9 +88,9 @@ class MeasureClient:
         if opened is None:
             raise MeasurementError(f"The measuring process did not start ({self._death}).")
         if len(rows) == before:
-            case = self.cases[places[at]]
+            case = self.cases[places[current]]
             problem = f"The measuring process ended while it ran ({self._death})."
-            rows[places[at]] = msgspec.structs.replace(row_of(case), problem=problem)
+            rows[places[current]] = msgspec.structs.replace(row_of(case), problem=problem)
         return opened
 
     def _text(self, message: MeasureMessage, places: Sequence[int]) -> str:
@@ -102,7 +102,7 @@ class MeasureClient:
         return ""
 
     def _messages(self, request: Request) -> Iterator[MeasureMessage]:
-        """Yield what a new process says about a request, to its end."""
+        """Yield the messages of a new process about a request."""
         with self._lock:
             if self._cancelled:
                 raise Cancelled
@@ -141,18 +141,18 @@ def _spawn() -> JsonProcess:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of Tilescope, Python and the packages that a time depends on."""
-    found = {"tilescope": __version__, "python": platform.python_version()}
+    """Return the versions of Tilescope, Python and the packages that affect times."""
+    installed = {"tilescope": __version__, "python": platform.python_version()}
     for name in PACKAGES:
         try:
-            found[name] = metadata.version(name)
+            installed[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
-    return found
+    return installed
 
 
 def revision() -> str:
-    """Return the git revision of this checkout, with + where files differ from it; "" outside a checkout."""
+    """Return the git revision of this checkout, with + if files differ from it; "" outside a checkout."""
     from_environment = os.environ.get("TILESCOPE_REVISION")
     if from_environment is not None:
         return from_environment
@@ -162,16 +162,16 @@ def revision() -> str:
     return commit + "+" * bool(commit and _git("status", "--porcelain", "--untracked-files=no"))
 
 
-def _git(*words: str) -> str:
+def _git(*arguments: str) -> str:
     try:
-        done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True)
+        process = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
     except (OSError, subprocess.SubprocessError):
         return ""
-    return done.stdout.strip()
+    return process.stdout.strip()
 
 
 def _processor() -> str:
-    """Return the name of the processor, as Linux has it in a file; elsewhere what Python knows."""
+    """Return the name of the processor, from a file on Linux, else from Python."""
     try:
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
             if line.startswith("model name"):

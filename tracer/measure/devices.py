@@ -1,4 +1,4 @@
-"""The GPUs of this computer, as another process lists them: which there are, and whether each can be used."""
+"""The GPUs of this computer, listed by another process, and whether Tilescope supports them."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from ..run.worker_client import Cancelled
 from .measurement import MeasurementError
 
 COMMAND = module_command("tilescope.tracer.measure.list_devices")
-PATIENCE = 60.0  # seconds for a driver to answer
+PATIENCE = 60.0  # seconds to wait for the driver
 
 
 class ListedDevice(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A GPU, as its driver describes it."""
+    """A GPU as its driver describes it."""
 
-    number: int  # the driver's, from 0
+    number: int  # the driver's number, from 0
     name: str
     compute_capability: tuple[int, int]  # major, minor
     pci: tuple[int, int, int]  # domain, bus, device
     memory_bytes: int  # of global memory
     multiprocessors: int
-    problem: str  # why Tilescope can't use it, as the end of a sentence; "" where it can
+    problem: str  # why it is not supported, as the end of a sentence; "" if it is
 
     @property
     def pci_address(self) -> str:
-        """Where it is, as other tools write it: 0000:1d:00.0."""
+        """The PCI address in the usual form: 0000:1d:00.0."""
         domain, bus, device = self.pci
         return f"{domain:04x}:{bus:02x}:{device:02x}.0"
 
@@ -37,17 +37,17 @@ class DeviceList(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     devices: tuple[ListedDevice, ...]
     driver: str = ""  # version of the kernel driver, "" if unknown
-    cuda: tuple[int, int] | None = None  # version that the driver supports: major, minor
-    reason: str = ""  # one sentence about why there are none, "" where there are
+    cuda: tuple[int, int] | None = None  # the latest version that the driver supports: major, minor
+    reason: str = ""  # one sentence why there are none, else ""
 
     @property
     def supported(self) -> int:
-        """How many can be used."""
+        """The number of supported GPUs."""
         return sum(not device.problem for device in self.devices)
 
     @property
     def summary(self) -> str:
-        """How many there are and can be used, with the driver; where there are none, why."""
+        """The numbers of GPUs and of supported ones, with the driver; without GPUs, the reason."""
         if not self.devices:
             return self.reason
         versions = [f"driver {self.driver}"] if self.driver else []
@@ -57,7 +57,7 @@ class DeviceList(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def facts(device: ListedDevice) -> list[tuple[str, str]]:
-    """Return what is told of a device below its name: names and texts."""
+    """List the names and texts of a device's properties."""
     _, bus, number = device.pci
     major, minor = device.compute_capability
     return [
@@ -70,7 +70,7 @@ def facts(device: ListedDevice) -> list[tuple[str, str]]:
 
 
 class DeviceListing:
-    """Has a process list the GPUs; `run` in any thread, `cancel` from any other."""
+    """Lists the GPUs in another process; call `run` in any thread, and `cancel` from any other."""
 
     def __init__(self, command: tuple[str, ...] = COMMAND) -> None:
         self._command = command
@@ -79,14 +79,14 @@ class DeviceListing:
         self._cancelled = self._late = False
 
     def cancel(self) -> None:
-        """End it; `run` raises Cancelled."""
+        """Stop the listing; `run` raises Cancelled."""
         with self._lock:
             self._cancelled = True
             if self._process is not None:
                 self._process.kill()
 
     def run(self) -> DeviceList:
-        """Return the list; raises MeasurementError where nobody can tell, and Cancelled."""
+        """List the GPUs; raises MeasurementError if that fails, and Cancelled."""
         with self._lock:
             if self._cancelled:
                 raise Cancelled
@@ -123,5 +123,5 @@ def _decoded(line: bytes, process: JsonProcess) -> DeviceList:
         raise MeasurementError(f"The GPUs could not be listed ({process.death()}).") from error
 
 
-# Made when it is imported: threads that are the first to use a type at once can crash msgspec.
+# Created at import: threads that use a type for the first time at once can crash msgspec.
 _DECODER = msgspec.json.Decoder(DeviceList)

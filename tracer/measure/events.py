@@ -1,4 +1,4 @@
-"""What the command line or the window and the measuring process say to each other: a line of JSON each."""
+"""The messages between the command line or the window and the measuring process: one line of JSON each."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from .measurement import Ceilings, Device, Row
 
 
 class Request(msgspec.Struct, frozen=True):
-    """What is to be measured, and how long."""
+    """The cases to measure, and the stopping criterion."""
 
-    cases: tuple[Case, ...] = msgspec.field(name="asks")  # those to be measured
-    precision: float = 0.01  # half a median's interval over the median, at which it is known well enough
+    cases: tuple[Case, ...] = msgspec.field(name="asks")
+    precision: float = 0.01  # half a median's interval over the median, at which sampling ends
     time_limit: float = 1.0  # seconds for each timing
-    ceilings: bool = True  # whether the device's are wanted too
+    ceilings: bool = True  # the device's limits are measured too
 
 
 class DeviceOpened(msgspec.Struct, frozen=True, tag_field="event", tag="opened"):
-    """What will be measured on; without a device `reason` is a sentence, and rows that need one fail."""
+    """The device of the measurement; without one, `reason` is a sentence, and rows that need it fail."""
 
     device: Device | None
     ceilings: Ceilings | None
@@ -26,13 +26,13 @@ class DeviceOpened(msgspec.Struct, frozen=True, tag_field="event", tag="opened")
 
 
 class RowStarted(msgspec.Struct, frozen=True, tag_field="event", tag="started"):
-    """The row at this place in the request is being prepared and checked."""
+    """The row with this index in the request is being prepared and checked."""
 
     place: int
 
 
 class SamplingProgress(msgspec.Struct, frozen=True, tag_field="event", tag="sampling"):
-    """So many of these rows' timings, which are taken in turns, are done."""
+    """The number of finished timings of these rows, which are sampled alternately."""
 
     places: tuple[int, ...]
     done: int
@@ -40,14 +40,14 @@ class SamplingProgress(msgspec.Struct, frozen=True, tag_field="event", tag="samp
 
 
 class RowMeasured(msgspec.Struct, frozen=True, tag_field="event", tag="measured"):
-    """A row is done."""
+    """A row is finished."""
 
     place: int
     row: Row
 
 
 class DeviceLost(msgspec.Struct, frozen=True, tag_field="event", tag="lost"):
-    """The device can't be used any more in this process, which ends."""
+    """The device is unusable for this process, which ends."""
 
 
 MeasureMessage = DeviceOpened | RowStarted | SamplingProgress | RowMeasured | DeviceLost

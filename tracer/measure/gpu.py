@@ -1,8 +1,8 @@
-"""The GPU of a measuring process: opened or refused in a sentence, described, and its time taken.
+"""The GPU of a measuring process: opening, describing and timing it.
 
-A launch from Python costs the host tens of microseconds, so two events around one short kernel time the
-host. Here the stream is held first by a kernel that sleeps: everything to be timed is queued before it ends
-(after NVIDIA's nvbench, https://github.com/NVIDIA/nvbench).
+A launch from Python costs the host tens of microseconds, so two events around one short kernel would time the
+host. A kernel that sleeps blocks the stream first, until everything to be timed is queued (after NVIDIA's nvbench,
+https://github.com/NVIDIA/nvbench).
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 
 from .measurement import ClockRates, Device, MeasurementError, Real, median
 
-OLDEST = (7, 0)  # compute capability: nanosleep needs it
-HOLD, LONGEST_HOLD = 50, 20_000  # pauses of 10 us
+OLDEST = (7, 0)  # compute capability that nanosleep needs
+HOLD, LONGEST_HOLD = 50, 20_000  # pauses of 10 µs
 Enqueue = Callable[[], None]
 _NOTHING: Enqueue = lambda: None  # noqa: E731
 
 
 def open_gpu() -> Gpu:
-    """Return the GPU; raises MeasurementError with the reason why there is none."""
+    """Open the GPU; raises MeasurementError with the reason if there is none."""
     if importlib.util.find_spec("numba_cuda") is None:
         raise MeasurementError("No GPU can be used: numba-cuda is missing; install tilescope[gpu].")
     from numba import cuda
@@ -38,7 +38,7 @@ def open_gpu() -> Gpu:
         raise MeasurementError(f"{device.name} is {too_old_text(device.compute_capability)}.")
     try:
         return Gpu(cuda)
-    except Exception as error:  # missing compilers and libraries show in many types
+    except Exception as error:  # missing compilers and libraries raise many types
         raise MeasurementError(
             f"No kernel can be compiled ({first_line(error)}); install tilescope[gpu], for an older driver "
             "tilescope[gpu-cu12]."
@@ -46,13 +46,13 @@ def open_gpu() -> Gpu:
 
 
 def too_old_text(capability: Sequence[int]) -> str:
-    """Return what is wrong with a device of a compute capability below OLDEST, as the end of a sentence."""
-    found = ".".join(map(str, capability))
-    return f"too old: its compute capability is {found}, measuring needs {'.'.join(map(str, OLDEST))}"
+    """Explain why a device with a compute capability below OLDEST can't be used, as the end of a sentence."""
+    own = ".".join(map(str, capability))
+    return f"too old: its compute capability is {own}, measuring needs {'.'.join(map(str, OLDEST))}"
 
 
 def no_device_reason(cuda: Any) -> str:
-    """Return why numba.cuda finds no device, as the end of a sentence."""
+    """Explain why numba.cuda finds no device, as the end of a sentence."""
     text = str(cuda.cuda_error() or "")
     if "CUDASIM" in text or cuda.config.ENABLE_CUDASIM:
         return "Numba's simulator is on (NUMBA_ENABLE_CUDASIM)"
@@ -62,14 +62,14 @@ def no_device_reason(cuda: Any) -> str:
 
 
 def first_line(error: object) -> str:
-    """Return the first line of an error that says something, without a full stop, 200 characters at most."""
+    """Return the first non-empty line of an error, without a full stop, at most 200 characters."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     text = lines[0].rstrip(".:")[:200] if lines else ""
     return f"{type(error).__name__}: {text}" if isinstance(error, Exception) else text
 
 
 class Gpu:
-    """The current device with a stream of its own. All times are microseconds."""
+    """The current device with its own stream. All times are in microseconds."""
 
     def __init__(self, cuda: Any) -> None:
         from ...kernels import timing
@@ -89,7 +89,7 @@ class Gpu:
         self.two_events = median_of(lambda: self.kernel_time(lambda: None, flush=False), 50)
 
     def _compile(self) -> None:
-        """Run all that a sample needs once, so that nothing is compiled while a stream is held."""
+        """Run everything that a sample needs once, so that nothing is compiled while a stream is blocked."""
         self._kernels.hold[1, 1, self.stream](1)
         self._flush()
         self._nothing()
@@ -97,29 +97,29 @@ class Gpu:
         self.synchronize()
 
     def on_device(self, array: NDArray[Any]) -> Any:
-        """Return a copy of an array on the device."""
+        """Copy an array to the device."""
         return self.cuda.to_device(array)
 
     def synchronize(self) -> None:
-        """Wait until the device has done all that was asked of it; raises what went wrong in it."""
+        """Wait until the device has finished; raises its errors."""
         self.cuda.synchronize()
 
     def is_lost(self) -> bool:
-        """Return whether an error has left the device unusable for this process."""
+        """Return True if an error has made the device unusable for this process."""
         try:
             self.synchronize()
-        except Exception:  # noqa: BLE001  # whatever it raises, it answers no more
+        except Exception:  # noqa: BLE001  # any error means that the device does not respond
             return True
         return False
 
     def kernel_time(
         self, enqueue: Enqueue, *, flush: bool, before: Enqueue = _NOTHING, after: Enqueue = _NOTHING
     ) -> float:
-        """Return the time between two events around what `enqueue` queues on `stream`, less their own.
+        """Measure the time between two events around the work of `enqueue` on `stream`, minus the time of the events.
 
-        With `flush` the L2 cache holds clean lines of another array before; else the same work has just run.
-        `before` queues what runs just before the first event, `after` what does just behind the second. Raises
-        MeasurementError where the host cannot queue it in time.
+        With `flush`, the L2 cache holds clean lines of another array; otherwise the same work has just finished.
+        `before` queues work just before the first event, `after` just after the second. Raises MeasurementError if
+        the host can't queue the work in time.
         """
         while self._pauses <= LONGEST_HOLD:
             self._kernels.hold[1, 1, self.stream](self._pauses)
@@ -138,7 +138,7 @@ class Gpu:
         raise MeasurementError("The host is too slow to keep the device busy; close other programs.")
 
     def _flush(self) -> None:
-        """Write one array larger than the L2 cache, then read another: what is left there is not dirty."""
+        """Write one array larger than the L2 cache, then read another, so that no dirty lines remain."""
         self._kernels.overwrite[(*self._wide, self.stream)](self._dirty)
         self._kernels.read_all[(*self._wide, self.stream)](self._clean, self._sinks["float32"])
 
@@ -146,7 +146,7 @@ class Gpu:
         self._kernels.nothing[1, 1, self.stream]()
 
     def call_time(self, call: Callable[[], object], *, wait: bool) -> float:
-        """Return the host's time for a call, with `wait` until the device has done it."""
+        """Measure the host's time of a call; with `wait`, until the device has finished."""
         self.synchronize()
         start = time.perf_counter()
         call()
@@ -157,8 +157,8 @@ class Gpu:
         return 1e6 * seconds
 
     def describe(self) -> Device:
-        """Return what the device is."""
-        driver, clocks = self._asked()
+        """Describe the device."""
+        driver, clocks = self._driver_and_clocks()
         return Device(
             name=str(self.device.name),
             compute_capability=(
@@ -179,8 +179,8 @@ class Gpu:
         major, minor = driver.get_version()
         return int(major), int(minor)
 
-    def _asked(self) -> tuple[str, ClockRates | None]:
-        """Return the driver's version and the clocks, asked while the device works for half a second."""
+    def _driver_and_clocks(self) -> tuple[str, ClockRates | None]:
+        """Return the driver's version and the clock rates, read while the device is busy for half a second."""
         self._multiply_add(1_500_000, "float32")
         names = ("driver_version", "clocks.sm", "clocks.mem")
         answer = nvidia_smi(str(self.device.uuid), *names) or nvidia_smi(str(self.device.id), *names)
@@ -191,10 +191,10 @@ class Gpu:
         return answer[0], ClockRates(*numbers) if all(numbers) else None
 
     def arithmetic(self, rounds: int, real: Real) -> float:
-        """Run multiply-adds on all multiprocessors and return how many GFLOP/s they reach."""
+        """Run multiply-adds on all multiprocessors, and return their GFLOP/s."""
         blocks, threads = self._wide
         self._multiply_add(1, real)
-        self.synchronize()  # it may have been compiled now
+        self.synchronize()  # the first run may compile
         time = self.kernel_time(lambda: self._multiply_add(rounds, real), flush=False)
         return blocks * threads * 64 * rounds / time / 1000
 
@@ -203,15 +203,15 @@ class Gpu:
         self._kernels.multiply_add[(*self._wide, self.stream)](self._sinks[real], half, rounds)
 
     def free_memory(self) -> int:
-        """Return the bytes of the device's memory that nobody has taken."""
+        """Return the free bytes of the device's memory."""
         return int(self.cuda.current_context().get_memory_info().free)
 
     def empty_time(self) -> float:
-        """Return the time of a kernel that does nothing."""
+        """Measure the time of an empty kernel."""
         return median_of(lambda: self.kernel_time(self._nothing, flush=False))
 
     def copy_rate(self) -> float:
-        """Return how many GB/s a copy within the device's memory reads and writes together."""
+        """Measure the GB/s that a copy within the device's memory reads and writes together."""
         size = min(1 << 29, self.free_memory() // 8)
         source, target = (self.cuda.device_array(size, np.uint8) for _ in range(2))
 
@@ -222,18 +222,18 @@ class Gpu:
 
 
 def median_of(sampler: Callable[[], float], times: int = 10) -> float:
-    """Return the median of so many samples."""
+    """Return the median of several samples."""
     return median(tuple(sampler() for _ in range(times)))
 
 
 def nvidia_smi(device: str, *names: str) -> Sequence[str]:
-    """Return what the driver's own tool says of a device, nothing where it is missing."""
+    """Query properties of a device with the driver's tool; return nothing if the tool is missing."""
     tool = shutil.which("nvidia-smi")
     if tool is None:
         return ()
     command = [tool, f"--id={device}", f"--query-gpu={','.join(names)}", "--format=csv,noheader,nounits"]
     try:
-        said = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True).stdout
+        output = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True).stdout
     except (OSError, subprocess.SubprocessError):
         return ()
-    return [text.strip() for text in said.strip().split(",")]
+    return [text.strip() for text in output.strip().split(",")]

@@ -1,6 +1,6 @@
-"""The measuring process that lists GPUs: `python -m tilescope.tracer.measure.list_devices` answers in a line of JSON.
+"""The process that lists GPUs: `python -m tilescope.tracer.measure.list_devices` answers in a line of JSON.
 
-Nothing is run on a device, and none of its memory is taken: the driver alone is asked.
+It runs nothing on a device, and uses none of its memory; it only asks the driver.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Smi = Callable[..., Sequence[str]]
 
 
 def main() -> None:
-    """Say which GPUs there are."""
+    """Print the list of GPUs."""
     os.environ.update(NUMBA_ENABLE_CUDASIM="0")
     die_with_parent()
     _, target = private_streams()
@@ -28,7 +28,7 @@ def main() -> None:
 
 
 def listed() -> DeviceList:
-    """Return the GPUs; without any, the reason in a sentence."""
+    """List the GPUs; without any, return the reason in a sentence."""
     if importlib.util.find_spec("numba_cuda") is None:
         return DeviceList((), reason="No GPU can be used: numba-cuda is missing; install tilescope[gpu].")
     from numba import cuda
@@ -43,9 +43,9 @@ def listed() -> DeviceList:
 def device_list(
     devices: Sequence[Any], driver: Any, lowest: Capability, problem: str, smi: Smi = nvidia_smi
 ) -> DeviceList:
-    """Return what numba's objects and its driver tell of devices.
+    """Describe devices with numba's objects and its driver.
 
-    lowest: the compute capability that kernels can be compiled for. problem: why they can't be at all, "" if they can.
+    lowest: the lowest compute capability of the compiler. problem: why nothing can be compiled, "" if it can.
     """
     major, minor = driver.get_version()
     version = next((text for d in devices if (text := "".join(smi(str(d.uuid), "driver_version")))), "")
@@ -68,7 +68,7 @@ def _device(device: Any, driver: Any, lowest: Capability, problem: str) -> Liste
 
 
 def _problem(capability: Capability, lowest: Capability) -> str:
-    """Return what keeps kernels from a device of this compute capability, "" where nothing does."""
+    """Explain why kernels can't run on a device of this compute capability; "" if they can."""
     if capability < OLDEST:
         return too_old_text(capability)
     if capability < lowest:
@@ -78,7 +78,7 @@ def _problem(capability: Capability, lowest: Capability) -> str:
 
 
 def _compiled_for() -> tuple[Capability, str]:
-    """Return the lowest compute capability that kernels can be compiled for, and why none can be, "" if they can."""
+    """Return the lowest compute capability of the compiler, and why it can't be used ("" if it can)."""
     try:
         from numba.cuda.cudadrv.nvrtc import get_lowest_supported_cc
         from numba.cuda.cudadrv.nvvm import NVVM
@@ -86,9 +86,9 @@ def _compiled_for() -> tuple[Capability, str]:
         NVVM()
         major, minor = get_lowest_supported_cc()
         return (int(major), int(minor)), ""
-    except Exception as error:  # noqa: BLE001  # missing compilers show in many types
-        more = "install tilescope[gpu], for an older driver tilescope[gpu-cu12]"
-        return OLDEST, f"without a compiler ({first_line(error)}); {more}"
+    except Exception as error:  # noqa: BLE001  # missing compilers raise many types
+        remedy = "install tilescope[gpu], for an older driver tilescope[gpu-cu12]"
+        return OLDEST, f"without a compiler ({first_line(error)}); {remedy}"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Counters that Nsight Compute read on a GPU, of launches of the catalogue; data of the package."""
+"""Counters that Nsight Compute read on GPUs during launches of the catalogue; data of the package."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from ..model.plan import launch_of
 
 
 class LaunchCounters(msgspec.Struct, frozen=True):
-    """The counters that were read of one launch."""
+    """The counters of one launch."""
 
-    scenario: str  # the catalogue's name of it
-    values: dict[str, int]  # its parameters
-    counters: dict[str, int]  # amounts, by name
-    reason: str  # why some differ from the trace, "" where none does
-    device: str = ""  # that of the recording
-    date: str = ""  # likewise
+    scenario: str  # the name in the catalogue
+    values: dict[str, int]
+    counters: dict[str, int]  # by name
+    reason: str  # why some differ from the trace, "" if none does
+    device: str = ""  # of the recording
+    date: str = ""  # of the recording
 
 
 class RecordedCounters(msgspec.Struct, frozen=True):
-    """The counters that were read on one device, and how."""
+    """The counters of one device, and the method."""
 
     device: str
     date: str  # month and year
@@ -34,21 +34,21 @@ class RecordedCounters(msgspec.Struct, frozen=True):
 
 
 class CountersFile(msgspec.Struct, frozen=True):
-    """What the package's file holds."""
+    """The content of the package's file."""
 
     recordings: list[RecordedCounters]
 
 
 @cache
 def recordings() -> list[RecordedCounters]:
-    """Return the recordings that come with the package, one for each device."""
+    """Load the recordings of the package, one for each device."""
     text = files(resources).joinpath("counters.json").read_bytes()
     return msgspec.json.decode(text, type=CountersFile).recordings
 
 
 @cache
 def recorded_launches() -> tuple[LaunchCounters, ...]:
-    """Return the launches of all recordings, with their device and date."""
+    """List the launches of all recordings, with their device and date."""
     return tuple(
         msgspec.structs.replace(launch, device=recording.device, date=recording.date)
         for recording in recordings()
@@ -57,18 +57,20 @@ def recorded_launches() -> tuple[LaunchCounters, ...]:
 
 
 def recorded_counters_of(launch: Launch) -> LaunchCounters | None:
-    """Return what was read of a launch that does the same as this one, on other values perhaps; None for none."""
-    for read in recorded_launches():
-        if read.scenario == launch.scenario and _same(launch_of(find(read.scenario), read.values), launch):
-            return read
+    """Return the counters of a launch that does the same as this one, perhaps on other values, or None."""
+    for recorded in recorded_launches():
+        if recorded.scenario == launch.scenario and _does_same(
+            launch_of(find(recorded.scenario), recorded.values), launch
+        ):
+            return recorded
     return None
 
 
-def _same(one: Launch, other: Launch) -> bool:
+def _does_same(first: Launch, second: Launch) -> bool:
     return all(
-        getattr(one, name) == getattr(other, name)
+        getattr(first, name) == getattr(second, name)
         for name in ("kernel", "source", "grid", "block", "constants", "blocks")
-    ) and _types(one) == _types(other)
+    ) and _types(first) == _types(second)
 
 
 def _types(launch: Launch) -> list[tuple[tuple[int, ...], str]]:

@@ -1,4 +1,4 @@
-"""What is timed: the call of a case's kernel or program with its arguments, and the ways to take its time."""
+"""The calls that are timed: a case's kernel or program with its arguments, and the samplers of its times."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ from .gpu import Gpu
 from .measurement import MeasurementError, TimingKind
 from .sampling import Sampler
 
-REPEATS = 1000  # launches of a wrong kernel whose result is one number
+REPEATS = 1000  # launches of a wrong kernel with a single number as result
 
 
 class TimedCall(Protocol):
-    """The kernel or program of a case, ready to be run. Times are microseconds."""
+    """The kernel or program of a case, ready to run. Times are in microseconds."""
 
     @property
     def compiles(self) -> bool:
-        """Whether its first call compiles it."""
+        """The first call compiles it."""
 
     def first_call(self) -> float:
-        """Compile and run it as if for the first time."""
+        """Compile and run it as if for the first time; return the time."""
 
     def results(self) -> dict[str, NDArray[Any]]:
-        """Run it on fresh arrays and return what it leaves in them, by name."""
+        """Run it on fresh arrays, and return their contents by name."""
 
     def samplers(self) -> dict[TimingKind, Sampler]:
-        """Return how to take a sample of each kind."""
+        """Return a sampler for each kind of time."""
 
     def outcomes(self) -> tuple[float, ...]:
-        """Return the result of many runs, where it is one number; else nothing."""
+        """Return the results of many runs if each is one number; else nothing."""
 
 
 def timed_call_of(case: Case, gpu: Gpu | None) -> TimedCall:
-    """Return what a case times; raises LoadError, and what the device raises."""
+    """Create the call of a case; raises LoadError, and errors of the device."""
     scenario, launch = catalogue.find(case.scenario), launch_of_case(case)
     names = tuple(a.name for a in scenario.plan(case.values).arguments)
     baseline = next((b for b in scenario.baselines if b.name == case.baseline), None)
@@ -76,7 +76,7 @@ class CpuCall:
         self.compiles = hasattr(self._run, "py_func")
 
     def first_call(self) -> float:
-        """Compile it with Numba, and run it."""
+        """Compile it with Numba, and run it; return the time."""
         import numba
 
         run, arguments = numba.njit(self._run.py_func), _host_arguments(self._launch)
@@ -88,11 +88,11 @@ class CpuCall:
         return _named_arrays(self._names, self._arguments)
 
     def samplers(self) -> dict[TimingKind, Sampler]:
-        """Return the one kind that there is."""
+        """Return the sampler of its only kind of time."""
         return {"cpu": lambda: _host_time(lambda: self._run(*self._arguments))}
 
     def outcomes(self) -> tuple[float, ...]:
-        """Return nothing: it does the same in every run."""
+        """Return nothing: the program is deterministic."""
         return ()
 
 
@@ -107,11 +107,11 @@ class DeviceCall:
         self._device = [gpu.on_device(a) if isinstance(a, np.ndarray) else a for a in self._host]
 
     def enqueue(self) -> None:
-        """Launch the kernel on the stream, with as little of the host's time as may be."""
+        """Launch the kernel on the stream with the least host time."""
         raise NotImplementedError
 
     def launch(self) -> None:
-        """Launch the kernel as a program does."""
+        """Launch the kernel like a program."""
         self.enqueue()
 
     def with_copies(self) -> None:
@@ -126,7 +126,7 @@ class DeviceCall:
         return _named_arrays(self._names, back)
 
     def samplers(self) -> dict[TimingKind, Sampler]:
-        """Return the kinds of a kernel."""
+        """Return the samplers of a kernel's times."""
         gpu = self._gpu
         return {
             "kernel-cold": lambda: gpu.kernel_time(self.enqueue, flush=True),
@@ -137,18 +137,18 @@ class DeviceCall:
         }
 
     def outcomes(self) -> tuple[float, ...]:
-        """Launch a kernel with one array of one element again and again, on fresh data each time."""
+        """Launch a kernel with one array of one element repeatedly, each time on fresh data."""
         arrays = [(d, h) for d, h in zip(self._device, self._host, strict=True) if isinstance(h, np.ndarray)]
         if len(arrays) != 1 or arrays[0][1].size != 1:
             return ()
-        (device, host), found = arrays[0], []
+        (device, host), results = arrays[0], []
         for _ in range(REPEATS):
             device.copy_to_device(host)
             self._gpu.synchronize()
             self.enqueue()
             self._gpu.synchronize()
-            found.append(float(device.copy_to_host()[0]))
-        return tuple(found)
+            results.append(float(device.copy_to_host()[0]))
+        return tuple(results)
 
 
 class NumbaCall(DeviceCall):
@@ -161,7 +161,7 @@ class NumbaCall(DeviceCall):
         self._configured = self._kernel[self._shape]
 
     def first_call(self) -> float:
-        """Load the kernel's file anew, compile, run, and wait."""
+        """Load the kernel's file again, compile, run, and wait; return the time."""
         kernel = _numba_kernel(self._launch)
         return self._gpu.call_time(lambda: kernel[self._shape](*self._device), wait=True)
 
@@ -170,17 +170,17 @@ class NumbaCall(DeviceCall):
         self._configured(*self._device)
 
     def launch(self) -> None:
-        """Launch the kernel, grid and block with it, as a program does."""
+        """Launch the kernel with grid and block, like a program."""
         self._kernel[self._shape](*self._device)
 
     def with_copies(self) -> None:
-        """Launch the kernel on the host's arrays, which Numba copies to the device and back."""
+        """Launch the kernel on host arrays, which Numba copies to the device and back."""
         launch = self._launch
         self._kernel[launch.grid, launch.block, 0, launch.shared_bytes](*self._host)
 
 
 class TakesPointers(Protocol):
-    """What is launched with the addresses of its arrays."""
+    """A kernel that is launched with the addresses of its arrays."""
 
     def enqueue(self, pointers: Sequence[int]) -> None:
         """Queue it on the stream."""
@@ -198,7 +198,7 @@ class CudaCCall(DeviceCall):
         self._pointers = [_address(a) for a in self._device if hasattr(a, "copy_to_host")]
 
     def first_call(self) -> float:
-        """Compile, load, run, and wait."""
+        """Compile, load, run, and wait; return the time."""
         return self._gpu.call_time(lambda: self._compiled().enqueue(self._pointers), wait=True)
 
     def enqueue(self) -> None:
@@ -206,7 +206,7 @@ class CudaCCall(DeviceCall):
         self._kernel.enqueue(self._pointers)
 
     def with_copies(self) -> None:
-        """Copy the arrays to the device, launch, and copy them back, as Numba does of itself."""
+        """Copy the arrays to the device, launch, and copy them back, as Numba does automatically."""
         stream = self._gpu.stream
         arrays = [a for a in self._host if isinstance(a, np.ndarray)]
         copies = [self._gpu.on_device(a) for a in arrays]
@@ -216,13 +216,13 @@ class CudaCCall(DeviceCall):
 
 
 class CublasCall(CudaCCall):
-    """NVIDIA's library on the arrays of a kernel; there is nothing to compile."""
+    """NVIDIA's library on the arrays of a kernel; it compiles nothing."""
 
     compiles = False
 
 
 class CublasProduct:
-    """C = A B of a launch's first three arrays, float32, row by row; raises MeasurementError without cuBLAS."""
+    """C = A B of a launch's first three arrays, float32, row-major; raises MeasurementError without cuBLAS."""
 
     def __init__(self, gpu: Gpu, launch: Launch) -> None:
         a, b = (array.shape for array in launch.arguments[:2] if isinstance(array, Array))
@@ -233,13 +233,13 @@ class CublasProduct:
             raise MeasurementError(f"cuBLAS can't be used here ({error}); install nvidia-cublas.") from error
 
     def enqueue(self, pointers: Sequence[int]) -> None:
-        """Queue the product, TF32 off."""
+        """Queue the product, without TF32."""
         self._cublas.multiply("float32", self._sizes, pointers)
 
 
 @cache
 def _opened(gpu: Gpu) -> Cublas:
-    """Return cuBLAS on a GPU's stream, set up once in a process."""
+    """Open cuBLAS on a GPU's stream, once per process."""
     return Cublas(gpu)
 
 

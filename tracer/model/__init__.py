@@ -1,1 +1,1 @@
-"""A launch and its trace as plain data, and whose code a file is, for all rooms; nothing here runs or analyses one."""
+"""A launch and its trace as plain data, and the ownership of code; nothing here runs or analyses them."""

@@ -1,4 +1,4 @@
-"""The names of the counters, which a trace's totals bear too: what is counted, of which memory, in which measure."""
+"""Names of the counters and of a trace's totals, composed of the access, the memory and the measure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from .trace import Op
 
-# Global traffic is counted in requests, sectors of 32 bytes and bytes asked for, shared in instructions and
+# Global traffic is counted in requests, sectors of 32 bytes and requested bytes; shared in instructions and
 # wavefronts.
 GROUPS = {
     "global_load": ("global", (Op.LOAD,)),
@@ -19,7 +19,7 @@ GROUPS = {
 }  # fmt: skip
 MEASURES = {"global": ("requests", "sectors", "bytes"), "shared": ("instructions", "wavefronts")}
 NAMES = tuple(f"{group}_{measure}" for group, (space, _) in GROUPS.items() for measure in MEASURES[space])
-SUMS = {  # what the window shows: the space and the measure of the counters that a name adds up
+SUMS = {  # sums that the window shows: the space and the measure of the counters in each
     "global_sectors": ("global", "sectors"),
     "global_requests": ("global", "requests"),
     "global_bytes": ("global", "bytes"),
@@ -29,6 +29,6 @@ SUMS = {  # what the window shows: the space and the measure of the counters tha
 
 
 def sum_of(counters: Mapping[str, int], name: str) -> int:
-    """Add up the counters that a name of SUMS stands for."""
+    """Add up the counters of a name in SUMS."""
     space, measure = SUMS[name]
-    return sum(n for key, n in counters.items() if key.startswith(space) and key.endswith(measure))
+    return sum(count for key, count in counters.items() if key.startswith(space) and key.endswith(measure))

@@ -1,4 +1,4 @@
-"""A finding: something worth telling about a launch, and the words in which findings name things."""
+"""Findings about a launch, and the words in which they name things."""
 
 from __future__ import annotations
 
@@ -35,32 +35,30 @@ PLACES_NAMED = 4  # other places of one cause that a message names
 
 
 class Place(NamedTuple):
-    """Where in the source a finding is found too."""
+    """Another place in the source with the same cause."""
 
-    file: str  # "" for that of the finding itself
+    file: str  # "" for the finding's file
     line: int  # from 1
-    name: str = ""  # of the array that is meant there
+    name: str = ""  # of the array concerned
 
 
 class Finding(Struct, frozen=True, eq=False):
-    """Something worth telling."""
+    """An error, a waste or a note about a launch."""
 
     kind: str  # in FINDING_KINDS
     severity: str  # in SEVERITIES
     statement: str  # one sentence: number first, then cause, then `remedy`
     remedy: str
     count: int  # the number in `statement`
-    sites: tuple[int, ...]  # numbers in trace.sites, the one to show first; none for the launch as a whole
+    sites: tuple[int, ...]  # numbers in trace.sites, the one to show first; none for the complete launch
     rows: AnyInts  # of the trace: every access involved, ascending
-    example: tuple[int, ...]  # a few of `rows` to show first, of a race the two that meet
-    threads: tuple[tuple[int, int], ...]  # (block, thread) of those to show, linear numbers
-    moment: int  # where to jump to
-    location: tuple[str, int] | None = None  # (file, line) where no site is on that line, else None
-    name: str = ""  # of the array that it is about, if it is one
-    cause: str = (
-        ""  # what findings of a kind have in common that one change of the kernel mends; "" says nothing
-    )
-    also: tuple[Place, ...] = ()  # where the same cause shows too
+    example: tuple[int, ...]  # a few of `rows` to show first; for a race the two conflicting ones
+    threads: tuple[tuple[int, int], ...]  # (block, thread) to show, linear numbers
+    moment: int  # to jump to
+    location: tuple[str, int] | None = None  # (file, line) if no site is on that line, else None
+    name: str = ""  # of the array concerned, if any
+    cause: str = ""  # equal for findings of a kind that one change of the kernel mends; "" for no known cause
+    also: tuple[Place, ...] = ()  # other places of the same cause
 
     @property
     def message(self) -> str:
@@ -69,12 +67,12 @@ class Finding(Struct, frozen=True, eq=False):
 
 
 def sort_key(severity: str, kind: str, moment: int) -> tuple[int, int, int]:
-    """Return what findings are sorted by: errors first, then by kind (as in FINDING_KINDS) and moment."""
+    """Return a sort key for findings: errors first, then by kind (as in FINDING_KINDS) and moment."""
     return SEVERITIES.index(severity), FINDING_KINDS.index(kind), moment
 
 
 def message_of(statement: str, also: Sequence[Place], launches: int = 1) -> str:
-    """Return a statement with the other places of its cause, and in how many launches it was found."""
+    """Add the other places of its cause, and the number of launches, to a statement."""
     more = [_places_text(also)] if also else []
     more += [f"in {launches:,} launches"] if launches > 1 else []
     return f"{statement.removesuffix('.')} ({', '.join(more)})." if more else statement
@@ -91,7 +89,7 @@ def _places_text(also: Sequence[Place]) -> str:
 
 
 def _lines_text(file: str, name: str, lines: list[int]) -> str:
-    """Return some lines of a file in words: C on lines 12 and 13; on line 3 of shapes.py."""
+    """Name lines of a file: C on lines 12 and 13; on line 3 of shapes.py."""
     numbers = f"line{'s' if len(lines) > 1 else ''} {_listed([str(line) for line in lines])}"
     return f"{name} on {numbers}".strip() + (f" of {PurePath(file).name}" if file else "")
 
@@ -115,37 +113,39 @@ def source_location(finding: Finding, trace: Trace) -> tuple[str, int]:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a counted noun, its thousands apart: 1 element, 4,096 elements."""
+    """Format a number with its noun and a thousands separator: 1 element, 4,096 elements."""
     ending = "" if number == 1 else "es" if noun.endswith(("s", "ch")) else "s"
     return f"{number:,} {noun}{ending}"
 
 
 def line_text(trace: Trace, site: int) -> str:
-    """Return where a site is: line 12, or line 12 of load_tile for one outside the kernel's own function."""
-    made_by = trace.sites[site]
-    return f"line {made_by.line}" + ("" if made_by.function == trace.kernel else f" of {made_by.function}")
+    """Name a site's line: line 12, or line 12 of load_tile if it is outside the kernel's function."""
+    source_site = trace.sites[site]
+    return f"line {source_site.line}" + (
+        "" if source_site.function == trace.kernel else f" of {source_site.function}"
+    )
 
 
 def coordinates_text(number: int, dim: Dim3) -> str:
-    """Return the coordinates of a linear number in a grid or block: (5, 3), or 5 in one dimension."""
+    """Format the coordinates of a linear number in a grid or block: (5, 3), or 5 in one dimension."""
     used = max((axis + 1 for axis in range(3) if dim[axis] > 1), default=1)
     coordinates = unravel(number, dim)[:used]
     return str(coordinates[0]) if used == 1 else f"({', '.join(map(str, coordinates))})"
 
 
 def thread_text(trace: Trace, row: int, *, block: bool = False) -> str:
-    """Return who made an access: thread (3, 0), with its block where that is asked for."""
+    """Name the thread of an access: thread (3, 0), with its block if `block` is set."""
     text = f"thread {coordinates_text(int(trace.thread[row]), trace.block_dim)}"
     return f"{text} of {block_text(trace, int(trace.block[row]))}" if block else text
 
 
 def block_text(trace: Trace, block: int) -> str:
-    """Return the name of a block: block (1, 0)."""
+    """Name a block: block (1, 0)."""
     return f"block {coordinates_text(block, trace.grid)}"
 
 
 def element_text(buffer: Buffer, index: int) -> str:
-    """Return the name of the element that an access index means, as the source has it: tile_b[7, 5]."""
+    """Name the element at an access index, as the source does: tile_b[7, 5]."""
     coordinates = element_coordinates(buffer, index)
     if coordinates is None:
         return f"byte {index * buffer.unit} of {buffer.name}"
@@ -153,22 +153,22 @@ def element_text(buffer: Buffer, index: int) -> str:
 
 
 def element_coordinates(buffer: Buffer, index: int) -> tuple[int, ...] | None:
-    """Return the coordinates of an access index in the buffer's shape, None for one outside it."""
-    left, coordinates = index * buffer.unit, [0] * len(buffer.shape)
-    for axis in sorted(range(len(coordinates)), key=lambda a: -abs(buffer.strides[a])):
+    """Compute the coordinates of an access index in the buffer's shape, None if it is outside."""
+    rest, coordinates = index * buffer.unit, [0] * len(buffer.shape)
+    for axis in sorted(range(len(coordinates)), key=lambda axis: -abs(buffer.strides[axis])):
         stride = buffer.strides[axis]
-        coordinates[axis] = max(0, min(left // stride, buffer.shape[axis] - 1)) if stride else 0
-        left -= coordinates[axis] * stride
-    return tuple(coordinates) if left == 0 else None
+        coordinates[axis] = max(0, min(rest // stride, buffer.shape[axis] - 1)) if stride else 0
+        rest -= coordinates[axis] * stride
+    return tuple(coordinates) if rest == 0 else None
 
 
 def access_element(trace: Trace, row: int) -> str:
-    """Return the name of the element of an access."""
+    """Name the element of an access."""
     return element_text(trace.buffers[int(trace.buffer[row])], int(trace.index[row]))
 
 
 def value_text(trace: Trace, row: int) -> str:
-    """Return the value of an access with four significant digits, whole numbers in full; "" without one."""
+    """Format the value of an access with four significant digits, integers in full; "" without a value."""
     if trace.value is None:
         return ""
     dtype = np.dtype(trace.buffers[int(trace.buffer[row])].dtype)

@@ -1,6 +1,6 @@
-"""Groups of equal keys: sorting integers stably, and numbering groups and what is in them. All O(n), no Python loop.
+"""Groups of equal keys: stable sorting of integers, and numbering of groups and their entries. All O(n), in NumPy.
 
-Keys are sorted before they are grouped: a group is a stretch of neighbours with equal keys.
+Keys are sorted before they are grouped: a group is a sequence of neighbours with equal keys.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _AT_ONCE = 1 << 17  # entries, few enough to stay in a processor's cache
 
 
 def stable_order(key: AnyInts) -> Ints:
-    """Return the permutation that sorts non-negative whole numbers, equal ones in the order they come.
+    """Return the permutation that sorts non-negative integers stably.
 
     NumPy sorts 16-bit numbers by radix, so this sorts 16-bit digits from the least significant on
     (Knuth, The Art of Computer Programming, volume 3, section 5.2.5).
@@ -33,13 +33,13 @@ def _digit(key: AnyInts, shift: int) -> NDArray[np.uint16]:
 
 
 def ascends(column: NDArray[Any]) -> bool:
-    """Return whether no entry is less than the one before it; of millions some are looked at at a time."""
+    """Return True if no entry is less than the one before; long columns are compared piece by piece."""
     pieces = (column[low : low + _AT_ONCE + 1] for low in range(0, len(column) - 1, _AT_ONCE))
     return all(bool((piece[1:] >= piece[:-1]).all()) for piece in pieces)
 
 
 def group_starts(*keys: NDArray[Any]) -> Ints:
-    """Return where groups start: the indices at which any of the keys differs from the entry before."""
+    """Find the starts of groups: the indices at which any of the keys differs from the entry before."""
     new = np.ones(len(keys[0]), bool)
     new[1:] = False
     for key in keys:
@@ -48,21 +48,21 @@ def group_starts(*keys: NDArray[Any]) -> Ints:
 
 
 def present(numbers: AnyInts) -> list[int]:
-    """Return which small whole numbers occur, ascending: in a fifth of np.unique's time, of few accesses."""
-    found: list[int] = np.bincount(numbers).nonzero()[0].tolist()
-    return found
+    """List the distinct small integers, ascending; for few of them, five times as fast as np.unique."""
+    distinct: list[int] = np.bincount(numbers).nonzero()[0].tolist()
+    return distinct
 
 
 def group_numbers(starts: Ints, length: int) -> Ints:
-    """Return the number of the group, from 0, that each of `length` entries is in."""
+    """Return the group number, from 0, of each of `length` entries."""
     return np.repeat(np.arange(len(starts)), np.diff(starts, append=length))
 
 
 def positions_in_group(starts: Ints, length: int) -> Ints:
-    """Return the position, from 0, that each of `length` entries has in its group."""
+    """Return the position, from 0, of each of `length` entries in its group."""
     return np.arange(length) - np.repeat(starts, np.diff(starts, append=length))
 
 
 def offsets(counts: AnyInts) -> Ints:
-    """Return where each part starts, and where the last ends, when parts of these sizes follow each other."""
+    """Return the start of each part, and the end of the last, for consecutive parts of these sizes."""
     return np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))

@@ -1,4 +1,4 @@
-"""The modules beside a kernel's file that it imports: they decide what it does as much as its own text."""
+"""Modules in a kernel's folder that its file imports: they decide its behaviour as much as its own text."""
 
 from __future__ import annotations
 
@@ -12,29 +12,31 @@ from .syntax_tree import syntax_tree
 
 
 def imported_texts(file: Path, source: str) -> dict[Path, str]:
-    """Return the text of each module in a file's folder that `source`, the file's own text, leads to by imports."""
+    """Return the text of each module in a file's folder that `source`, the file's text, imports, directly or not."""
     folder = file.parent
-    found: dict[Path, str] = {}
-    waiting = [source]
-    while waiting:
-        for parts in _imported(waiting.pop()):
+    texts: dict[Path, str] = {}
+    pending = [source]
+    while pending:
+        for parts in _imported(pending.pop()):
             for path in _paths(folder, parts):
-                if path not in found and path != file and path.is_file():
-                    found[path] = path.read_text(encoding="utf-8", errors="replace")
-                    waiting.append(found[path])
-    return found
+                if path not in texts and path != file and path.is_file():
+                    texts[path] = path.read_text(encoding="utf-8", errors="replace")
+                    pending.append(texts[path])
+    return texts
 
 
 def imports_digest(file: Path, source: str) -> str:
-    """Return a name for these modules' texts: 64 hexadecimal digits, or nothing where there are none."""
+    """Return a digest of these modules' texts: 64 hexadecimal digits, or "" if there are none."""
     texts = imported_texts(file, source)
     if not texts:
         return ""
-    return hashlib.sha256(repr(sorted((p.name, text) for p, text in texts.items())).encode()).hexdigest()
+    return hashlib.sha256(
+        repr(sorted((path.name, text) for path, text in texts.items())).encode()
+    ).hexdigest()
 
 
 def _paths(folder: Path, parts: tuple[str, ...]) -> Iterator[Path]:
-    """Yield where a module may be, and the packages that it is in."""
+    """Yield the possible files of a module, and of the packages that contain it."""
     for end in range(1, len(parts) + 1):
         module = folder.joinpath(*parts[:end])
         yield from (module.with_suffix(".py"), module / "__init__.py")
@@ -42,7 +44,7 @@ def _paths(folder: Path, parts: tuple[str, ...]) -> Iterator[Path]:
 
 @lru_cache(maxsize=256)
 def _imported(source: str) -> tuple[tuple[str, ...], ...]:
-    """Return the names that a text may import from its own folder, split at the dots."""
+    """List the names that a text may import from its own folder, split at the dots."""
     names: list[str] = []
     for node in ast.walk(syntax_tree(source)):
         if isinstance(node, ast.Import):

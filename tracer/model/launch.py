@@ -1,4 +1,4 @@
-"""A launch as plain data: what to run, on what, how. Equal launches give equal traces."""
+"""A launch as plain data: the kernel, its arguments, and how to run it. Equal launches give equal traces."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 Dim3 = tuple[int, int, int]
 EngineName = Literal["compiled", "simulator"]
 ScheduleKind = Literal["lockstep", "sequential", "random", "measured"]
-OBJECT_DTYPE = "object"  # of a scalar that is no number
+OBJECT_DTYPE = "object"  # of a scalar that is not a number
 Fill = Literal["random", "normal", "zeros", "ones", "twos", "threes", "fours", "arange", "empty", "file"]
 
 PYTHON_PROGRAMS = "tilescope.kernels.emulation"  # the module of the plain Python programs
@@ -19,23 +19,23 @@ PYTHON_PROGRAMS = "tilescope.kernels.emulation"  # the module of the plain Pytho
 class Array(msgspec.Struct, frozen=True, tag="array"):
     """An array argument.
 
-    `fill`: seeded random numbers, uniform or normal, all the same number, 0 1 2 ..., the poison of uninitialised
+    `fill`: seeded random numbers, uniform or normal, one constant, 0 1 2 ..., the poison of uninitialised
     memory (`empty`), or a `.npy` file.
     """
 
     shape: tuple[int, ...]  # elements along each dimension
     dtype: str = "float32"  # of an element, as NumPy names it
-    fill: Fill = "zeros"  # where the elements come from
+    fill: Fill = "zeros"  # source of the elements
     seed: int = 0  # of random numbers
     path: str = ""  # of the `.npy` file
     digest: str = ""  # SHA-256 of the file, which makes its content part of the launch
 
 
 class Scalar(msgspec.Struct, frozen=True, tag="scalar", omit_defaults=True):
-    """A scalar argument, passed as Python's own number.
+    """A scalar argument, passed as a Python number.
 
-    dtype: what it was in the program that launched the kernel: a NumPy type, "" for Python's own number, OBJECT_DTYPE
-    for what is no number, whose value is not kept.
+    dtype: its type in the program that launched the kernel: a NumPy type, "" for a Python number, OBJECT_DTYPE
+    for other objects, whose value is not kept.
     """
 
     value: bool | int | float
@@ -45,8 +45,8 @@ class Scalar(msgspec.Struct, frozen=True, tag="scalar", omit_defaults=True):
 class Schedule(msgspec.Struct, frozen=True):
     """The order in which threads run: `lockstep`, `sequential`, `random` with its seed, or as `measured` on a GPU.
 
-    A measured order is never made: it is the one of a recording (`tracer/hardware/accesses`), whose random inputs have
-    the seed.
+    A measured order can't be requested: it belongs to a recording (`tracer/hardware/accesses`), whose random inputs
+    have the seed.
     """
 
     kind: ScheduleKind = "lockstep"
@@ -54,10 +54,10 @@ class Schedule(msgspec.Struct, frozen=True):
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """Where recording stops.
+    """The limits of recording.
 
-    accesses: how many are kept; of 0, and past that many, only the counters go on. memory: bytes that the recording
-    may take; compiled launches take more to files.
+    accesses: the number kept; beyond it, or if it is 0, only counters continue. memory: bytes of the recording;
+    compiled launches spill the rest to files.
     """
 
     accesses: int = 12_000_000
@@ -65,11 +65,11 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 class Launch(msgspec.Struct, frozen=True):
-    """One kernel, what it is given, and how to run it."""
+    """A kernel, its arguments, and how to run it."""
 
     kernel: str  # `module:function`, `path/to/file.py:function`, or `path/to/notebook.ipynb [3]:function`
-    # The text of that file, for a cell with what it uses of others (see `notebook_cells`). It is what runs, so an
-    # edited kernel is another launch.
+    # The text of that file; for a cell, with the definitions it uses of others (see `notebook_cells`). This text runs,
+    # so an edited kernel is another launch.
     source: str
     arguments: tuple[Array | Scalar, ...]  # in the kernel's order
     grid: Dim3  # blocks
@@ -77,36 +77,36 @@ class Launch(msgspec.Struct, frozen=True):
     constants: dict[
         str, bool | int | float | str
     ] = {}  # globals that the kernel freezes; a str names a numba type
-    shared_bytes: int = 0  # of dynamic shared memory, a block
-    scenario: str = ""  # the catalogue's name of it, whose NumPy reference checks the result; "" for none
+    shared_bytes: int = 0  # of dynamic shared memory per block
+    scenario: str = ""  # its name in the catalogue, whose NumPy reference checks the result; "" for none
     schedule: Schedule = Schedule()
-    resident: int | None = None  # blocks that run at once; None is as many as fit 8,192 threads
-    blocks: tuple[int, ...] | None = None  # linear block numbers (x fastest) to run; None is all of them
+    resident: int | None = None  # blocks that run at once; None means as many as fit 8,192 threads
+    blocks: tuple[int, ...] | None = None  # linear block numbers (x fastest) to run; None means all
     limits: Limits = Limits()
-    engine: EngineName = "simulator"  # "compiled": the simulator runs what can't be compiled
-    beside: str = ""  # a name for the texts of the modules that the file imports from its own folder
+    engine: EngineName = "simulator"  # "compiled": kernels that can't be compiled run in the simulator
+    beside: str = ""  # digest of the modules that the file imports from its own folder
 
     def key(self) -> str:
-        """Return a name for this launch: equal launches have equal keys (64 hexadecimal digits)."""
+        """Return a digest of this launch: equal launches have equal keys (64 hexadecimal digits)."""
         return hashlib.sha256(msgspec.json.encode(self, order="sorted")).hexdigest()
 
 
 def encode(launch: Launch) -> str:
-    """Return the launch as JSON."""
+    """Encode the launch as JSON."""
     return msgspec.json.encode(launch, order="sorted").decode()
 
 
-# Made when it is imported: threads that are the first to use a type at once can crash msgspec.
+# Created at import: msgspec can crash if two threads are the first to use a type.
 _LAUNCH = msgspec.json.Decoder(Launch)
 
 
 def decode(text: str) -> Launch:
-    """Return the launch that `encode` wrote; raises msgspec.ValidationError for anything else."""
+    """Decode the launch that `encode` wrote; raises msgspec.ValidationError for anything else."""
     return _LAUNCH.decode(text)
 
 
 def is_utf8(path: str) -> bool:
-    """Return whether a path can stand in a launch: names of files may hold bytes that are no text."""
+    """Return True if a path can be stored in a launch: file names may contain bytes that are no text."""
     try:
         return bool(path.encode())
     except UnicodeEncodeError:
@@ -114,5 +114,5 @@ def is_utf8(path: str) -> bool:
 
 
 def is_python_program(launch: Launch) -> bool:
-    """Return whether a launch is one of a plain Python program, run by `simulator/python_program.py`."""
+    """Return True for a launch of a plain Python program, run by `simulator/python_program.py`."""
     return launch.kernel.partition(":")[0] == PYTHON_PROGRAMS

@@ -1,4 +1,4 @@
-"""What CUDA takes of a launch on any GPU of today (CUDA C++ Programming Guide, technical specifications)."""
+"""Limits of a CUDA launch on all current GPUs (CUDA C++ Programming Guide, technical specifications)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a scenario and what the user chose to a launch; without numba."""
+"""Planning of a launch from a scenario and the user's choices; without numba."""
 
 from __future__ import annotations
 
@@ -37,26 +37,26 @@ SPEC_OPTIONS = [
     "keep",
     "without",
     "source",
-]  # names in a spec, none of them a parameter's
+]  # names in a spec that are no parameters
 
 FILE_OPTIONS = ["schedule", "seed", "resident", "blocks", "without"]  # names in the spec of a trace file
 TRACE_SUFFIX = ".npz"
 
 
 class PlanError(CatalogueError):
-    """A launch that cannot be planned; the message is one sentence for the user."""
+    """A launch that can't be planned; the message is one sentence for the user."""
 
 
 class LaunchKeywords(TypedDict, total=False):
-    """How to run a scenario, as keywords of `launch_of`."""
+    """The way to run a scenario, as keywords of `launch_of`."""
 
     schedule: Schedule
     resident: Resident  # blocks that run at once
-    blocks: tuple[int, ...]  # linear numbers of those to run
+    blocks: tuple[int, ...]  # linear numbers of the blocks to run
     engine: EngineName
-    keep: Keep  # whether all accesses are kept, also where they are many
-    source: str  # the text of the kernel's file, in place of its own
-    without: tuple[int, ...]  # lines of that text (from 1) that are taken out
+    keep: Keep  # "all" keeps all accesses, however many
+    source: str  # replaces the text of the kernel's file
+    without: tuple[int, ...]  # skipped lines of that text (from 1)
 
 
 def launch_of(
@@ -74,15 +74,15 @@ def launch_of(
 ) -> Launch:
     """Return the launch of a scenario.
 
-    values: the parameters that differ from their defaults. schedule: its seed is that of random inputs too.
-    resident: blocks that run at once; "all" is as many as fit, None the scenario's own number.
-    blocks: linear numbers of those to run, None for all. engine, limits: see Launch; keep: whether
-    all accesses are kept, also where they are many. source: the text of the kernel's file, "" for its own.
-    without: lines of it that are taken out, see `without_lines`. Raises CatalogueError or PlanError.
+    values: the parameters that differ from their defaults. schedule: its seed is also that of random inputs.
+    resident: blocks that run at once; "all" means as many as fit, None the scenario's own number.
+    blocks: linear numbers of the blocks to run, None for all. engine, limits: see Launch; keep: "all" keeps all
+    accesses, however many. source: replaces the text of the kernel's file, "" for its own.
+    without: its skipped lines, see `without_lines`. Raises CatalogueError or PlanError.
     """
     plan = scenario.plan(catalogue.settle(scenario, values))
-    file, own = kernel_source(scenario.kernel)
-    source = left_of(source or own, without)
+    file, text = kernel_source(scenario.kernel)
+    source = left_of(source or text, without)
     return Launch(
         kernel=scenario.kernel,
         source=source,
@@ -102,7 +102,7 @@ def launch_of(
 
 
 def left_of(source: str, without: Iterable[int]) -> str:
-    """Return a file's text without these lines; raises PlanError for one that can't be taken out."""
+    """Return a file's text without these lines; raises PlanError for a line that can't be skipped."""
     try:
         return without_lines(source, without)
     except TakenOutError as error:
@@ -154,7 +154,7 @@ def kernel_source(kernel: str) -> tuple[Path, str]:
     """
     holder, _, function = kernel.rpartition(":")
     if not holder or not function.isidentifier():
-        raise PlanError(f"{kernel!r} names no kernel; write file.py:function.")
+        raise PlanError(f"{kernel!r} is not a kernel; write file.py:function.")
     path = Path(holder) if holder.endswith(".py") else _module_file(holder)
     return path, _text_of(path)
 
@@ -165,33 +165,33 @@ def _text_of(path: Path) -> str:
     except OSError as error:
         raise PlanError(f"{path} cannot be read: {error.strerror or error}.") from error
     except UnicodeDecodeError as error:
-        raise PlanError(f"{path} is not a text in UTF-8.") from error
+        raise PlanError(f"{path} is not a UTF-8 text file.") from error
 
 
 def _module_file(module: str) -> Path:
     package, *rest = module.split(".")
     if package != __name__.split(".")[0] or not rest or not all(part.isidentifier() for part in rest):
-        raise PlanError(f"{module!r} is no module of Tilescope; write file.py:function.")
+        raise PlanError(f"{module!r} is not a module of Tilescope; write file.py:function.")
     return ROOT.joinpath(*rest).with_suffix(".py")
 
 
 def parse_spec(text: str) -> tuple[Scenario, dict[str, Value], LaunchKeywords]:
-    """Return what `NAME:m=64,tile=16,schedule=random,seed=3,resident=4,blocks=0+5` names.
+    """Parse `NAME:m=64,tile=16,schedule=random,seed=3,resident=4,blocks=0+5`.
 
-    The values are settled. `resident=all` is as many blocks as fit; `without=barrier2+48` takes lines out of the
-    kernel, and `source=FILE` has another text of its file. Raises CatalogueError or PlanError.
+    The values are settled. `resident=all` means as many blocks as fit. `without=barrier2+48` skips lines of the kernel,
+    and `source=FILE` replaces the text of its file. Raises CatalogueError or PlanError.
     """
     name, colon, rest = text.partition(":")
     scenario = catalogue.find(name)
-    given = _pairs(name, rest) if colon else {}
-    edit = _edit(scenario, given)
-    options = _options(name, given) | edit
-    _check_names(scenario, given)
-    return scenario, catalogue.settle(scenario, given), options
+    pairs = _pairs(name, rest) if colon else {}
+    edit = _edit(scenario, pairs)
+    options = _options(name, pairs) | edit
+    _check_names(scenario, pairs)
+    return scenario, catalogue.settle(scenario, pairs), options
 
 
 def parse_file_spec(text: str) -> tuple[str, LaunchKeywords]:
-    """Return what `FILE.npz` or `FILE.npz:schedule=random,seed=3,without=12+15` names: a path, and options or {}.
+    """Parse `FILE.npz` or `FILE.npz:schedule=random,seed=3,without=12+15`: return the path, and options or {}.
 
     Raises PlanError.
     """
@@ -199,14 +199,14 @@ def parse_file_spec(text: str) -> tuple[str, LaunchKeywords]:
     if not suffix:
         return text, LaunchKeywords()
     path += TRACE_SUFFIX
-    given = _pairs(path, rest)
-    for key in given:
+    pairs = _pairs(path, rest)
+    for key in pairs:
         if key not in FILE_OPTIONS:
             raise PlanError(f"{path} has no option {key!r}{did_you_mean(key, FILE_OPTIONS)}")
-    lines = given.pop("without", "")
-    options = _options(path, given)
+    lines = pairs.pop("without", "")
+    options = _options(path, pairs)
     if lines:
-        options["without"] = tuple(_number(n, f"a line that {path} is without", 1) for n in lines.split("+"))
+        options["without"] = tuple(_number(line, f"a skipped line of {path}", 1) for line in lines.split("+"))
     return path, options
 
 
@@ -215,48 +215,48 @@ def _pairs(name: str, text: str) -> dict[str, str]:
     for part in text.split(","):
         key, equals, value = part.partition("=")
         if not (key and equals and value):
-            raise PlanError(f"{part!r} after {name}: is no parameter; write {name}:m=64,tile=16.")
+            raise PlanError(f"{part!r} after {name}: is not a parameter; write {name}:m=64,tile=16.")
         if key in pairs:
             raise PlanError(f"{key} is given twice after {name}.")
         pairs[key] = value
     return pairs
 
 
-def _check_names(scenario: Scenario, given: dict[str, str]) -> None:
-    known = [parameter.name for parameter in scenario.parameters] + SPEC_OPTIONS
-    for key in given:
-        if key not in known:
-            raise PlanError(f"{scenario.name} has no parameter {key!r}{did_you_mean(key, known)}")
+def _check_names(scenario: Scenario, pairs: dict[str, str]) -> None:
+    names = [parameter.name for parameter in scenario.parameters] + SPEC_OPTIONS
+    for key in pairs:
+        if key not in names:
+            raise PlanError(f"{scenario.name} has no parameter {key!r}{did_you_mean(key, names)}")
 
 
-def _options(name: str, given: dict[str, str]) -> LaunchKeywords:
-    """Take the options out of `given`."""
+def _options(name: str, pairs: dict[str, str]) -> LaunchKeywords:
+    """Take the options out of `pairs`."""
     options = LaunchKeywords()
-    kind, seed = given.pop("schedule", "lockstep"), given.pop("seed", "0")
+    kind, seed = pairs.pop("schedule", "lockstep"), pairs.pop("seed", "0")
     if kind not in get_args(ScheduleKind):
         raise PlanError(f"schedule of {name} must be lockstep, sequential, random or measured, not {kind!r}.")
     options["schedule"] = Schedule(cast(ScheduleKind, kind), _number(seed, f"seed of {name}", 0))
-    if resident := given.pop("resident", ""):
+    if resident := pairs.pop("resident", ""):
         options["resident"] = "all" if resident == "all" else _number(resident, f"resident of {name}", 1)
-    if blocks := given.pop("blocks", ""):
+    if blocks := pairs.pop("blocks", ""):
         options["blocks"] = tuple(_number(block, f"a block of {name}", 0) for block in blocks.split("+"))
-    if engine := given.pop("engine", ""):
+    if engine := pairs.pop("engine", ""):
         if engine not in get_args(EngineName):
             raise PlanError(f"engine of {name} must be compiled or simulator, not {engine!r}.")
         options["engine"] = cast(EngineName, engine)
-    if keep := given.pop("keep", ""):
+    if keep := pairs.pop("keep", ""):
         if keep not in get_args(Keep):
             raise PlanError(f"keep of {name} must be some or all, not {keep!r}.")
         options["keep"] = cast(Keep, keep)
     return options
 
 
-def _edit(scenario: Scenario, given: dict[str, str]) -> LaunchKeywords:
-    """Take out of `given` what is changed in the kernel's file."""
+def _edit(scenario: Scenario, pairs: dict[str, str]) -> LaunchKeywords:
+    """Take the changes to the kernel's file out of `pairs`."""
     edit = LaunchKeywords()
-    if path := given.pop("source", ""):
+    if path := pairs.pop("source", ""):
         edit["source"] = _text_of(Path(path))
-    if words := given.pop("without", ""):
+    if words := pairs.pop("without", ""):
         text = edit.get("source") or kernel_source(scenario.kernel)[1]
         barriers = barrier_lines(text, scenario.kernel.rpartition(":")[2])
         edit["without"] = tuple(sorted({_line(word, scenario.name, barriers) for word in words.split("+")}))
@@ -265,25 +265,26 @@ def _edit(scenario: Scenario, given: dict[str, str]) -> LaunchKeywords:
 
 
 def _line(word: str, name: str, barriers: tuple[int, ...]) -> int:
-    """Return the line that a word names: its number, or "barrier2" for the second barrier of the kernel."""
+    """Return the line of a word: its number, or "barrier2" for the second barrier of the kernel."""
     if not word.startswith(BARRIER_WORD):
-        return _number(word, f"a line that {name} is without", 1)
+        return _number(word, f"a skipped line of {name}", 1)
     number = _number(word.removeprefix(BARRIER_WORD), "the number of a barrier", 1)
     if number > len(barriers):
-        raise PlanError(f"{name} has {len(barriers)} barriers, so there is none to take out as {word}.")
+        raise PlanError(f"{name} has {len(barriers)} barriers, so there is no {word} to skip.")
     return barriers[number - 1]
 
 
 def line_words(source: str, kernel: str, lines: Iterable[int]) -> str:
-    """Return what `without=` takes for these lines: "barrier2+48", barriers by their number in the kernel."""
+    """Return the value of `without=` for these lines: "barrier2+48", barriers by their number in the kernel."""
     barriers = barrier_lines(source, kernel.rpartition(":")[2])
     return "+".join(
-        f"{BARRIER_WORD}{barriers.index(n) + 1}" if n in barriers else str(n) for n in sorted(lines)
+        f"{BARRIER_WORD}{barriers.index(line) + 1}" if line in barriers else str(line)
+        for line in sorted(lines)
     )
 
 
-def _number(text: str, what: str, minimum: int) -> int:
+def _number(text: str, subject: str, minimum: int) -> int:
     number = whole_number_of(text)
     if number is None or not minimum <= number < 2**31:
-        raise PlanError(f"{what} must be a whole number from {minimum} on, not {text!r}.")
+        raise PlanError(f"{subject} must be a whole number from {minimum} on, not {text!r}.")
     return number

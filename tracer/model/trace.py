@@ -1,4 +1,4 @@
-"""A trace: every access of a launch, one NumPy column for each property, and what else is known of the launch."""
+"""A trace: every access of a launch, one NumPy column per property, and other data about the launch."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from msgspec.structs import force_setattr, replace
 from numpy.typing import NDArray
 
 Dim3 = tuple[int, int, int]
-SOUGHT = 12  # kinds of accesses that are looked for one by one
+COUNTED_SEPARATELY = 12  # most kinds of accesses that are counted one by one
 WARP = 32
-ALIAS_SEPARATOR = "/"  # between the names of arguments that lie in one memory
+ALIAS_SEPARATOR = "/"  # between the names of arguments that share memory
 SPACES = ("global", "shared", "local", "constant")
-BLOCK_SCOPE, GRID_SCOPE = 0, 1  # what a barrier orders
+BLOCK_SCOPE, GRID_SCOPE = 0, 1  # of a barrier
 VOTED_NO, VOTED_YES, COMPARED = (
     33,
     34,
     35,
-)  # what a lane brings to a vote, and to a comparison; see `Barriers`
+)  # a lane's part in a vote or a comparison; see `Barriers`
 FENCE_BLOCK, FENCE = 1 << 32, 1 << 33  # threadfence_block; threadfence and threadfence_system
 
 
 class Op(IntEnum):
-    """What an access does. A reduction is an atomic whose old value is not used (but for `NEVER_REDUCED`)."""
+    """The kind of an access. A reduction is an atomic whose old value is not used (except `NEVER_REDUCED`)."""
 
     LOAD = 0
     STORE = 1
@@ -36,12 +36,12 @@ class Op(IntEnum):
     REDUCTION = 3
 
 
-# Functions of `cuda.atomic` for which a GPU has no reduction: it returns the old value also where nobody uses it.
+# Functions of `cuda.atomic` for which a GPU has no reduction: it returns the old value even if it is not used.
 NEVER_REDUCED = ("exch", "cas", "compare_and_swap")
-STOPPED = "Stopped after"  # with how many accesses; so a notice begins of a launch that made too many
+STOPPED = "Stopped after"  # beginning of the notice of a launch that made too many accesses
 STEPPED = ("random", "measured")  # schedules whose moments follow the steps, not the rounds of lockstep
-FEW_BLOCKS = 1 << 20  # entries that a table by the numbers of blocks may always have
-BARRIER = 4  # stands where an `Op` stands, for the site of a barrier
+FEW_BLOCKS = 1 << 20  # entries that a table by block numbers may always have
+BARRIER = 4  # used like an `Op`, for the site of a barrier
 
 
 class Site(Struct, frozen=True):
@@ -57,18 +57,18 @@ class Buffer(Struct, frozen=True):
     """A piece of memory that accesses index.
 
     Index i of an access is the element at byte `address + i * unit`; for a C-contiguous buffer that is
-    the i-th element of `shape`. There is one copy of a shared buffer in each block and of a local one in each
-    thread. Buffers whose bytes overlap look into the same memory.
+    the i-th element of `shape`. There is one copy of a shared buffer per block and of a local one per
+    thread. Buffers whose bytes overlap share memory.
     """
 
-    name: str  # of the variable; of several in one memory, with ALIAS_SEPARATOR between them
+    name: str  # of the variable; several that share memory are joined by ALIAS_SEPARATOR
     space: str  # one of SPACES
     dtype: str  # of an element, as NumPy writes it: "<f4"
     shape: tuple[int, ...]  # elements along each dimension
     strides: tuple[int, ...]  # bytes from an element to the next, along each dimension
     address: int  # in bytes: global ones multiples of 256, shared ones from the start of a block's
     unit: int  # bytes from an index to the next: more than `itemsize` for a field of a record
-    size: int  # indices that it has
+    size: int  # number of indices
 
     @property
     def itemsize(self) -> int:
@@ -89,50 +89,52 @@ class Buffer(Struct, frozen=True):
             return index
         for axis, (length, stride) in enumerate(zip(self.shape, self.strides, strict=True)):
             steps = np.arange(length, dtype=np.int64) * stride // self.unit
-            index += steps.reshape([-1 if i == axis else 1 for i in range(len(self.shape))])
+            index += steps.reshape([-1 if dimension == axis else 1 for dimension in range(len(self.shape))])
         return index
 
     def field(self, name: str, dtype: np.dtype[Any], offset: int) -> Buffer:
         """Return the buffer of a field of the elements, `offset` bytes from the start of each.
 
-        A field that is an array indexes its own elements; raises TypeError where records lie so that it can't.
+        A field that is an array indexes its own elements; raises TypeError if the records' layout does not allow that.
         """
         address, text = self.address + offset, f"{self.name}.{name}"
         if dtype.subdtype is None:
             return replace(self, name=text, dtype=dtype.str, address=address)
         size, inner = dtype.base.itemsize, dtype.shape
         if self.unit % size:
-            raise TypeError(f"{self.name}: an array in a record of {self.unit} bytes, no multiple of {size}")
+            raise TypeError(
+                f"{self.name}: an array in a record of {self.unit} bytes, not a multiple of {size}"
+            )
         strides = self.strides + np.empty(inner, dtype.base).strides
         count = (max(0, self.size - 1) * self.unit) // size + math.prod(inner)
         return Buffer(text, self.space, dtype.base.str, self.shape + inner, strides, address, size, count)
 
     def viewed_as(self, dtype: np.dtype[Any], nbytes: int) -> Buffer:
-        """Return the buffer of the first `nbytes` bytes seen as elements of another type, in one dimension."""
+        """Return the first `nbytes` bytes as a one-dimensional buffer of another type."""
         size = dtype.itemsize
         count = nbytes // size
         return Buffer(self.name, self.space, dtype.str, (count,), (size,), self.address, size, count)
 
 
 class BufferColumns(Struct, frozen=True, eq=False):
-    """What analyses look up of buffers, as columns of shape (buffers,); see `Buffer`."""
+    """Properties of buffers, as columns of shape (buffers,); see `Buffer`."""
 
     space: NDArray[np.str_]  # one of SPACES
     address: NDArray[np.int64]  # in bytes
     unit: NDArray[np.int64]  # bytes from an index to the next
     itemsize: NDArray[np.int64]  # bytes of an element
-    size: NDArray[np.int64]  # indices that it has
+    size: NDArray[np.int64]  # number of indices
 
     @classmethod
     def of(cls, buffers: Sequence[Buffer]) -> BufferColumns:
-        """Return these buffers' columns."""
+        """Return the columns of these buffers."""
         names = ("address", "unit", "itemsize", "size")
-        numbers = (np.array([getattr(b, name) for b in buffers], np.int64) for name in names)
-        return cls(np.array([b.space for b in buffers], "U8"), *numbers)
+        numbers = (np.array([getattr(buffer, name) for buffer in buffers], np.int64) for name in names)
+        return cls(np.array([buffer.space for buffer in buffers], "U8"), *numbers)
 
 
 class KernelError(Struct, frozen=True):
-    """How a kernel ended that raised."""
+    """An exception that ended a kernel."""
 
     type: str  # name of the exception's class
     message: str
@@ -143,29 +145,29 @@ class KernelError(Struct, frozen=True):
 
 
 class Check(Struct, frozen=True):
-    """The result against NumPy."""
+    """Comparison of the result with NumPy's."""
 
-    largest_error: float  # absolute, of any element; infinite where one is no number
-    tolerance: float  # the largest that passes
-    equal: bool  # whether it passes
-    differing: int = 0  # elements that are off by more; 0 of 0 where nobody knows
+    largest_error: float  # absolute, of any element; infinite if one is not a number
+    tolerance: float  # largest error that passes
+    equal: bool  # whether the check passes
+    differing: int = 0  # elements with a larger error; 0 of 0 if unknown
     elements: int = 0
-    is_by_chance: bool = False  # whether a result depends on a load outside its array; then it is not equal
+    is_by_chance: bool = False  # whether a result depends on a load outside its array; then the check fails
 
 
 class Barriers(Struct, frozen=True, eq=False):
     """Every arrival of a thread at a barrier, a warp operation or a fence, in order: columns of shape (arrivals,).
 
-    reach: whom it orders. At a barrier BLOCK_SCOPE or GRID_SCOPE; at a warp operation a bit for each lane that syncwarp
-    names, 0 where no order of memory is promised; at a fence FENCE_BLOCK or FENCE. Without it barriers are of the
-    block, and warp operations order nothing.
-    part: which part a lane takes in a warp operation. In a shuffle 1 more than the lane whose value it asks for, its
-    own where it asks for one beyond the warp; in a vote VOTED_NO or VOTED_YES; in a match COMPARED; else 0.
+    reach: the threads or memory it orders. At a barrier BLOCK_SCOPE or GRID_SCOPE; at a warp operation a bit for each
+    lane that syncwarp names, 0 if it does not order memory; at a fence FENCE_BLOCK or FENCE. By default barriers are of
+    the block, and warp operations order nothing.
+    part: the lane's part in a warp operation. In a shuffle 1 more than the lane whose value it requests, its own for
+    one beyond the warp; in a vote VOTED_NO or VOTED_YES; in a match COMPARED; else 0.
     """
 
     block: NDArray[np.unsignedinteger]  # linear number in the grid
     thread: NDArray[np.unsignedinteger]  # linear number in the block
-    phase: NDArray[np.unsignedinteger]  # the one that a barrier ended
+    phase: NDArray[np.unsignedinteger]  # that a barrier ended
     site: NDArray[np.unsignedinteger]  # index in the trace's `sites`
     step: NDArray[np.unsignedinteger]  # accesses of the launch before it
     reach: NDArray[np.unsignedinteger] = field(default_factory=lambda: np.empty(0, np.uint8))
@@ -178,7 +180,7 @@ class Barriers(Struct, frozen=True, eq=False):
 
 
 class OutOfBounds(Struct, frozen=True, eq=False):
-    """Accesses that were not made, since an index lay outside its array: columns of shape (such accesses,)."""
+    """Accesses that were skipped, since an index was outside its array: columns of shape (such accesses,)."""
 
     block: NDArray[np.unsignedinteger]  # linear number in the grid
     thread: NDArray[np.unsignedinteger]  # linear number in the block
@@ -187,26 +189,26 @@ class OutOfBounds(Struct, frozen=True, eq=False):
     buffer: NDArray[np.unsignedinteger]  # index in the trace's `buffers`
     site: NDArray[np.unsignedinteger]  # index in the trace's `sites`
     step: NDArray[np.unsignedinteger]  # accesses of the launch before it
-    cell: NDArray[np.int64]  # signed index (see `Buffer`) that a GPU would have touched, which checks nothing
+    cell: NDArray[np.int64]  # signed index (see `Buffer`) that a GPU, without checks, would have touched
     text: tuple[str, ...]  # the element as the source names it: "tile[16, 3]"
 
 
 class MissingLanes(Struct, frozen=True):
-    """A warp operation to which not just those lanes came that its mask names: the first at its site, for each `why`.
+    """A warp operation whose mask does not match the lanes that came: the first at its site, for each `why`.
 
-    "waiting": the missing lanes run, but could never come. "ended": they had returned, or the block has no such
-    thread. "read": they had too, and their values are taken. "unnamed": they come though the mask leaves them out.
+    "waiting": the missing lanes run, but can never come. "ended": they had returned, or the block has no such
+    thread. "read": the same, and their values are taken. "unnamed": they come though the mask leaves them out.
     "apart": they come to another operation.
     """
 
     block: int  # linear number in the grid
     warp: int  # number in the block
     site: int  # index in the trace's `sites`
-    mask: int  # a bit for each lane that it names
-    missing: int  # a bit for each lane that `why` is said of
-    step: int  # accesses of the launch before it went on
+    mask: int  # a bit for each named lane
+    missing: int  # a bit for each lane to which `why` applies
+    step: int  # accesses of the launch before the warp went on
     why: Literal["waiting", "ended", "read", "unnamed", "apart"] = "waiting"
-    other: int = -1  # site of the other operation, where lanes are "apart"
+    other: int = -1  # site of the other operation, if lanes are "apart"
 
 
 def no_barriers() -> Barriers:
@@ -225,11 +227,11 @@ def _no_rows(columns: int) -> list[NDArray[np.uint8]]:
 
 
 class Trace(Struct, frozen=True, eq=False, dict=True, weakref=True):
-    """What a launch did, access by access: columns of shape (accesses kept,), in the order of `step`.
+    """A launch's accesses: columns of shape (accesses kept,), in the order of `step`.
 
-    value: loaded, stored, or left by an atomic, in the launch's widest simple dtype; None for a launch on records
-    alone. initial: contents of global and constant buffers before the launch, by buffer number, shape (size,); a
-    buffer that is missing there, shared and local ones among them, began as poison (`poison`).
+    value: loaded, stored, or left by an atomic, in the launch's widest simple dtype; None for a launch with only
+    records. initial: contents of global and constant buffers before the launch, by buffer number, shape (size,); a
+    buffer that is missing there, such as shared and local ones, began as poison (`poison`).
     """
 
     block: NDArray[np.unsignedinteger]  # linear number in the grid, x fastest
@@ -239,7 +241,7 @@ class Trace(Struct, frozen=True, eq=False, dict=True, weakref=True):
     buffer: NDArray[np.unsignedinteger]  # index in `buffers`
     site: NDArray[np.unsignedinteger]  # index in `sites`
     index: NDArray[np.unsignedinteger]  # element of the buffer; see `Buffer`
-    steps: NDArray[np.unsignedinteger] | None  # as `step`; None where that is 0 1 2 ...
+    steps: NDArray[np.unsignedinteger] | None  # as `step`; None if that is 0 1 2 ...
     value: NDArray[np.generic] | None
     barriers: Barriers  # arrivals at barriers of block or grid
     buffers: tuple[Buffer, ...]
@@ -251,21 +253,23 @@ class Trace(Struct, frozen=True, eq=False, dict=True, weakref=True):
     block_dim: Dim3  # threads of a block along x, y, z
     schedule: str  # the kind: "lockstep", "sequential", "random", or "measured" on a GPU
     resident: int  # blocks that ran at once
-    blocks: NDArray[np.int64]  # linear numbers of those that ran, ascending
-    recorded: NDArray[np.int64]  # of those whose accesses are all here; fewer after a cap
-    accesses: int  # that the launch made; more than there are rows after a cap
-    totals: dict[str, int] = field(default_factory=dict)  # whole-launch counters where rows are missing
+    blocks: NDArray[np.int64]  # linear numbers of the blocks that ran, ascending
+    recorded: NDArray[np.int64]  # of the blocks whose accesses are all kept; fewer after a cap
+    accesses: int  # that the launch made; more than the rows after a cap
+    totals: dict[str, int] = field(
+        default_factory=dict
+    )  # counters of the complete launch if rows are missing
     notice: str = ""  # one sentence about what is missing
     sources: dict[str, str] = field(default_factory=dict)  # text of each file in which a site lies
     error: KernelError | None = None
-    check: Check | None = None  # None where nothing was compared
-    made_by: str = ""  # what ran the launch, and why not something else
+    check: Check | None = None  # None if nothing was compared
+    made_by: str = ""  # the engine that ran the launch, and the reason for the choice
     warp_barriers: Barriers = field(default_factory=no_barriers)  # arrivals at warp operations and fences
     outside: OutOfBounds = field(default_factory=nothing_outside)
     missing: tuple[MissingLanes, ...] = ()
-    apart: bool = False  # whether it is known already that no thread races with another
+    apart: bool = False  # True if it is already certain that no threads race
     written_first: bool = (
-        False  # whether all that is read of shared and local memory is known to be stored to before
+        False  # True if it is already certain that shared and local memory is written before it is read
     )
 
     def __len__(self) -> int:
@@ -273,13 +277,13 @@ class Trace(Struct, frozen=True, eq=False, dict=True, weakref=True):
 
     @cached_property
     def step(self) -> NDArray[np.unsignedinteger]:
-        """The scheduler's count when each access ran: a column that most analyses do without (`steps_of`)."""
+        """The scheduler's count at each access: a column that most analyses do not need (`steps_of`)."""
         if self.steps is not None:
             return self.steps
         return np.arange(len(self), dtype=np.min_scalar_type(max(0, len(self) - 1)))
 
     def steps_of(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-        """Return the scheduler's count when some accesses ran."""
+        """Return the scheduler's count at each of these accesses."""
         return (rows if self.steps is None else self.steps[rows]).astype(np.int64)
 
     @property
@@ -289,36 +293,36 @@ class Trace(Struct, frozen=True, eq=False, dict=True, weakref=True):
 
     @property
     def warps(self) -> int:
-        """Warps in a block, the last one perhaps not full."""
+        """Warps in a block; the last one may be partial."""
         return -(-self.threads // WARP)
 
     def block_positions(self, block: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-        """Return the index in `blocks` of each of some blocks that ran."""
+        """Return the index in `blocks` of each of these blocks, which ran."""
         table = self._position_of_block
-        found: NDArray[np.int64] = table[block] if len(table) else np.searchsorted(self.blocks, block)
-        return found
+        positions: NDArray[np.int64] = table[block] if len(table) else np.searchsorted(self.blocks, block)
+        return positions
 
     def thread_numbers(
         self, block: NDArray[np.integer[Any]], thread: NDArray[np.integer[Any]]
     ) -> NDArray[np.int64]:
-        """Return a number for each of some threads, below len(blocks) * threads: ascending by block and thread."""
+        """Number threads, below len(blocks) * threads: ascending by block and thread."""
         number = self.block_positions(block)
         number *= self.threads
         np.add(number, thread, out=number, casting="unsafe")
         return number
 
     def thread_of(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-        """Return the number (`thread_numbers`) of the thread that made each of some accesses."""
+        """Return the number (`thread_numbers`) of the thread of each access."""
         return self.thread_numbers(self.block[rows], self.thread[rows])
 
     def thread_in_grid(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-        """Return the linear number in the grid of the thread that made each of some accesses."""
+        """Return the linear number in the grid of the thread of each access."""
         number: NDArray[np.int64] = self.block[rows].astype(np.int64) * self.threads + self.thread[rows]
         return number
 
     @cached_property
     def _position_of_block(self) -> NDArray[np.int64]:
-        """The index in `blocks` of each number of a block up to the largest; empty where that table would be large."""
+        """The index in `blocks` of each block number up to the largest; empty if that table would be large."""
         largest = int(self.blocks.max(initial=0))
         if largest > 4 * len(self.blocks) + FEW_BLOCKS:
             return np.empty(0, np.int64)
@@ -328,7 +332,7 @@ class Trace(Struct, frozen=True, eq=False, dict=True, weakref=True):
 
     @cached_property
     def is_recorded(self) -> NDArray[np.bool_]:
-        """Whether all accesses of each of `blocks` are here."""
+        """Whether all accesses of each of `blocks` are kept."""
         return np.isin(self.blocks, self.recorded)
 
     @cached_property
@@ -338,7 +342,7 @@ class Trace(Struct, frozen=True, eq=False, dict=True, weakref=True):
 
     @property
     def is_stopped(self) -> bool:
-        """Whether it was stopped before its end, so that nobody knows what the rest would have done."""
+        """Whether the launch was stopped before its end, so that its remaining accesses are unknown."""
         return self.notice.startswith(STOPPED)
 
     @property
@@ -348,7 +352,7 @@ class Trace(Struct, frozen=True, eq=False, dict=True, weakref=True):
 
     @cached_property
     def access_counts(self) -> NDArray[np.int64]:
-        """How many accesses of each `Op` each buffer has, shape (buffers, 4)."""
+        """Number of accesses of each `Op` to each buffer, shape (buffers, 4)."""
         count, size = np.zeros(len(self.buffers) * len(Op), np.int64), 1 << 16
         kind: type[np.integer[Any]] = np.uint8 if len(count) <= 256 else np.int64
         for low in range(0, len(self), size):
@@ -359,32 +363,32 @@ class Trace(Struct, frozen=True, eq=False, dict=True, weakref=True):
         return count.reshape(-1, len(Op))
 
     def looked_at(self, *, apart: bool, written_first: bool) -> Trace:
-        """Return the trace with what has been found of it, and with what was counted for that."""
-        made = replace(self, apart=apart, written_first=written_first)
+        """Return the trace with the results of a scan, and with the counts made for it."""
+        trace = replace(self, apart=apart, written_first=written_first)
         if "access_counts" in vars(self):
-            vars(made)["access_counts"] = self.access_counts
-        return made
+            vars(trace)["access_counts"] = self.access_counts
+        return trace
 
     @property
     def nbytes(self) -> int:
-        """Bytes that the columns take in memory."""
+        """Bytes of the columns in memory."""
         columns = [self.block, self.thread, self.phase, self.op, self.buffer, self.site, self.index]
         columns += [] if self.steps is None else [self.steps]
-        return sum(c.nbytes for c in columns) + (0 if self.value is None else self.value.nbytes)
+        return sum(column.nbytes for column in columns) + (0 if self.value is None else self.value.nbytes)
 
 
-def _codes_counted(code: NDArray[Any], known: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return how often each number below len(known) is there; `known` says how often each was before.
+def _codes_counted(code: NDArray[Any], earlier: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Count each number below len(earlier); `earlier` has the counts so far.
 
-    Where few differ it is fastest to look for one after the other.
+    If few numbers occur, it is fastest to count them one by one.
     """
-    found, left, often = np.zeros_like(known), len(code), np.flatnonzero(known)
-    for number in often[np.argsort(-known[often])][:SOUGHT].tolist():
-        found[number] = np.count_nonzero(code == number)
-        left -= int(found[number])
-        if not left:
-            return found
-    return np.bincount(code, minlength=len(known))
+    counts, remaining, occurring = np.zeros_like(earlier), len(code), np.flatnonzero(earlier)
+    for number in occurring[np.argsort(-earlier[occurring])][:COUNTED_SEPARATELY].tolist():
+        counts[number] = np.count_nonzero(code == number)
+        remaining -= int(counts[number])
+        if not remaining:
+            return counts
+    return np.bincount(code, minlength=len(earlier))
 
 
 def unravel(number: int, dim: Dim3) -> Dim3:
@@ -393,12 +397,12 @@ def unravel(number: int, dim: Dim3) -> Dim3:
     return x, rest % dim[1], rest // dim[1]
 
 
-# A nan that no computation makes by itself, so that it tells memory that nobody has written from a result.
+# A nan that no computation produces, which distinguishes unwritten memory from a result.
 _NAN = {2: b"\xa5\x7f", 4: b"\xa5\xa5\xe5\x7f", 8: b"\xa5\xa5\xa5\xa5\xa5\xa5\xfd\x7f"}
 
 
 def poison(dtype: np.dtype[np.generic]) -> np.generic:
-    """Return the value that uninitialised memory is filled with: a nan of its own, or bytes of 0xA5 in integers."""
+    """Return the fill value of uninitialised memory: a special nan, or bytes of 0xA5 in integers."""
     if dtype.kind in "fc":
         parts = 1 + (dtype.kind == "c")
         return dtype.type(np.frombuffer(_NAN[dtype.itemsize // parts] * parts, dtype)[0])
@@ -406,19 +410,19 @@ def poison(dtype: np.dtype[np.generic]) -> np.generic:
 
 
 def is_poison(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which values are those that uninitialised memory is filled with, any nan among them; records never are."""
-    found: NDArray[np.bool_] = np.zeros(values.shape, bool)
+    """Find the values that are poison, and any other nan; records never are."""
+    matches: NDArray[np.bool_] = np.zeros(values.shape, bool)
     if values.dtype.kind in "fc":
-        found = np.isnan(values)
+        matches = np.isnan(values)
     elif values.dtype.kind in "iu":
-        found = values == poison(values.dtype)
-    return found
+        matches = values == poison(values.dtype)
+    return matches
 
 
 def poisoned(shape: int | tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return an array as a kernel finds memory that nobody has written: poison, or in records bytes of 0xA5."""
+    """Return an array as uninitialised memory looks to a kernel: poison, or in records bytes of 0xA5."""
     if dtype.names is None:
         return np.full(shape, poison(dtype), dtype)
-    fresh = np.empty(shape, dtype)
-    fresh.view(np.uint8).fill(0xA5)
-    return fresh
+    array = np.empty(shape, dtype)
+    array.view(np.uint8).fill(0xA5)
+    return array

@@ -1,4 +1,4 @@
-"""CUDA's vector types, as `cuda.float32x4` or `cuda.float4`: which there are, of what kind and size."""
+"""CUDA's vector types, as `cuda.float32x4` or `cuda.float4`: their names, component types and sizes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ class VectorType(NamedTuple):
 
 
 # By name; those of C depend on the system.
-VECTOR_TYPES = {made.name: made for made in (VectorType(kind, n) for kind in _KINDS for n in (1, 2, 3, 4))}
+VECTOR_TYPES = {
+    vector.name: vector for vector in (VectorType(kind, n) for kind in _KINDS for n in (1, 2, 3, 4))
+}
 VECTOR_TYPES |= {
     f"{name}{n}": VectorType(np.dtype(dtype).name, n)
     for name, dtype in (_NAMES_OF_C | _UNSIGNED).items()

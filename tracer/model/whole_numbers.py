@@ -1,4 +1,4 @@
-"""Whole numbers as people type them: digits, and not by the thousand, which Python refuses to read."""
+"""Parsing of integers that users type: digits only, and few, since Python refuses to parse thousands."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ MOST_DIGITS = 18  # within 64 bits
 
 
 def whole_number_of(text: str) -> int | None:
-    """Return the number that ASCII digits write, None for any other text and for one beyond 64 bits."""
+    """Parse a number of ASCII digits; None for any other text, and for a number beyond 64 bits."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS else None

@@ -1,1 +1,1 @@
-"""How our processes are started, spoken to in lines of JSON, and ended. What they do stands with each."""
+"""Helper processes: how they are started, exchange lines of JSON, and end. Their tasks are defined elsewhere."""

@@ -1,6 +1,6 @@
-"""A process that runs a module of ours and is spoken to in JSON, a line each way: started, heard, ended.
+"""A child process that runs one of our modules and exchanges lines of JSON with its parent.
 
-A kernel, a driver or a lack of memory may end it at any time. Whoever started it goes on, and says how it ended.
+A kernel, a driver or a lack of memory may end it at any time. The parent goes on and reports how it ended.
 """
 
 from __future__ import annotations
@@ -19,40 +19,40 @@ import msgspec
 
 from .parent_death import tie_to_this_process
 
-LONGEST = 200  # characters of a last line
+MAX_ERROR_LENGTH = 200  # characters of the last line of standard error
 
 
 class StartError(Exception):
-    """A process can't be started; the text is one sentence."""
+    """A process can't be started; the message is one sentence."""
 
 
 def module_command(module: str) -> tuple[str, ...]:
-    """Return what runs a module of ours, in whose way no file of the working folder comes (-P)."""
+    """Build the command line that runs one of our modules; -P keeps the working folder off the import path."""
     return (sys.executable, "-P", "-m", module)
 
 
 def cause_of_death(status: int) -> str:
-    """Return how a process ended: the signal (where the status is negative, as in `subprocess`) or the exit code."""
+    """Describe how a process ended: by a signal (a negative status, as in `subprocess`) or with an exit code."""
     if status >= 0:
         return f"exit code {status}"
-    killed = status == -9  # Linux ends processes so when memory runs out
-    return f"signal {-status}" + ", perhaps for want of memory" * killed
+    killed = status == -9  # Linux kills processes with it when memory runs out
+    return f"signal {-status}" + ", perhaps for lack of memory" * killed
 
 
-# After NumPy has multiplied matrices, OpenBLAS lets threads on all other cores spin for a tenth of a second, which no
-# trace can have then; 2 to this power are the cycles for which they do. OpenBLAS looks when it is loaded.
+# After a matrix product in NumPy, OpenBLAS threads spin on all other cores for a tenth of a second and slow traces.
+# The value is the exponent of 2 of the cycles they spin. OpenBLAS reads it when it is loaded.
 CALM_BLAS = {"OPENBLAS_THREAD_TIMEOUT": "16"}
 
 
 class JsonProcess:
-    """A process, from its start on; one thread talks to it, and any may `kill` it.
+    """A running child process; one thread talks to it, and any thread may `kill` it.
 
-    In a session of its own: Ctrl+C in the terminal is for us alone, and ours to pass on. What it says on standard
-    error is kept in a file without a name, in `folder` or where temporary files go.
+    It runs in a separate session: Ctrl+C in the terminal reaches only the parent, which may pass it on. Its standard
+    error goes to an unnamed file in `folder`, or in the folder for temporary files.
     """
 
     def __init__(self, name: str, command: Sequence[str], folder: Path | None = None) -> None:
-        """Start it; raises StartError, whose sentence calls it by its name: "tracing process"."""
+        """Start the process; raises StartError, whose message contains `name`, such as "tracing process"."""
         try:
             with contextlib.ExitStack() as undo:
                 self._errors = undo.enter_context(tempfile.TemporaryFile(dir=folder))
@@ -71,7 +71,7 @@ class JsonProcess:
             raise StartError(f"The {name} can't be started ({error}); close other programs.") from error
         assert self._process.stdin is not None and self._process.stdout is not None
         self._input, self._output = self._process.stdin, self._process.stdout
-        self._explained = 0  # bytes of its errors that explain no death to come
+        self._reported = 0  # bytes of standard error that are reported already
 
     def __enter__(self) -> Self:
         return self
@@ -82,60 +82,60 @@ class JsonProcess:
         self.end()
 
     def send(self, message: object) -> None:
-        """Write a message on a line; one that has ended gets none, which `lines` shows."""
+        """Write a message as a line; does nothing after the process has ended, which `lines` shows."""
         with contextlib.suppress(OSError):
             self._input.write(msgspec.json.encode(message) + b"\n")
             self._input.flush()
 
     def end_input(self) -> None:
-        """Say that no message follows."""
-        with contextlib.suppress(OSError):  # what was not sent is not needed
+        """Close the input: no message follows."""
+        with contextlib.suppress(OSError):  # unsent messages are not needed
             self._input.close()
 
     def lines(self) -> Iterator[bytes]:
-        """Yield what it writes, line by line, until it ends; half a line of one that died is left out."""
-        with contextlib.suppress(ValueError):  # another thread has ended it, and closed what it says
+        """Yield the lines that the process writes until it ends, without an incomplete last line."""
+        with contextlib.suppress(ValueError):  # another thread has ended the process and closed its output
             for line in self._output:
                 if line.endswith(b"\n"):
                     yield line
 
     @property
     def pid(self) -> int:
-        """The number of the process."""
+        """The process ID."""
         return self._process.pid
 
     def poll(self) -> int | None:
-        """Return the status it ended with (see `cause_of_death`), None while it runs."""
+        """Return the exit status (see `cause_of_death`), None while the process runs."""
         return self._process.poll()
 
     def forget_errors(self) -> None:
-        """Take what it has said on standard error until now as reported: it explains no death to come."""
-        self._explained = os.fstat(self._errors.fileno()).st_size
+        """Mark the standard error written so far as reported, so that `death` leaves it out."""
+        self._reported = os.fstat(self._errors.fileno()).st_size
 
     def death(self) -> str:
-        """Wait until it has ended and return how: the signal or exit code, and the last line of its errors."""
+        """Wait for the end and describe it: the signal or exit code, and the last line of standard error."""
         cause = cause_of_death(self._process.wait())
         try:
-            self._errors.seek(self._explained)
+            self._errors.seek(self._reported)
             lines = self._errors.read().decode(errors="replace").splitlines()
-        except ValueError:  # another thread has ended it, and closed what it said
+        except ValueError:  # another thread has ended the process and closed its standard error
             return cause
         last = next((line for line in reversed(lines) if line.strip()), "")
-        return f"{cause}: {last[:LONGEST]}" if last else cause
+        return f"{cause}: {last[:MAX_ERROR_LENGTH]}" if last else cause
 
     def leave_to_parent(self) -> None:
-        """In a process that was forked: close what leads to it, so that it ends with the one that started it."""
-        nowhere = os.open(os.devnull, os.O_RDWR)
-        for stream in (self._input, self._output):  # whose locks threads of the parent may have held
-            os.dup2(nowhere, stream.fileno(), inheritable=False)
-        os.close(nowhere)
+        """In a forked process, close the pipes to the process, so that it ends with its own parent."""
+        null_device = os.open(os.devnull, os.O_RDWR)
+        for stream in (self._input, self._output):  # threads of the parent may have held their locks
+            os.dup2(null_device, stream.fileno(), inheritable=False)
+        os.close(null_device)
 
     def kill(self) -> None:
-        """End it at once; nothing happens where it has ended."""
+        """Kill the process; does nothing if it has ended."""
         self._process.kill()
 
     def end(self) -> None:
-        """Kill it, wait until it is gone, and close what led to it."""
+        """Kill the process, wait for its end, and close its pipes."""
         self._process.kill()
         self._process.wait()
         self.end_input()

@@ -1,4 +1,4 @@
-"""The other end of `json_process`: the lines that a process of ours reads and writes, whatever else runs in it."""
+"""The child's end of `json_process`: the streams on which it reads and writes lines of JSON."""
 
 from __future__ import annotations
 
@@ -10,22 +10,25 @@ import msgspec
 
 
 def private_streams() -> tuple[IO[bytes], IO[bytes]]:
-    """Return the process's input and output; what else it runs finds the null device and standard error there."""
+    """Return the process's input and output.
+
+    Other code in the process then reads from the null device and prints to standard error.
+    """
     source, target = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
+    null_device = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null_device, 0)
+    os.close(null_device)
     os.dup2(2, 1)
     return source, target
 
 
 def leave_at_once() -> None:
-    """End the process, whatever runs in it."""
+    """End the process immediately, without cleanup."""
     os._exit(0)
 
 
 def sender(target: IO[bytes], leave: Callable[[], None] = leave_at_once) -> Callable[[object], None]:
-    """Return what writes a message on a line, at once; where nobody listens any more, `leave` ends the process."""
+    """Return a function that writes and flushes a message as a line; `leave` is called once the reader is gone."""
     encoder = msgspec.json.Encoder()
 
     def send(message: object) -> None:

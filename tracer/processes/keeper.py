@@ -1,10 +1,11 @@
-"""The keeper of a user's program: all that the program starts ends with it, and what it prints stays small.
+"""The keeper of a user's program: ends all processes that the program starts, and shortens its output.
 
-`python -m tilescope.tracer.processes.keeper FOLDER COMMAND...` runs a command with its children as a group of their
-own, and ends with the command's status. Ended are they all when the command ends; when STOP comes on standard input;
-and when that closes without it, since then whoever started the keeper has died: FOLDER is removed too. What the command
-prints on standard error is written at its end, long texts without their middle; its standard output is passed on as it
-comes, of long texts the first lines and at the end the last ones.
+`python -m tilescope.tracer.processes.keeper FOLDER COMMAND...` runs a command and its children as a process group,
+and exits with the command's status. It kills the group when the command ends, when STOP arrives on standard input, or
+when standard input closes. In the last case the keeper's parent has died, and FOLDER is removed too.
+
+The command's standard error is written at its end; a long text loses its middle. Its standard output is forwarded
+immediately; of a long text, the first lines follow immediately and the last ones at the end.
 """
 
 from __future__ import annotations
@@ -22,98 +23,97 @@ from typing import IO
 from .parent_death import die_with_parent, tie_to_this_process
 
 STOP = b"stop\n"
-FIRST, LAST, LONGEST = 100, 100, 2000  # lines of a text that are kept, and bytes of a line
-LINES = 1000  # lines of standard output that are passed on as they come
+FIRST_LINES, LAST_LINES = 100, 100  # lines of a text that are kept
+MAX_LINE = 2000  # bytes of a line that are kept
+FORWARDED_LINES = 1000  # lines of standard output that are forwarded immediately
 
 
 class ShortenedText:
-    """A text that may be long, of which the first and the last lines are kept."""
+    """A text of which only the first and the last lines are kept."""
 
     def __init__(self) -> None:
         self._first: list[bytes] = []
-        self._last: deque[bytes] = deque(maxlen=LAST)
+        self._last: deque[bytes] = deque(maxlen=LAST_LINES)
         self._lines = 0
 
-    def take(self, source: IO[bytes]) -> None:
-        """Take in all that comes."""
-        while line := source.readline(LONGEST):
-            whole = line.endswith(b"\n")
-            while not whole and (rest := source.readline(1 << 20)):
-                whole = rest.endswith(b"\n")
+    def read(self, source: IO[bytes]) -> None:
+        """Read a stream to its end."""
+        while line := source.readline(MAX_LINE):
+            is_complete = line.endswith(b"\n")
+            while not is_complete and (rest := source.readline(1 << 20)):
+                is_complete = rest.endswith(b"\n")
             self._lines += 1
-            (self._first if self._lines <= FIRST else self._last).append(line.rstrip(b"\n"))
+            (self._first if self._lines <= FIRST_LINES else self._last).append(line.rstrip(b"\n"))
 
-    def pass_on(self, source: IO[bytes], target: IO[bytes]) -> None:
-        """Write the first lines of what comes as they come, and the last ones at the end."""
+    def forward(self, source: IO[bytes], target: IO[bytes]) -> None:
+        """Copy a stream's first lines immediately, and its last lines at its end."""
         with suppress(OSError):
-            while line := source.readline(LONGEST):
+            while line := source.readline(MAX_LINE):
                 self._lines += 1
-                if self._lines <= LINES:
+                if self._lines <= FORWARDED_LINES:
                     target.write(line)
                     target.flush()
                 else:
                     self._last.append(line)
-            if left_out := self._lines - LINES - len(self._last):
+            if left_out := self._lines - FORWARDED_LINES - len(self._last):
                 target.write(f"... {left_out:,} lines left out ...\n".encode() if left_out > 0 else b"")
             target.writelines(self._last)
             target.flush()
 
     def text(self) -> bytes:
-        """Return what is kept, and how much is not."""
+        """Return the lines that are kept, with a note of the number left out."""
         left_out = self._lines - len(self._first) - len(self._last)
         gap = [f"... {left_out:,} lines left out ...".encode()] if left_out else []
         return b"".join(line + b"\n" for line in (*self._first, *gap, *self._last))
 
 
 def main() -> int:
-    """Run the command and return its exit status; a signal's that ended it as a shell tells it."""
+    """Run the command and return its exit status; end by the same signal if a signal ended it."""
     folder, *command = sys.argv[1:]
-    own = os.getpid()
+    own_pid = os.getpid()
     process = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
-        # No other thread runs here as yet that could hold a lock.
-        preexec_fn=(lambda: die_with_parent(own)) if os.name == "posix" else None,
+        # preexec_fn is safe: no other thread runs yet that could hold a lock.
+        preexec_fn=(lambda: die_with_parent(own_pid)) if os.name == "posix" else None,
     )
     tie_to_this_process(process.pid)
     threading.Thread(target=_listen, args=(process, folder), daemon=True).start()
     printed = ShortenedText()
     assert process.stderr is not None
     assert process.stdout is not None
-    reader = threading.Thread(target=printed.take, args=(process.stderr,), daemon=True)
-    passed = ShortenedText(), process.stdout, sys.stdout.buffer
-    passer = threading.Thread(target=ShortenedText.pass_on, args=passed, daemon=True)
+    reader = threading.Thread(target=printed.read, args=(process.stderr,), daemon=True)
+    forwarding = ShortenedText(), process.stdout, sys.stdout.buffer
+    forwarder = threading.Thread(target=ShortenedText.forward, args=forwarding, daemon=True)
     reader.start()
-    passer.start()
+    forwarder.start()
     _wait(process)
     _end_all(process)
     status = process.wait()
     reader.join(1)
-    passer.join(1)
+    forwarder.join(1)
     sys.stderr.buffer.write(printed.text())
     sys.stderr.flush()
     if status < 0:
         signal.signal(-status, signal.SIG_DFL) if -status not in (signal.SIGKILL, signal.SIGSTOP) else None
-        os.kill(own, -status)
+        os.kill(own_pid, -status)
     return status
 
 
 def _listen(process: subprocess.Popen[bytes], folder: str) -> None:
-    """End the command when somebody says so, or is gone."""
-    told = os.read(
-        sys.stdin.fileno(), len(STOP)
-    )  # without the lock of a stream, which the end would wait for
+    """End the command when STOP arrives or the input closes."""
+    message = os.read(sys.stdin.fileno(), len(STOP))  # unbuffered: the exit would wait for a stream's lock
     _end_all(process)
-    if not told:
+    if not message:
         shutil.rmtree(folder, ignore_errors=True)
         os._exit(0)
 
 
 def _wait(process: subprocess.Popen[bytes]) -> None:
-    """Wait until the command has ended, and leave its number to it: else another group might have it by now."""
+    """Wait until the command has ended without reaping it, so that its process ID can't be reused."""
     if hasattr(os, "waitid"):
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     else:
@@ -121,11 +121,11 @@ def _wait(process: subprocess.Popen[bytes]) -> None:
 
 
 def _end_all(process: subprocess.Popen[bytes]) -> None:
-    """End the command and what it started."""
+    """Kill the command and the processes it started."""
     if sys.platform == "win32":
         process.kill()
         return
-    with suppress(OSError):  # it has ended by itself
+    with suppress(OSError):  # the group has ended already
         os.killpg(process.pid, signal.SIGKILL)
 
 

@@ -1,4 +1,4 @@
-"""Processes that end with the one that started them, however that ends: Linux by a signal, Windows by a job."""
+"""Processes that end with their parent, however it ends: on Linux by a signal, on Windows by a job object."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ PR_SET_PDEATHSIG = 1
 
 
 def die_with_parent(parent: int | None = None) -> None:
-    """On Linux, ask for SIGKILL when the thread that started this process ends, as it does with its process.
+    """On Linux, ask the kernel for SIGKILL when the thread that started this process ends.
 
-    To be called in a process that was started by a thread that waits for it. parent: the process that has to be there
-    still, where it is known: otherwise this one ends at once.
+    Call it only in a process whose starting thread waits for it. parent: the expected parent's process ID, if known.
+    If that process has ended already, this one exits immediately.
     """
     if sys.platform == "linux":
         _libc().prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
@@ -25,7 +25,7 @@ def die_with_parent(parent: int | None = None) -> None:
 
 @lru_cache
 def _libc() -> Any:
-    import ctypes  # a few milliseconds that most need not wait for
+    import ctypes  # lazy: takes a few milliseconds, and most processes don't need it
 
     return ctypes.CDLL(None)
 
@@ -38,7 +38,7 @@ if sys.platform == "win32":
     SET_QUOTA_AND_TERMINATE = 0x0101
 
     class _ExtendedLimits(ctypes.Structure):
-        """JOBOBJECT_EXTENDED_LIMIT_INFORMATION, of which LimitFlags alone is set."""
+        """JOBOBJECT_EXTENDED_LIMIT_INFORMATION; only LimitFlags is set."""
 
         _fields_ = (
             ("times", ctypes.c_int64 * 2),
@@ -53,7 +53,7 @@ if sys.platform == "win32":
 
     @lru_cache
     def _job() -> Any:
-        """Return a job whose processes end when this process does, which holds its only handle; 0 if there is none."""
+        """Return a job whose processes end with this one, which holds its only handle; 0 if there is none."""
         kernel32 = ctypes.WinDLL("kernel32", use_last_error=True)
         kernel32.CreateJobObjectW.restype = wintypes.HANDLE
         job = kernel32.CreateJobObjectW(None, None)
@@ -63,7 +63,7 @@ if sys.platform == "win32":
         return job
 
     def tie_to_this_process(child: int) -> None:
-        """Let a child, and what it starts from now on, end with this process."""
+        """Make a child, and the processes it starts from now on, end with this process."""
         kernel32 = ctypes.WinDLL("kernel32", use_last_error=True)
         kernel32.OpenProcess.restype = wintypes.HANDLE
         handle = kernel32.OpenProcess(SET_QUOTA_AND_TERMINATE, False, child)
@@ -74,4 +74,4 @@ if sys.platform == "win32":
 else:
 
     def tie_to_this_process(child: int) -> None:
-        """Let a child end with this process; here it sees to that itself (`die_with_parent`, or its input closes)."""
+        """Do nothing: here a child ends by itself (`die_with_parent`, or its input closes)."""

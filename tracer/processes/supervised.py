@@ -1,4 +1,4 @@
-"""A process that goes on in a child of its own, so that something is left to tell how it ended; where there is fork."""
+"""A process that continues in a forked child, so that the parent can report how it ended. Needs fork."""
 
 from __future__ import annotations
 
@@ -13,70 +13,70 @@ from mmap import mmap
 
 from .parent_death import die_with_parent
 
-ROOM = 1 << 22  # bytes of a note, of which those that are used take memory
-LENGTH = 8  # bytes of a note's length, before it
+NOTE_CAPACITY = 1 << 22  # bytes of a note; only the used pages take memory
+LENGTH = 8  # bytes of the length in front of a note
 FORWARDED = ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
-HEARD_WITHIN = 0.3  # seconds after which a process knows of a signal
+SIGNAL_DELAY = 0.3  # seconds within which the child reports a signal that it received
 
 
 class SharedNote:
-    """Some bytes that a process shares with those that it forks: what one wrote last, the others read."""
+    """Bytes that a process shares with its forked children; each reads the last write of any."""
 
     def __init__(self) -> None:
-        self._memory = mmap(-1, ROOM)
+        self._memory = mmap(-1, NOTE_CAPACITY)
 
     def write(self, content: bytes) -> None:
-        """Replace what is there; what is too long is left out."""
-        if len(content) <= ROOM - LENGTH:
+        """Replace the content; content that is too long is ignored."""
+        if len(content) <= NOTE_CAPACITY - LENGTH:
             self._memory[LENGTH : LENGTH + len(content)] = content
             self._memory[:LENGTH] = len(content).to_bytes(LENGTH, "little")
 
     def read(self) -> bytes:
-        """Return what was written last, nothing where nothing was."""
+        """Return the last content, empty if there is none."""
         return self._memory[LENGTH : LENGTH + int.from_bytes(self._memory[:LENGTH], "little")]
 
 
 def go_on_in_child(judge: Callable[[int], int | None]) -> None:
-    """Return in a child process only; this one waits for it and ends as it does.
+    """Return only in a forked child; this process waits for the child and ends the same way.
 
-    judge: gets the child's status (see `json_process.cause_of_death`) and returns that of this process, None to end by
-    the same signal. What signals ask of this process is asked of the child. Without fork it goes on itself.
+    judge: gets the child's status (see `json_process.cause_of_death`) and returns this process's exit status, or None
+    to end by the same signal. Signals to this process are forwarded to the child. Without fork, return here.
     """
     if not hasattr(os, "fork"):
         return
     sys.stdout.flush() if sys.stdout else None
-    own = os.getpid()
+    own_pid = os.getpid()
     try:
-        heard, hears = os.pipe()
+        received, wakeup = os.pipe()
         child = os.fork()
-    except OSError:  # as many processes as there may be: it can do without
+    except OSError:  # too many processes; the child is not essential
         return
     if not child:
-        os.close(heard)
-        os.set_blocking(hears, False)
-        signal.set_wakeup_fd(hears, warn_on_full_buffer=False)  # which no handler of the program's changes
-        die_with_parent(own)
+        os.close(received)
+        os.set_blocking(wakeup, False)
+        signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)  # no handler of the program changes it
+        die_with_parent(own_pid)
         return
-    os.close(hears)
-    signal.signal(signal.SIGINT, lambda number, _: _interrupt(child, heard))
-    signal.signal(signal.SIGQUIT, signal.SIG_IGN)  # the terminal's goes to the child too
+    os.close(wakeup)
+    signal.signal(signal.SIGINT, lambda number, _: _interrupt(child, received))
+    signal.signal(signal.SIGQUIT, signal.SIG_IGN)  # the terminal sends it to the child too
     for name in FORWARDED:
         signal.signal(getattr(signal, name), lambda number, _: os.kill(child, number))
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    judged = judge(status)
+    exit_status = judge(status)
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError, AttributeError):
             stream.flush()
-    if judged is None:
+    if exit_status is None:
         _end_by(-status)
-    os._exit(status if judged is None else judged)
+    os._exit(status if exit_status is None else exit_status)
 
 
-def _interrupt(child: int, heard: int) -> None:
-    """Pass Ctrl+C on to the child, unless it went to both, as the terminal's does."""
-    deadline = time.monotonic() + HEARD_WITHIN
-    while select.select([heard], [], [], max(0, deadline - time.monotonic()))[0]:
-        numbers = os.read(heard, 1 << 16)
+def _interrupt(child: int, received: int) -> None:
+    """Forward Ctrl+C to the child, unless the child received it too, as from the terminal."""
+    deadline = time.monotonic() + SIGNAL_DELAY
+    while select.select([received], [], [], max(0, deadline - time.monotonic()))[0]:
+        numbers = os.read(received, 1 << 16)
         if signal.SIGINT in numbers:
             return
         if not numbers:
@@ -86,8 +86,8 @@ def _interrupt(child: int, heard: int) -> None:
 
 
 def _end_by(number: int) -> None:
-    """End this process by a signal, which a child that has ended by it has left a core for."""
-    import resource  # not everywhere
+    """End this process by the signal that ended the child, without a second core dump."""
+    import resource  # missing on Windows
 
     with suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

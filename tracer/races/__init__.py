@@ -1,1 +1,1 @@
-"""The race detector: which accesses nothing orders. How a race is reported and mended is for findings."""
+"""The race detector: accesses that nothing orders. Findings report races and their remedies."""

@@ -1,4 +1,4 @@
-"""Conflicting accesses: two touch a piece of memory in no order, and one writes. Tables and passes, no sorting."""
+"""Conflicting accesses: two touch a piece of memory in no order, and one writes. Found in passes, without sorting."""
 
 from __future__ import annotations
 
@@ -15,159 +15,161 @@ from ..model.trace import Op, Trace
 
 
 class UnorderedAccesses(Struct, frozen=True, eq=False):
-    """UnitAccesses of which those with an equal `key` (below `size`) and different `who` are in no order."""
+    """UnitAccesses of which those with an equal `key` (below `size`) and different `actor` are in no order."""
 
     scope: str  # see Race
-    touches: UnitAccesses  # what each access touches
+    touches: UnitAccesses
     key: Ints  # per touch
     size: int  # above every key
-    who: Ints  # per touch: lane, warp or block
+    actor: Ints  # per touch: lane, warp or block
 
 
 class Race(Struct, frozen=True, eq=False):
-    """What two sites do to one buffer in no order."""
+    """Two sites that access one buffer in no order."""
 
     buffer: int  # number in trace.buffers
     sites: tuple[int, int]  # numbers in trace.sites, ascending
-    scope: str  # whose accesses conflict: "warp" (lanes of one), "block" (warps of one) or "grid" (blocks)
-    first: int  # row of the trace: of the two accesses to show the one that this launch made first
-    second: int  # row of the other
+    scope: str  # of the conflict: "warp" (lanes of one), "block" (warps of one) or "grid" (blocks)
+    first: int  # row of the trace: the earlier one of the two accesses to show
+    second: int  # row of the later one
     rows: Ints  # all accesses of both sites to the elements on which they conflict, in the phases in which they do
     harmful: bool  # False if all of them write the same value
-    excuse: str = ""  # why loads among them do no harm, if somebody found out
+    excuse: str = ""  # reason why loads among them do no harm, if known
 
 
 class WritersByKey:
-    """Who wrote, per key: one of them, and whether there are others."""
+    """The writers of each key: one of them, and whether there are others."""
 
-    def __init__(self, key: Ints, size: int, who: AnyInts) -> None:
-        self._one = np.full(size, -1, np.int64)
-        self._one[key] = who
+    def __init__(self, key: Ints, size: int, actor: AnyInts) -> None:
+        self._sample = np.full(size, -1, np.int64)
+        self._sample[key] = actor
         self._several = np.zeros(size, bool)
-        self._several[key[self._one[key] != who]] = True
+        self._several[key[self._sample[key] != actor]] = True
 
-    def others(self, key: Ints, who: AnyInts) -> Mask:
-        """Return whether any but `who` itself wrote there."""
-        one = self._one[key]
-        found: Mask = (one >= 0) & ((one != who) | self._several[key])
-        return found
+    def others(self, key: Ints, actor: AnyInts) -> Mask:
+        """Test for a writer other than `actor`."""
+        writer = self._sample[key]
+        has_others: Mask = (writer >= 0) & ((writer != actor) | self._several[key])
+        return has_others
 
 
 class ValuesByKey:
-    """What was written, per key: one of the values, and whether there are others."""
+    """The values written, per key: one of them, and whether there are others."""
 
     def __init__(self, key: Ints, size: int, value: NDArray[Any]) -> None:
-        self._one = np.zeros(size, value.dtype)
-        self._one[key] = value
+        self._sample = np.zeros(size, value.dtype)
+        self._sample[key] = value
         self._several = np.zeros(size, bool)
-        self._several[key[differ(self._one[key], value)]] = True
+        self._several[key[differ(self._sample[key], value)]] = True
 
     def others(self, key: Ints, value: NDArray[Any]) -> Mask:
-        """Return whether anything but `value` was written there."""
-        found: Mask = self._several[key] | differ(self._one[key], value)
-        return found
+        """Test for a written value other than `value`."""
+        has_others: Mask = self._several[key] | differ(self._sample[key], value)
+        return has_others
 
 
 def differ(a: NDArray[Any], b: NDArray[Any]) -> Mask:
-    """Return where values differ; nan equals nan."""
-    found: Mask = (a != b) & ((a == a) | (b == b))
-    return found
+    """Compare values; nan equals nan."""
+    differs: Mask = (a != b) & ((a == a) | (b == b))
+    return differs
 
 
-def conflicting(key: Ints, size: int, who: AnyInts, op: NDArray[np.uint8]) -> Mask:
-    """Return which touches are of a key (below `size`) on which two of different `who` conflict.
+def conflicting(key: Ints, size: int, actor: AnyInts, op: NDArray[np.uint8]) -> Mask:
+    """Find the touches of keys (below `size`) on which two different actors conflict.
 
     They conflict if one writes and not both are atomic.
     """
-    bad = np.zeros(size, bool)
+    is_contended = np.zeros(size, bool)
     store, atomic = op == Op.STORE, op >= Op.ATOMIC
     if store.any():
-        bad[key[WritersByKey(key[store], size, who[store]).others(key, who)]] = True
+        is_contended[key[WritersByKey(key[store], size, actor[store]).others(key, actor)]] = True
     if atomic.any() and not atomic.all():
-        plain, side = ~atomic, WritersByKey(key[atomic], size, who[atomic])
-        bad[key[plain][side.others(key[plain], who[plain])]] = True
-    return bad[key] if bad.any() else np.zeros(len(key), bool)
+        is_plain, atomic_writers = ~atomic, WritersByKey(key[atomic], size, actor[atomic])
+        is_contended[key[is_plain][atomic_writers.others(key[is_plain], actor[is_plain])]] = True
+    return is_contended[key] if is_contended.any() else np.zeros(len(key), bool)
 
 
 def races_in(trace: Trace, unordered: UnorderedAccesses) -> Iterator[Race]:
-    """Return the races among unordered accesses, one per buffer and two sites that conflict."""
+    """Yield the races among unordered accesses, one per buffer and two conflicting sites."""
     by_site = _by_site(trace, unordered)
-    for number, a in enumerate(by_site):
-        if a.op != Op.LOAD:
-            writers = WritersByKey(a.key, unordered.size, a.who)
-            for other, b in enumerate(by_site):
-                once = b.op == Op.LOAD or other >= number
-                if once and not (a.op >= Op.ATOMIC and b.op >= Op.ATOMIC):
-                    yield from _races_between(trace, unordered, a, b, writers.others(b.key, b.who))
+    for number, writes in enumerate(by_site):
+        if writes.op != Op.LOAD:
+            writers = WritersByKey(writes.key, unordered.size, writes.actor)
+            for other, accesses in enumerate(by_site):
+                is_first_visit = accesses.op == Op.LOAD or other >= number
+                if is_first_visit and not (writes.op >= Op.ATOMIC and accesses.op >= Op.ATOMIC):
+                    yield from _races_between(
+                        trace, unordered, writes, accesses, writers.others(accesses.key, accesses.actor)
+                    )
 
 
 class _SiteAccesses(Struct, frozen=True, eq=False):
-    """The unordered touches that do one thing to one buffer at one site."""
+    """The unordered touches by one op on one buffer at one site."""
 
     buffer: int  # number in trace.buffers
     site: int  # number in trace.sites
     op: int  # an Op
     rows: Ints  # of the trace, one per touch
     key: Ints  # see UnorderedAccesses
-    who: Ints  # see UnorderedAccesses
+    actor: Ints  # see UnorderedAccesses
 
 
 def _by_site(trace: Trace, unordered: UnorderedAccesses) -> list[_SiteAccesses]:
     rows, result = unordered.touches.rows, []
     site, buffer, op = trace.site[rows], trace.buffer[rows], trace.op[rows]
-    code = (site.astype(np.int64) * len(trace.buffers) + buffer) * len(Op) + op
-    for one in np.flatnonzero(np.bincount(code)):
-        mine = np.flatnonzero(code == one)
-        what = (int(buffer[mine[0]]), int(site[mine[0]]), int(op[mine[0]]))
-        result.append(_SiteAccesses(*what, rows[mine], unordered.key[mine], unordered.who[mine]))
+    keys = (site.astype(np.int64) * len(trace.buffers) + buffer) * len(Op) + op
+    for key in np.flatnonzero(np.bincount(keys)):
+        chosen = np.flatnonzero(keys == key)
+        operation = (int(buffer[chosen[0]]), int(site[chosen[0]]), int(op[chosen[0]]))
+        result.append(_SiteAccesses(*operation, rows[chosen], unordered.key[chosen], unordered.actor[chosen]))
     return result
 
 
 def _races_between(
     trace: Trace, unordered: UnorderedAccesses, a: _SiteAccesses, b: _SiteAccesses, conflicts: Mask
 ) -> Iterator[Race]:
-    """Return the race between the accesses of two sites, if any of b (`conflicts`) conflicts with one of a."""
+    """Yield the race between the accesses of two sites, if any of the second (`conflicts`) conflicts with the first."""
     if not conflicts.any():
         return
     harmful = conflicts & _harm(trace, unordered, a, b)
-    here = np.flatnonzero(harmful if harmful.any() else conflicts)[0]
-    partners = (a.key == b.key[here]) & (a.who != b.who[here])
-    row = int(b.rows[here])
+    example = np.flatnonzero(harmful if harmful.any() else conflicts)[0]
+    partners = (a.key == b.key[example]) & (a.actor != b.actor[example])
+    row = int(b.rows[example])
     pair = sorted((row, _nearest(trace, a.rows[partners], row, differing=bool(harmful.any()))))
-    shared = np.zeros(unordered.size, bool)
-    shared[b.key[conflicts]] = True
-    rows = united(a.rows[shared[a.key]], b.rows[shared[b.key]])
+    contested = np.zeros(unordered.size, bool)
+    contested[b.key[conflicts]] = True
+    rows = united(a.rows[contested[a.key]], b.rows[contested[b.key]])
     sites = (min(a.site, b.site), max(a.site, b.site))
     yield Race(a.buffer, sites, unordered.scope, pair[0], pair[1], rows, bool(harmful.any()))
 
 
 def _harm(trace: Trace, unordered: UnorderedAccesses, a: _SiteAccesses, b: _SiteAccesses) -> Mask:
-    """Return which touches of b do harm where they conflict with one of a: all but stores of what a stores too."""
+    """Find the touches of b that do harm if they conflict with one of a: all but stores of the same value."""
     if a.op != Op.STORE or b.op != Op.STORE or a.buffer != b.buffer or trace.value is None:
         return np.ones(len(b.key), bool)
     return ValuesByKey(a.key, unordered.size, trace.value[a.rows]).others(b.key, trace.value[b.rows])
 
 
 def _nearest(trace: Trace, rows: Ints, row: int, *, differing: bool) -> int:
-    """Return the last of some rows before `row`, else the first; of those with another value if there are any."""
+    """Return the last row before `row`, else the first; of rows with another value if there are any."""
     if differing and trace.value is not None:
-        others = rows[differ(trace.value[rows], trace.value[row])]
-        rows = others if len(others) else rows
+        different = rows[differ(trace.value[rows], trace.value[row])]
+        rows = different if len(different) else rows
     before = rows[rows < row]
     return int(before[-1] if len(before) else rows[0])
 
 
 def united(a: Ints, b: Ints) -> Ints:
-    """Return the rows that are in either, ascending, each once."""
-    there = np.zeros(1 + max(int(a.max(initial=0)), int(b.max(initial=0))), bool)
-    there[a] = there[b] = True
-    return np.flatnonzero(there)
+    """Merge rows, ascending and without repeats."""
+    present = np.zeros(1 + max(int(a.max(initial=0)), int(b.max(initial=0))), bool)
+    present[a] = present[b] = True
+    return np.flatnonzero(present)
 
 
 def merged(wide: Race, narrow: Race) -> Race:
-    """Return one race of two between the same sites; `wide` is that of the wider scope, which is shown.
+    """Merge two races between the same sites; `wide` has the wider scope and is shown.
 
-    Where one is harmless the other's accesses are shown.
+    If it is harmless and the other is not, the other's accesses are shown.
     """
     shown = wide if wide.harmful or not narrow.harmful else narrow
     rows = united(wide.rows, narrow.rows)

@@ -1,11 +1,11 @@
 """Data races: two threads touch a byte, one of them writes, not both are atomic, and nothing orders them.
 
-The memory model is that of the CUDA C++ Programming Guide: blocks run in any order, but for barriers of the
-grid; in a block barriers order threads, also those of one warp ("Independent Thread Scheduling"), whose lanes
-cuda.syncwarp() orders. Whose accesses conflict follows from the phases, so a race is found in whatever order this
-launch happened to run. Where fences and atomics may order threads too, or masks leave lanes of a warp out, every
-access is followed (see `happens_before` and `vector_clocks`). As in compute-sanitizer's racecheck, threads that all
-write the same value do no harm.
+The memory model is that of the CUDA C++ Programming Guide. Blocks run in any order, except for barriers of the
+grid. In a block barriers order threads, also those of one warp ("Independent Thread Scheduling"), whose lanes
+cuda.syncwarp() orders. Conflicts follow from the phases, so a race is found in whatever order this launch happened
+to run. Where fences and atomics may order threads too, or masks leave lanes of a warp out, every access is followed
+(see `happens_before` and `vector_clocks`). As in compute-sanitizer's racecheck, stores of the same value by all
+threads do no harm.
 """
 
 from __future__ import annotations
@@ -26,34 +26,38 @@ from .missed_barriers import MissedBarriers
 
 
 def races_of(trace: Trace, missed: MissedBarriers) -> list[Race]:
-    """Return the races of a launch, one per buffer and two sites.
+    """Find the races of a launch, one per buffer and two sites.
 
-    Where a site takes part in a harmful race, that it also writes the same value as others is chance: it is left out.
-    Accesses of a thread that missed a barrier and ran on (see MissedBarriers) are not held against those of its own
-    block: the barrier is what is wrong there.
+    If a site has a harmful race, its harmless races with equal values are coincidence and left out.
+    Accesses of a thread that missed a barrier and ran on (see MissedBarriers) do not race with those of the same block:
+    the missed barrier is reported instead.
     """
     if trace.apart:
         return []
     written = trace.access_counts[:, Op.STORE :].sum(axis=1)
-    found: dict[tuple[int, tuple[int, int]], Race] = {}
+    races: dict[tuple[int, tuple[int, int]], Race] = {}
     for group in overlapping_buffers(trace, ("global", "shared")):
         if np.any(written[group]) and len((candidates := candidates_of(trace, group)).rows):
             find = _by_happens_before if needs_happens_before(trace, group) else _by_phases
             for race in find(trace, candidates, missed):
                 key = (race.buffer, race.sites)
-                found[key] = merged(found[key], race) if key in found else race
-    wrong = {(race.buffer, site) for race in found.values() if race.harmful for site in race.sites}
-    return [r for r in found.values() if r.harmful or not wrong & {(r.buffer, site) for site in r.sites}]
+                races[key] = merged(races[key], race) if key in races else race
+    wrong = {(race.buffer, site) for race in races.values() if race.harmful for site in race.sites}
+    return [
+        race
+        for race in races.values()
+        if race.harmful or not wrong & {(race.buffer, site) for site in race.sites}
+    ]
 
 
 def _by_phases(trace: Trace, touches: UnitAccesses, missed: MissedBarriers) -> Iterator[Race]:
-    """Return the races that follow from the phases of blocks and the barriers of warps."""
+    """Yield the races that follow from the phases of blocks and the barriers of warps."""
     for unordered in _unordered_accesses(trace, touches, missed):
         yield from races_in(trace, unordered)
 
 
 def _by_happens_before(trace: Trace, touches: UnitAccesses, missed: MissedBarriers) -> list[Race]:
-    """Return the races where more orders threads; barriers of all threads spare most accesses the way."""
+    """Find the races if more than barriers orders threads; barriers of all threads exclude most accesses first."""
     shared = trace.buffers[int(trace.buffer[touches.rows[0]])].space == "shared"
     key, size = dense_keys(
         _phase_key(trace, touches) * touches.count + touches.unit if shared else _grid_key(trace, touches)
@@ -61,20 +65,20 @@ def _by_happens_before(trace: Trace, touches: UnitAccesses, missed: MissedBarrie
     thread = trace.thread_of(touches.rows)
     conflicts = conflicting(key, size, thread, trace.op[touches.rows])
     touches = touches.where(conflicts)
-    return happens_before_races(trace, touches, key[conflicts], _stray(trace, touches, missed))
+    return happens_before_races(trace, touches, key[conflicts], _of_stray_threads(trace, touches, missed))
 
 
 def _unordered_accesses(
     trace: Trace, touches: UnitAccesses, missed: MissedBarriers
 ) -> Iterator[UnorderedAccesses]:
-    """Return the accesses that may conflict, from the widest scope to the narrowest."""
+    """Yield the accesses that may conflict, from the widest scope to the narrowest."""
     if trace.buffers[int(trace.buffer[touches.rows[0]])].space == "global":
         thread = trace.thread_of(touches.rows)
         key, size = dense_keys(_grid_key(trace, touches))
         conflicts = conflicting(key, size, thread, trace.op[touches.rows])
         touches, key = touches.where(conflicts), key[conflicts]
-        yield UnorderedAccesses("grid", touches, key, size, _place(trace, touches))
-    touches = touches.where(~_stray(trace, touches, missed))
+        yield UnorderedAccesses("grid", touches, key, size, _position(trace, touches))
+    touches = touches.where(~_of_stray_threads(trace, touches, missed))
     key, size = dense_keys(_phase_key(trace, touches) * touches.count + touches.unit)
     conflicts = conflicting(key, size, trace.thread[touches.rows], trace.op[touches.rows])
     touches, key = touches.where(conflicts), key[conflicts]
@@ -85,35 +89,35 @@ def _unordered_accesses(
     yield UnorderedAccesses("warp", touches, *dense_keys(key), thread)
 
 
-def _place(trace: Trace, touches: UnitAccesses) -> Ints:
+def _position(trace: Trace, touches: UnitAccesses) -> Ints:
     return trace.block_positions(trace.block[touches.rows])
 
 
 def _phase_key(trace: Trace, touches: UnitAccesses) -> Ints:
-    return _place(trace, touches) * (int(trace.phase.max(initial=0)) + 1) + trace.phase[touches.rows]
+    return _position(trace, touches) * (int(trace.phase.max(initial=0)) + 1) + trace.phase[touches.rows]
 
 
 def _grid_key(trace: Trace, touches: UnitAccesses) -> Ints:
-    """Return a number for each piece of global memory, another after each barrier of the grid."""
+    """Number the pieces of global memory, with new numbers after each barrier of the grid."""
     if not has_grid_barriers(trace):
         return touches.unit
-    epoch: Ints = grid_epochs(trace)[_place(trace, touches), trace.phase[touches.rows]]
+    epoch: Ints = grid_epochs(trace)[_position(trace, touches), trace.phase[touches.rows]]
     return epoch * touches.count + touches.unit
 
 
-def _stray(trace: Trace, touches: UnitAccesses, missed: MissedBarriers) -> Mask:
-    """Return which touches are of threads that ran past a barrier, in that phase."""
+def _of_stray_threads(trace: Trace, touches: UnitAccesses, missed: MissedBarriers) -> Mask:
+    """Find the touches of threads that ran past a barrier, in that phase."""
     stray = missed.ran_on
     if not stray.any():
         return np.zeros(len(touches.rows), bool)
     last: NDArray[np.int64] = np.full((len(trace.blocks), trace.threads), -1)
     last[missed.place[stray], missed.thread[stray]] = missed.phase[stray]
-    found: Mask = last[_place(trace, touches), trace.thread[touches.rows]] == trace.phase[touches.rows]
-    return found
+    matches: Mask = last[_position(trace, touches), trace.thread[touches.rows]] == trace.phase[touches.rows]
+    return matches
 
 
 def epochs_of(trace: Trace, rows: Ints) -> Ints:
-    """Return how many warp barriers its thread had passed at each of some accesses."""
+    """Count the warp barriers that its thread had passed at each access."""
     barriers = trace.warp_barriers
     chosen = (barriers.reach > 0) & (barriers.reach < FENCE_BLOCK)
     if not chosen.any():

@@ -1,4 +1,4 @@
-"""Threads that do not come to a barrier: which, and whether they had returned or ran past it."""
+"""Threads that miss a barrier: those that had returned, and those that ran past it."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from ..model.trace import Site, Trace
 
 
 class MissedBarriers(Struct, frozen=True, eq=False):
-    """Threads that did not come to a barrier to which others of their block came, an entry each."""
+    """Threads that did not reach a barrier that others of their block reached, an entry each."""
 
     place: Ints  # of the block in trace.blocks
     thread: Ints  # linear number in its block
-    phase: Ints  # the one that this barrier ended
+    phase: Ints  # that this barrier ended
     site: Ints  # the barrier's
-    ran_on: Mask  # whether the thread ran past the barrier, rather than that it returned before it
+    ran_on: Mask  # True if the thread ran past the barrier, False if it returned before
 
 
 def missed_barriers_of(trace: Trace) -> MissedBarriers:
-    """Return the threads that did not come, in blocks that ended."""
-    came = _arrivals(trace)
-    most = came.max(axis=1)
+    """Find the threads that missed a barrier, in blocks that ended."""
+    arrivals = _arrivals(trace)
+    most = arrivals.max(axis=1)
     ended = trace.is_recorded & (trace.error is None)
-    place, thread = np.nonzero((came < most[:, None]) & ended[:, None])
-    phase = came[place, thread]
-    site = first_sites(trace, int(most.max(initial=0)))[place, phase] if len(place) else phase
-    ran_on = np.zeros(len(place), bool)
-    if len(place):
-        ran_on = _ran_on(trace, came, place, thread, phase, site)
-    return MissedBarriers(place, thread, phase, site, ran_on)
+    position, thread = np.nonzero((arrivals < most[:, None]) & ended[:, None])
+    phase = arrivals[position, thread]
+    site = first_sites(trace, int(most.max(initial=0)))[position, phase] if len(position) else phase
+    ran_on = np.zeros(len(position), bool)
+    if len(position):
+        ran_on = _ran_on(trace, arrivals, position, thread, phase, site)
+    return MissedBarriers(position, thread, phase, site, ran_on)
 
 
 def _arrivals(trace: Trace) -> Ints:
-    """Return how often each thread came to a barrier, shape (blocks, threads)."""
+    """Count the barriers that each thread reached, shape (blocks, threads)."""
     barriers = trace.barriers
     thread = trace.thread_numbers(barriers.block, barriers.thread)
     count = np.bincount(thread, minlength=len(trace.blocks) * trace.threads)
@@ -43,62 +43,62 @@ def _arrivals(trace: Trace) -> Ints:
 
 
 def first_sites(trace: Trace, phases: int) -> Ints:
-    """Return the site at which a thread first came to the barrier that ended a phase, shape (blocks, phases)."""
+    """Return the site at which a thread first reached the barrier that ended a phase, shape (blocks, phases)."""
     barriers = trace.barriers
     site = np.zeros((len(trace.blocks), phases), np.int64)
     site[trace.block_positions(barriers.block[::-1]), barriers.phase[::-1]] = barriers.site[::-1]
     return site
 
 
-def _ran_on(trace: Trace, came: Ints, place: Ints, thread: Ints, phase: Ints, site: Ints) -> Mask:
-    """Return whether each thread that missed a barrier made accesses that come after the barrier.
+def _ran_on(trace: Trace, arrivals: Ints, position: Ints, thread: Ints, phase: Ints, site: Ints) -> Mask:
+    """Find the threads that missed a barrier and made accesses that come after it.
 
-    They do if they lie below it in the source, outside a loop that holds both; or if the thread had made more
-    accesses at a site than any that came to the barrier had by then, and those made more of them later. Where it
-    can't have returned, it ran past the barrier too.
+    They come after it if they lie below it in the source, outside a loop that contains both. They also do if the thread
+    had made more accesses at a site than any thread had by the barrier, and those made more of them later. A thread
+    that can't have returned ran past the barrier too.
     """
-    slot = np.full(came.shape, -1)
-    slot[place, thread] = np.arange(len(place))
-    mine = slot[trace.block_positions(trace.block), trace.thread]
-    of_missing = np.flatnonzero(mine >= 0)
-    rows = of_missing[phase[mine[of_missing]] == trace.phase[of_missing]]
+    slot = np.full(arrivals.shape, -1)
+    slot[position, thread] = np.arange(len(position))
+    entry = slot[trace.block_positions(trace.block), trace.thread]
+    missing_rows = np.flatnonzero(entry >= 0)
+    rows = missing_rows[phase[entry[missing_rows]] == trace.phase[missing_rows]]
     below = _below(trace, np.unique(site).tolist())
-    result = np.zeros(len(place), bool)
-    result[mine[rows][below[site[mine[rows]], trace.site[rows]]]] = True
-    result[~result] = _did_not_return(trace, of_missing, place[~result], thread[~result], site[~result])
+    result = np.zeros(len(position), bool)
+    result[entry[rows][below[site[entry[rows]], trace.site[rows]]]] = True
+    result[~result] = _did_not_return(trace, missing_rows, position[~result], thread[~result], site[~result])
     for last in np.unique(phase[~result]):
-        late = ~result & (phase == last)
-        blocks = np.unique(place[late])
-        ahead = _ahead(trace, came, blocks, int(last))
-        result[late] = ahead[np.searchsorted(blocks, place[late]), thread[late]]
+        undecided = ~result & (phase == last)
+        blocks = np.unique(position[undecided])
+        ahead = _ahead(trace, arrivals, blocks, int(last))
+        result[undecided] = ahead[np.searchsorted(blocks, position[undecided]), thread[undecided]]
     return result
 
 
-def _ahead(trace: Trace, came: Ints, blocks: Ints, last: int) -> Mask:
-    """Return which threads that end in phase `last` are ahead of those that go on; shape (blocks, threads)."""
+def _ahead(trace: Trace, arrivals: Ints, blocks: Ints, last: int) -> Mask:
+    """Find the threads that end in phase `last` and are ahead of those that go on; shape (blocks, threads)."""
     number = np.full(len(trace.blocks), -1)
     number[blocks] = np.arange(len(blocks))
-    place = number[trace.block_positions(trace.block)]
-    rows = np.flatnonzero(place >= 0)
+    position = number[trace.block_positions(trace.block)]
+    rows = np.flatnonzero(position >= 0)
     count, sites = trace.threads, len(trace.sites)
-    task = place[rows] * sites + trace.site[rows]  # what is done: a block's accesses at a site
-    goes_on = (came[blocks] > last)[place[rows], trace.thread[rows]]
+    task = position[rows] * sites + trace.site[rows]  # a block's accesses at a site
+    goes_on = (arrivals[blocks] > last)[position[rows], trace.thread[rows]]
     before = trace.phase[rows] <= last
     later = np.zeros(len(blocks) * sites, bool)
     later[task[goes_on & ~before]] = True
-    done, number = np.unique((task * count + trace.thread[rows])[before], return_inverse=True)
-    times, task, thread = np.bincount(number, minlength=len(done)), done // count, done % count
+    tasks, number = np.unique((task * count + trace.thread[rows])[before], return_inverse=True)
+    times, task, thread = np.bincount(number, minlength=len(tasks)), tasks // count, tasks % count
     most = np.zeros(len(later), np.int64)
-    others = (came[blocks] > last)[task // sites, thread]
-    np.maximum.at(most, task[others], times[others])
+    continues = (arrivals[blocks] > last)[task // sites, thread]
+    np.maximum.at(most, task[continues], times[continues])
     ahead = np.zeros((len(blocks), count), bool)
-    some = ~others & later[task] & (times > most[task])
-    ahead[task[some] // sites, thread[some]] = True
+    is_ahead = ~continues & later[task] & (times > most[task])
+    ahead[task[is_ahead] // sites, thread[is_ahead]] = True
     return ahead
 
 
 def _below(trace: Trace, barriers: list[int]) -> Mask:
-    """Return whether a site (second index) comes after one of these barriers (first) for whoever runs both."""
+    """Test for each barrier (first index) and site (second) that the site comes after the barrier."""
     result = np.zeros((len(trace.sites), len(trace.sites)), bool)
     for number in barriers:
         result[number] = [is_below(trace, trace.sites[number], site) for site in trace.sites]
@@ -106,38 +106,41 @@ def _below(trace: Trace, barriers: list[int]) -> Mask:
 
 
 def is_below(trace: Trace, upper: Site, lower: Site) -> bool:
-    """Return whether who comes to `lower` has left `upper` behind: it lies below, and in no loop with it."""
-    alike = (upper.file, upper.function) == (lower.file, lower.function)
+    """Return True if `upper` is past for a thread at `lower`: it lies below, and in no loop with it."""
+    same_function = (upper.file, upper.function) == (lower.file, lower.function)
     loops = loops_around(trace, upper.file, upper.line)
-    return alike and lower.line > upper.line and not any(a <= lower.line <= b for a, b in loops)
+    return (
+        same_function
+        and lower.line > upper.line
+        and not any(first <= lower.line <= last for first, last in loops)
+    )
 
 
-def _did_not_return(trace: Trace, rows: Ints, place: Ints, thread: Ints, site: Ints) -> Mask:
-    """Return whether threads, whose accesses are `rows`, can't have returned before their barrier.
+def _did_not_return(trace: Trace, rows: Ints, position: Ints, thread: Ints, site: Ints) -> Mask:
+    """Find the threads, with the accesses `rows`, that can't have returned before their barrier.
 
-    After what the source says they can't have where the kernel's function has no `return` on the way, or where
-    they got further.
+    They can't if the kernel's function has no `return` on the way, or if they got further.
     """
-    result = np.zeros(len(place), bool)
+    result = np.zeros(len(position), bool)
     for number in np.unique(site).tolist():
-        lines, mine = returns_before(trace, trace.sites[number]), site == number
+        lines, chosen = returns_before(trace, trace.sites[number]), site == number
         if lines is not None:
-            passed = [_got_beyond(trace, rows, line)[place[mine], thread[mine]] for line in lines]
-            result[mine] = np.all(passed, axis=0) if passed else True
+            passed = [_got_beyond(trace, rows, line)[position[chosen], thread[chosen]] for line in lines]
+            result[chosen] = np.all(passed, axis=0) if passed else True
     return result
 
 
 def _got_beyond(trace: Trace, rows: Ints, line: int) -> Mask:
-    """Return which threads came to a site below a line of the kernel's function, shape (blocks, threads).
+    """Find the threads that reached a site below a line of the kernel's function, shape (blocks, threads).
 
-    rows: the accesses to look at, beside all arrivals at barriers.
+    rows: the accesses to examine, in addition to all arrivals at barriers.
     """
-    found = np.zeros((len(trace.blocks), trace.threads), bool)
+    got_beyond = np.zeros((len(trace.blocks), trace.threads), bool)
     upper = Site(trace.kernel, kernel_file(trace), line, 0)
     further = np.array([is_below(trace, upper, site) for site in trace.sites], bool)
-    for table, some in ((trace, rows), (trace.barriers, slice(None)), (trace.warp_barriers, slice(None))):
-        block, thread, site = table.block[some], table.thread[some], table.site[some]
+    for table, part in ((trace, rows), (trace.barriers, slice(None)), (trace.warp_barriers, slice(None))):
+        block, thread, site = table.block[part], table.thread[part], table.site[part]
         if len(site):
             beyond = further[site]
-            found[trace.block_positions(block[beyond]), thread[beyond]] = True
-    return found
+            got_beyond[trace.block_positions(block[beyond]), thread[beyond]] = True
+    return got_beyond

@@ -1,4 +1,4 @@
-"""The events that order threads, and the accesses that are watched, in the order in which a launch made them."""
+"""The events that order threads, and the watched accesses, in the order of the launch."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ BARRIER, WARP_BARRIER, MEMORY_FENCE, ACCESS = range(4)
 
 
 class SyncEvent(NamedTuple):
-    """What a thread does that orders it, or that an order is wanted of."""
+    """An event that orders a thread, or an access to be ordered."""
 
-    kind: int  # BARRIER, MEETING, FENCING or ACCESS
-    at: int  # row of the trace: that of an access, else the first row that comes after
+    kind: int  # BARRIER, WARP_BARRIER, MEMORY_FENCE or ACCESS
+    row: int  # of the trace: that of an access, else the first row after the event
     thread: int  # counted through all blocks that ran
     phase: int  # of its block
-    what: int  # the reach of a barrier or a fence, the number of a warp barrier, the op of an access
-    more: int  # of a barrier of the grid how many came before, of an atomic its location, else -1
+    detail: int  # the reach of a barrier or a fence, the number of a warp barrier, the op of an access
+    extra: int  # for a barrier of the grid the number of earlier ones, for an atomic its location, else -1
 
 
 def has_fences(trace: Trace) -> bool:
-    """Return whether threads made fences."""
+    """Return True if threads made fences."""
     return bool((trace.warp_barriers.reach >= FENCE_BLOCK).any())
 
 
 def sync_events_of(trace: Trace, watched: Ints) -> Iterator[SyncEvent]:
-    """Return the events in order, with the accesses of some rows (watched) and the atomics that may order threads.
+    """Yield the events in order, with the watched accesses (rows) and the atomics that may order threads.
 
-    Warp barriers are those of the blocks that are watched; other barriers and fences of the threads that are, too.
+    Warp barriers are included for watched blocks, other barriers and fences for watched threads.
     """
     accesses = _accesses(trace, watched)
     threads = np.unique(accesses[2])
@@ -48,8 +48,8 @@ def sync_events_of(trace: Trace, watched: Ints) -> Iterator[SyncEvent]:
     ]
     columns = np.concatenate([barriers, events, accesses], axis=1)
     columns = columns[:, columns[1] <= int(watched.max(initial=-1))]
-    kind, at, _, phase, _, _ = columns
-    order = np.lexsort((kind == BARRIER, phase, kind == ACCESS, at))  # stable, so each table keeps its order
+    kind, row, _, phase, _, _ = columns
+    order = np.lexsort((kind == BARRIER, phase, kind == ACCESS, row))  # stable, so each table keeps its order
     return (SyncEvent(*event) for event in columns[:, order].T.tolist())
 
 
@@ -58,15 +58,15 @@ def _owner(trace: Trace, barriers: Barriers) -> Ints:
 
 
 def _rows_at(trace: Trace, barriers: Barriers) -> Ints:
-    """Return the first row that comes after each arrival."""
+    """Find the first row after each arrival."""
     return np.searchsorted(trace.step, barriers.step)
 
 
 def _barriers(trace: Trace) -> Ints:
     barriers = trace.barriers
-    place, phase = trace.block_positions(barriers.block), barriers.phase.astype(np.int64)
-    epoch = np.where(barriers.reach == GRID_SCOPE, grid_epochs(trace)[place, phase], -1)
-    kind = np.full(len(place), BARRIER)
+    position, phase = trace.block_positions(barriers.block), barriers.phase.astype(np.int64)
+    epoch = np.where(barriers.reach == GRID_SCOPE, grid_epochs(trace)[position, phase], -1)
+    kind = np.full(len(position), BARRIER)
     return np.stack(
         [
             kind,
@@ -80,23 +80,30 @@ def _barriers(trace: Trace) -> Ints:
 
 
 def _warp_events(trace: Trace) -> Ints:
-    """Return the fences, and the arrivals at warp barriers with the number of the barrier."""
-    found, reach = trace.warp_barriers, trace.warp_barriers.reach.astype(np.int64)
-    fence, thread = reach >= FENCE_BLOCK, _owner(trace, found)
-    what = np.where(
+    """List the fences, and the arrivals at warp barriers with the number of the barrier."""
+    events, reach = trace.warp_barriers, trace.warp_barriers.reach.astype(np.int64)
+    fence, thread = reach >= FENCE_BLOCK, _owner(trace, events)
+    detail = np.where(
         fence,
         reach,
-        _warp_barrier_numbers(thread // trace.threads * trace.warps + found.thread // WARP, thread, reach),
+        _warp_barrier_numbers(thread // trace.threads * trace.warps + events.thread // WARP, thread, reach),
     )
     kind = np.where(fence, MEMORY_FENCE, WARP_BARRIER)
     columns = np.stack(
-        [kind, _rows_at(trace, found), thread, found.phase.astype(np.int64), what, np.full(len(what), -1)]
+        [
+            kind,
+            _rows_at(trace, events),
+            thread,
+            events.phase.astype(np.int64),
+            detail,
+            np.full(len(detail), -1),
+        ]
     )
     return columns[:, reach > 0]
 
 
 def _warp_barrier_numbers(warp: Ints, thread: Ints, mask: Ints) -> Ints:
-    """Number the warp barriers: one is the k-th time that each lane of a warp comes with the same mask."""
+    """Number the warp barriers: one is the k-th arrival of each lane of a warp with the same mask."""
     number = np.unique(mask, return_inverse=True)[1]
     key = thread * (int(number.max(initial=0)) + 1) + number
     order = stable_order(key)
@@ -106,15 +113,15 @@ def _warp_barrier_numbers(warp: Ints, thread: Ints, mask: Ints) -> Ints:
 
 
 def _accesses(trace: Trace, watched: Ints) -> Ints:
-    """Return the watched accesses, and the atomics on locations where somebody uses what an atomic returns.
+    """List the watched accesses, and the atomics on locations where the result of an atomic is used.
 
-    Without a fence such atomics order nothing but the accesses to their own location.
+    Without a fence such atomics order only the accesses to their own location.
     """
     location = np.full(len(trace), -1)
     atomic = np.flatnonzero(trace.op >= Op.ATOMIC)
-    where = locations_of(trace, atomic)
-    used = np.isin(where, where[trace.op[atomic] == Op.ATOMIC])
-    location[atomic[used]] = where[used]
+    locations = locations_of(trace, atomic)
+    used = np.isin(locations, locations[trace.op[atomic] == Op.ATOMIC])
+    location[atomic[used]] = locations[used]
     rows = np.union1d(watched, atomic[used]) if has_fences(trace) else np.sort(watched)
     thread = trace.thread_of(rows)
     kind = np.full(len(rows), ACCESS)
@@ -131,10 +138,12 @@ def _accesses(trace: Trace, watched: Ints) -> Ints:
 
 
 def locations_of(trace: Trace, rows: Ints) -> Ints:
-    """Return a number for the memory that each access begins at: equal where it is the same."""
-    buffer, of = trace.buffer[rows], trace.buffer_columns
-    shared = of.space[buffer] == "shared"
-    byte = of.address[buffer] + trace.index[rows].astype(np.int64) * of.unit[buffer]
+    """Number the memory that each access begins at: equal for the same memory."""
+    buffer, columns = trace.buffer[rows], trace.buffer_columns
+    shared = columns.space[buffer] == "shared"
+    byte = columns.address[buffer] + trace.index[rows].astype(np.int64) * columns.unit[buffer]
     block = np.where(shared, trace.block_positions(trace.block[rows]) + 1, 0)
-    found: NDArray[np.int64] = np.unique(np.stack([block, byte]), axis=1, return_inverse=True)[1].reshape(-1)
-    return found
+    numbers: NDArray[np.int64] = np.unique(np.stack([block, byte]), axis=1, return_inverse=True)[1].reshape(
+        -1
+    )
+    return numbers

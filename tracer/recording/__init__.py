@@ -1,1 +1,1 @@
-"""What both engines share: kernels loaded, accesses recorded, runs finished into traces. No engine is here."""
+"""Shared by both engines: loads kernels, records accesses, and builds traces of finished runs. Contains no engine."""

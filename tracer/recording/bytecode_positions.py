@@ -1,4 +1,4 @@
-"""Where an instruction of a kernel stands in its source, and what it is for."""
+"""Source positions of a kernel's instructions, and the names that they call or assign."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from types import CodeType
 from ... import __file__ as _package
 from ..model.syntax_tree import syntax_tree
 
-# As code objects name it: a resolved path would be another where the package is reached through a link.
+# Unresolved, as in code objects: a resolved path would differ if the package is reached through a link.
 _TRACER = str(Path(_package).parent / "tracer")
 
 
 def position(code: CodeType, instruction: int) -> tuple[int, int]:
     """Return (line from 1, column from 0) of an instruction's expression.
 
-    Positions, unlike instruction numbers, stay when CPython specialises an instruction. A Python
-    started without column information (-X no_debug_ranges) gives the instruction's number for a column.
+    Positions, unlike instruction numbers, don't change when CPython specialises an instruction. Without column
+    information (-X no_debug_ranges), the instruction's number replaces the column.
     """
     line, column = _byte_position(code, instruction)
     if column is None:
@@ -32,68 +32,68 @@ def position(code: CodeType, instruction: int) -> tuple[int, int]:
 
 @lru_cache(maxsize=4096)
 def _byte_position(code: CodeType, instruction: int) -> tuple[int, int | None]:
-    """Return the line and the column in UTF-8 bytes, which the code itself holds."""
+    """Return the line and the column in UTF-8 bytes, as stored in the code object."""
     line, _, column, _ = next(islice(code.co_positions(), instruction // 2, None), (None,) * 4)
     return line or code.co_firstlineno, column
 
 
 @lru_cache(maxsize=4096)
 def result_unused(code: CodeType, instruction: int) -> bool:
-    """Return whether the value that a call leaves is thrown away: its next instruction is POP_TOP."""
-    later = [s for s in dis.get_instructions(code) if s.offset > instruction]
-    return bool(later) and later[0].opname == "POP_TOP"
+    """Check whether the result of a call is discarded: the next instruction is POP_TOP."""
+    following = [later for later in dis.get_instructions(code) if later.offset > instruction]
+    return bool(following) and following[0].opname == "POP_TOP"
 
 
 @lru_cache(maxsize=4096)
 def called_name(code: CodeType, instruction: int) -> str:
-    """Return the name of what an instruction calls in its source, without its module; "" where nothing is called."""
+    """Return the name of the function that an instruction calls, without its module; "" if it calls none."""
     line, _, column, _ = next(islice(code.co_positions(), instruction // 2, None), (None,) * 4)
     return "" if line is None or column is None else _calls(code.co_filename).get((line, column), "")
 
 
 @lru_cache(maxsize=64)
 def _calls(file: str) -> dict[tuple[int, int], str]:
-    """Return the names of what a file calls, by (line, byte column); of several at one place that of the outermost."""
+    """List the functions that a file calls, by (line, byte column); the outermost of several at one position."""
     try:
         tree = ast.parse("".join(linecache.getlines(file)))
     except SyntaxError:
         return {}
-    found: dict[tuple[int, int], str] = {}
+    names: dict[tuple[int, int], str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            found.setdefault((node.lineno, node.col_offset), name)
-    return found
+            names.setdefault((node.lineno, node.col_offset), name)
+    return names
 
 
 @lru_cache(maxsize=64)
 def _targets(text: str) -> dict[tuple[int, int | None], str]:
-    """Return the variable that each expression of a text is assigned to, by (line, column in bytes)."""
-    found: dict[tuple[int, int | None], str] = {}
+    """List the variable that each expression of a text is assigned to, by (line, byte column)."""
+    targets: dict[tuple[int, int | None], str] = {}
     for node in ast.walk(syntax_tree(text)):
         if isinstance(node, ast.Assign):
             for target in node.targets:
-                _match(target, node.value, found)
-    return found
+                _add_targets(target, node.value, targets)
+    return targets
 
 
-def _match(target: ast.expr, value: ast.expr, found: dict[tuple[int, int | None], str]) -> None:
+def _add_targets(target: ast.expr, value: ast.expr, targets: dict[tuple[int, int | None], str]) -> None:
     if isinstance(target, ast.Name):
-        found[value.lineno, value.col_offset] = target.id
+        targets[value.lineno, value.col_offset] = target.id
     elif isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
-        for t, v in zip(target.elts, value.elts, strict=False):
-            _match(t, v, found)
+        for inner_target, inner_value in zip(target.elts, value.elts, strict=False):
+            _add_targets(inner_target, inner_value, targets)
 
 
 def assigned_name(code: CodeType, instruction: int, otherwise: str) -> str:
-    """Return the variable that the expression at this instruction is assigned to.
+    """Return the variable that the expression at this instruction is assigned to, or `otherwise`.
 
-    It is looked up in the text that the file has now: a file may be edited and run again in one process.
+    The current text of the file is used, because a file may be edited and run again in the same process.
     """
     text = "".join(linecache.getlines(code.co_filename))
     return _targets(text).get(_byte_position(code, instruction), otherwise)
 
 
 def is_our_own(file: str) -> bool:
-    """Return whether a frame's file is one of the tracer's, and not of the program that it traces."""
+    """Check whether a file belongs to the tracer, not to the program that it traces."""
     return file.startswith(_TRACER)

@@ -1,4 +1,4 @@
-"""From a recorded run to its trace: columns, barriers, sources, and what is said where rows are missing."""
+"""Builds the trace of a recorded run: columns, barriers, sources, and a notice about missing rows."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from .recorder import Recorder
 from .run_record import RunRecord
 
 
-def finish(record: RunRecord, file: str, made_by: str) -> Trace:
-    """Return the trace of a run of the kernel in `file` that has ended, however it ended."""
+def finish(record: RunRecord, file: str, engine: str) -> Trace:
+    """Build the trace of a finished or failed run of the kernel in `file`."""
     recorder = record.recorder
     recorder.close()
-    if not recorder.limit and not recorder.capped:  # nothing was to be kept, and there was nothing
+    if not recorder.limit and not recorder.capped:  # no rows were to be kept, and there were none
         recorder.capped = True
         record.add_totals(totals_of_sums(recorder.buffers, np.zeros((0, len(Op), 3), np.int64)))
     sources = _sources(record, file)
@@ -31,62 +31,62 @@ def finish(record: RunRecord, file: str, made_by: str) -> Trace:
     rows = len(columns["op"])
     if record.error is None and not record.notice and recorder.accesses > rows:
         record.notice = _missing_rows(rows, recorder)
-    arrivals = [recorder.barriers(), recorder.barriers(warp=True)]  # before the sites: theirs are among them
+    arrivals = [recorder.barriers(), recorder.barriers(warp=True)]  # before the sites, which include theirs
     outside = recorder.outside()
-    made = trace_of(record, columns, np.sort(np.array(record.chosen_blocks(), np.int64)))
+    trace = trace_of(record, columns, np.sort(np.array(record.chosen_blocks(), np.int64)))
     if recorder.capped:
-        arrivals = [_of_blocks(barriers, made.recorded) for barriers in arrivals]
-    made = replace(
-        made,
+        arrivals = [_select_blocks(barriers, trace.recorded) for barriers in arrivals]
+    trace = replace(
+        trace,
         barriers=arrivals[0],
         warp_barriers=arrivals[1],
         outside=outside,
         sources=sources,
-        made_by=f"{made_by}; {record.inexact}" if record.inexact else made_by,
+        made_by=f"{engine}; {record.inexact}" if record.inexact else engine,
     )
-    return replace(made, check=_check(record, made))
+    return replace(trace, check=_check(record, trace))
 
 
 def expect(record: RunRecord) -> None:
-    """Have the results computed that `finish` compares a scenario's with: while it runs, that takes nobody's time."""
+    """Compute the expected results for `finish` early, while a scenario's kernel runs and the core is idle."""
     if record.launch.scenario:
         from .reference_check import expect
 
-        with suppress(Exception):  # which is raised once it is needed
+        with suppress(Exception):  # `finish` raises it again
             expect(record)
 
 
 def _check(record: RunRecord, trace: Trace) -> Check | None:
-    """Return what comparing with NumPy said, where there is something to compare with."""
+    """Compare the results with NumPy's, if there is a reference."""
     if record.error or record.notice.startswith(STOPPED) or not record.launch.scenario:
         return None
-    from .reference_check import check  # imports the catalogue, which a program of a user's never needs
+    from .reference_check import check  # lazy: imports the catalogue, which a user's program never needs
 
-    found = check(record)
-    if found is not None and found.equal and depends_on_outside(trace):
-        return replace(found, equal=False, is_by_chance=True)
-    return found
+    result = check(record)
+    if result is not None and result.equal and depends_on_outside(trace):
+        return replace(result, equal=False, is_by_chance=True)
+    return result
 
 
 def _missing_rows(rows: int, recorder: Recorder) -> str:
     if not rows:
         pieces = (
-            ", and those of loads and stores may be too many: accesses between two barriers that can't be held at "
-            "once were counted in pieces"
+            ", and those of loads and stores may be too high: accesses between two barriers were counted in pieces "
+            "because they did not fit in memory"
         )
         return (
-            f"None of the {recorder.accesses:,} accesses is kept: only the counters of the whole launch "
+            f"None of the {recorder.accesses:,} accesses is kept: only the counters of the complete launch "
             f"are{pieces if recorder.in_pieces else ''}."
         )
     return (
         f"{rows:,} of {recorder.accesses:,} accesses are kept (the cap is {recorder.limit:,}): "
-        "counters are of the whole launch, pictures of its first blocks. "
+        "the counters cover the complete launch, the pictures only its first blocks. "
         "Choose fewer blocks or a smaller size to see all."
     )
 
 
 def _sources(record: RunRecord, file: str) -> dict[str, str]:
-    """Return the text of every file in which a site lies, the launch's own as it was run."""
+    """Collect the text of every file with a site; the launch's file has the text that ran."""
     others = {site.file for site in record.recorder.sites} - {file}
     return {file: record.launch.source} | {
         other: "".join(linecache.getlines(other)) for other in sorted(others)
@@ -94,13 +94,13 @@ def _sources(record: RunRecord, file: str) -> dict[str, str]:
 
 
 def trace_of(record: RunRecord, columns: Columns, blocks: NDArray[np.int64]) -> Trace:
-    """Return the trace of these rows, of these blocks: of accesses alone, without barriers, sources and check."""
+    """Build a trace of these rows and blocks that contains only accesses: no barriers, sources or check."""
     recorder = record.recorder
     kept = np.array(sorted(recorder.finished), np.int64)
     if recorder.capped:
         kept = kept[np.isin(kept, columns["block"])]
-    records_only = all(np.dtype(b.dtype).kind == "V" for b in recorder.buffers)
-    integers: dict[str, Any] = {k: narrow(v) for k, v in columns.items() if k != "value"}
+    records_only = all(np.dtype(buffer.dtype).kind == "V" for buffer in recorder.buffers)
+    integers: dict[str, Any] = {name: narrow(column) for name, column in columns.items() if name != "value"}
     return Trace(
         **integers,
         value=None if records_only else columns["value"],
@@ -125,7 +125,7 @@ def trace_of(record: RunRecord, columns: Columns, blocks: NDArray[np.int64]) -> 
     )
 
 
-def _of_blocks(barriers: Barriers, blocks: NDArray[np.int64]) -> Barriers:
-    """Return the arrivals of these blocks."""
-    mine = np.isin(barriers.block, blocks)
-    return Barriers(*(column[mine] for column in astuple(barriers)))
+def _select_blocks(barriers: Barriers, blocks: NDArray[np.int64]) -> Barriers:
+    """Select the arrivals of these blocks."""
+    selected = np.isin(barriers.block, blocks)
+    return Barriers(*(column[selected] for column in astuple(barriers)))

@@ -1,6 +1,6 @@
-"""Fixed-width integers in the simulator as Numba computes with them: in 64 bits, where NumPy's small ones wrap.
+"""Fixed-width integers of the simulator, which computes in 64 bits like Numba; NumPy's small integers would wrap.
 
-After "Numba Enhancement Proposal 1: Changes in integer typing".
+See "Numba Enhancement Proposal 1: Changes in integer typing".
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 class FixedWidth(int):
     """An integer of a type other than int64, as it is loaded or cast.
 
-    What Python computes with it is an int, which stands for an int64: what Numba gives for signed ones.
+    Arithmetic on it gives a plain int, which represents an int64, the result type of Numba for signed integers.
     """
 
     __slots__ = ()
@@ -72,17 +72,17 @@ _NAMES = {kind: name for name, kind in INTEGERS.items()}
 
 
 def width_of(kind: str) -> int:
-    """Return how many bits a type of integers has, by its name."""
+    """Return the number of bits of an integer type, by its name."""
     return int(kind.lstrip("uint"))
 
 
 def is_signed(kind: str) -> bool:
-    """Return whether a type of integers has negative ones, by its name."""
+    """Check whether an integer type is signed, by its name."""
     return kind[0] == "i"
 
 
 def wrapped(kind: str, value: int) -> int:
-    """Return an integer as one of a type has it: its low bits."""
+    """Wrap an integer to a type: keep its low bits."""
     bits = width_of(kind)
     low = value & ((1 << bits) - 1)
     if is_signed(kind) and low >> (bits - 1):
@@ -91,7 +91,7 @@ def wrapped(kind: str, value: int) -> int:
 
 
 class FixedWidthInts:
-    """An array of integers whose elements come out of it as their type."""
+    """An array of integers whose elements are returned as `FixedWidth` integers of its type."""
 
     __slots__ = ("_cells", "_type")
 
@@ -106,29 +106,31 @@ class FixedWidthInts:
 
 
 def elements_as_computed(cells: NDArray[Any]) -> Any:
-    """Return what gives the elements of an array as numbers to compute with: of Python's, where these will do."""
+    """Return a view whose elements are numbers to compute with: Python's numbers if these are exact enough."""
     dtype = cells.dtype
     if dtype.kind not in "iubf" or dtype.name == "float128":
         return cells
-    # A memoryview reads at half of NumPy's cost.
-    plain = dtype.isnative and cells.flags.aligned and dtype.name not in ("float16", "float32", "longdouble")
-    seen: Any = memoryview(cells) if plain else cells  # type: ignore[arg-type]  # an array is a buffer
-    if dtype.kind in "iu" and (INTEGERS[dtype.name] is not int or not plain):
-        return FixedWidthInts(seen, dtype)
-    return seen
+    # Reading a memoryview costs half as much as reading a NumPy array.
+    is_plain = (
+        dtype.isnative and cells.flags.aligned and dtype.name not in ("float16", "float32", "longdouble")
+    )
+    view: Any = memoryview(cells) if is_plain else cells  # type: ignore[arg-type]  # an array is a buffer
+    if dtype.kind in "iu" and (INTEGERS[dtype.name] is not int or not is_plain):
+        return FixedWidthInts(view, dtype)
+    return view
 
 
 @contextmanager
 def integer_casts() -> Iterator[None]:
-    """Let `int32(x)` in a kernel be an integer as it is on the GPU: one that wraps once, and then has 64 bits."""
+    """Context manager that makes `int32(x)` in a kernel wrap once and then compute in 64 bits, as on a GPU."""
     from numba.core.types import Integer
 
-    before = Integer.cast_python_value
+    original = Integer.cast_python_value
     Integer.cast_python_value = _cast
     try:
         yield
     finally:
-        Integer.cast_python_value = before
+        Integer.cast_python_value = original
 
 
 def _cast(kind: Any, value: Any) -> Any:
@@ -136,30 +138,30 @@ def _cast(kind: Any, value: Any) -> Any:
 
 
 class BitFunctions:
-    """The functions of `cuda` that look at the bits of integers: 32 of small ones, else 64."""
+    """The bit functions of `cuda`, on 64 bits for 64-bit integers and on 32 bits for others."""
 
     def popc(self, value: Any) -> int:
-        """Return how many bits are set."""
+        """Count the set bits."""
         return bin(_bits(value)[0]).count("1")
 
     def clz(self, value: Any) -> int:
-        """Return how many zeros lead."""
+        """Count the leading zeros."""
         bits, width = _bits(value)
         return width - bits.bit_length()
 
     def ffs(self, value: Any) -> int:
-        """Return the place of the lowest bit that is set, from 1; 0 if none is."""
+        """Find the position of the lowest set bit, from 1; 0 if there is none."""
         bits, _ = _bits(value)
         return (bits & -bits).bit_length()
 
     def brev(self, value: Any) -> int:
-        """Return the number with its bits in the opposite order."""
+        """Reverse the order of the bits."""
         bits, width = _bits(value)
         return int(f"{bits:0{width}b}"[::-1], 2)
 
 
 def _bits(value: Any) -> tuple[int, int]:
-    """Return the bits of an integer as an unsigned one, and how many there are."""
+    """Return the bits of an integer as an unsigned integer, and their number."""
     name = _NAMES.get(type(value)) or getattr(value, "dtype", np.dtype("int64")).name
     width = 64 if name in ("int64", "uint64") else 32
     return int(value) & ((1 << width) - 1), width

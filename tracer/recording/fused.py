@@ -1,4 +1,4 @@
-"""Multiply and add with one rounding, as a GPU's fused multiply-add does."""
+"""Fused multiply-add: multiply and add with one rounding, as on a GPU."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _SMALLER = {kind: (np.dtype(kind).type, float(np.finfo(kind).max)) for kind in (
 
 
 def fma(kind: str, a: Any, b: Any, c: Any) -> Any:
-    """Return a * b + c, rounded once, of three floats of a kind: "float16", "float32" or "float64".
+    """Compute a * b + c, rounded once, for three floats of a kind: "float16", "float32" or "float64".
 
-    Returns a float for float64 and NumPy's scalar for the others. Raises nothing: overflow gives inf.
+    Returns a float for float64 and a NumPy scalar for the others. Overflow gives inf.
     """
     x, y, z = float(a), float(b), float(c)
     if kind == "float64":
-        return _double(x, y, z)
-    total = _rounded_to_odd(x * y, z)
+        return _fma_float64(x, y, z)
+    total = _add_rounding_to_odd(x * y, z)
     cls, largest = _SMALLER[kind]
     if abs(total) <= largest:
         return cls(total)
@@ -29,8 +29,8 @@ def fma(kind: str, a: Any, b: Any, c: Any) -> Any:
         return cls(total)
 
 
-def _rounded_to_odd(product: float, z: float) -> float:
-    """Return the sum of two float64 with an odd last bit where it is inexact, so that rounding it again is right.
+def _add_rounding_to_odd(product: float, z: float) -> float:
+    """Add two float64; an inexact sum gets an odd last bit, so that a second rounding is correct.
 
     The product of two float32 is exact in float64. See Boldo and Melquiond, "Emulation of FMA and correctly rounded
     sums: proved algorithms using rounding to odd", 2008.
@@ -45,7 +45,7 @@ def _rounded_to_odd(product: float, z: float) -> float:
     return total
 
 
-def _double(x: float, y: float, z: float) -> float:
+def _fma_float64(x: float, y: float, z: float) -> float:
     if not (math.isfinite(x) and math.isfinite(y)):
         return x * y + z
     if not math.isfinite(z):
@@ -53,7 +53,7 @@ def _double(x: float, y: float, z: float) -> float:
     (a, p), (b, q), (c, r) = x.as_integer_ratio(), y.as_integer_ratio(), z.as_integer_ratio()
     total = a * b * r + c * p * q
     if not total:
-        return x * y + z  # exact, and zero has its sign
+        return x * y + z  # exact, with the correct sign of zero
     try:
         return total / (p * q * r)  # Python rounds a quotient of integers once
     except OverflowError:

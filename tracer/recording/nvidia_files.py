@@ -32,7 +32,7 @@ def libnvvm() -> Path | None:
         return None
     try:
         return _existing(pathfinder.load_nvidia_dynamic_lib("nvvm").abs_path)
-    except Exception:  # noqa: BLE001  # as above, and OSError where the library is damaged
+    except Exception:  # noqa: BLE001  # as above, and OSError for a damaged library
         return None
 
 
@@ -50,7 +50,7 @@ def nvdisasm() -> Path | None:
 
 @cache
 def ptxas_version() -> str:
-    """Return the version of ptxas, such as "13.0"; "" where it is missing or does not run."""
+    """Return the version of ptxas, such as "13.0"; "" if it is missing or does not run."""
     path = ptxas()
     if path is None:
         return ""

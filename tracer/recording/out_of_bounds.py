@@ -1,4 +1,4 @@
-"""Accesses outside an array: the element's name, and whether a GPU has memory there."""
+"""Accesses outside an array: the name of the element, and the check for addresses without memory."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from collections.abc import Sequence
 
 from ..model.trace import Buffer
 
-# Allocations of a GPU share pages of 2 MiB, and every page around one that is in use may be in use too.
+# A GPU's allocations share pages of 2 MiB, and the pages next to a used page may be in use too.
 PAGE = 2 << 20
 
 
 class IllegalAddressError(RuntimeError):
-    """An access to an address at which a GPU has no memory: the launch ends there."""
+    """An access to an address without memory, which ends the launch."""
 
 
 class MisalignedAddressError(IllegalAddressError):
-    """An access to elements at addresses that are no multiples of their size: the launch ends there too."""
+    """An access to an address that is not a multiple of the element size, which ends the launch too."""
 
 
 def element_name(buffer: Buffer, parts: Sequence[int], index: int) -> str:
-    """Return the name of an element outside its array: the index in the source, or of a view that in the buffer."""
+    """Format the name of an element outside its array, with the source's index; a view shows the buffer's index."""
     if len(parts) != len(buffer.shape) and buffer.is_plain and not 0 <= index < buffer.size:
         parts = _coordinates(buffer.shape, index)
     return f"{buffer.name}[{', '.join(map(str, parts))}]"
 
 
 def _coordinates(shape: Sequence[int], index: int) -> list[int]:
-    """Return the coordinates of an index in C order, the first of them without a limit."""
+    """Convert an index to coordinates in C order; the first coordinate has no limit."""
     coordinates: list[int] = []
     for length in reversed(shape[1:]):
         index, inner = divmod(index, max(1, length))
@@ -36,13 +36,13 @@ def _coordinates(shape: Sequence[int], index: int) -> list[int]:
 
 
 def check_address(buffers: Sequence[Buffer], number: int, index: int, name: str) -> None:
-    """Raise IllegalAddressError where an index of a buffer lies more than a page from any memory that is known."""
+    """Raise IllegalAddressError if an index of a buffer lies more than a page from any known memory."""
     buffer = buffers[number]
     if -PAGE <= index * buffer.unit <= buffer.size * buffer.unit + PAGE:
         return
-    near = buffers if buffer.space == "global" else [buffer]
+    candidates = buffers if buffer.space == "global" else [buffer]
     address = buffer.address + index * buffer.unit
-    if all(other.space != buffer.space or _distance(other, address) > PAGE for other in near):
+    if all(other.space != buffer.space or _distance(other, address) > PAGE for other in candidates):
         side = "after the end" if index >= 0 else "before the start"
         raise IllegalAddressError(
             f"{name} lies {_distance(buffer, address):,} bytes {side} of {buffer.name}, where a GPU has no memory: "
@@ -51,6 +51,6 @@ def check_address(buffers: Sequence[Buffer], number: int, index: int, name: str)
 
 
 def _distance(buffer: Buffer, address: int) -> int:
-    """Return the bytes between a buffer and an address, 0 within it."""
+    """Compute the bytes between a buffer and an address, 0 within the buffer."""
     end = buffer.address + max(buffer.size * buffer.unit, math.prod(buffer.shape) * buffer.itemsize)
     return max(buffer.address - address, address - end, 0)

@@ -1,4 +1,4 @@
-"""Counters of blocks whose rows are not kept: counted from their columns, which are then dropped."""
+"""Counters of blocks whose rows are not kept: computed from their columns before these are dropped."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ from .run_record import RunRecord
 
 
 def totals_of_columns(record: RunRecord, columns: Columns) -> dict[str, int]:
-    """Return the counters of some whole blocks' rows, by the names in `counters.NAMES`."""
+    """Compute the counters of the rows of complete blocks, by the names in `counters.NAMES`."""
     trace = trace_of(record, columns, np.unique(columns["block"]).astype(np.int64))
     return totals_of(trace, requests_of(trace))

@@ -1,4 +1,4 @@
-"""`round(x, digits)` as numba-cuda has it on a GPU: in Python that Numba compiles too, since both engines call it."""
+"""`round(x, digits)` as numba-cuda computes it on a GPU, in Python that Numba can compile, for both engines."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-END = 9223372036854775808.0  # where the whole numbers end that a GPU rounds to, those of 64 bits
+END = 9223372036854775808.0  # 2**63, the end of the 64-bit integers that a GPU rounds to
 
 
 def rounded_to(x: Any, digits: Any) -> Any:
-    """Return a float64 rounded to digits after its point, after `round_to_impl` in numba/cuda/cudaimpl.py.
+    """Round a float64 to a number of decimal places, like `round_to_impl` in numba/cuda/cudaimpl.py.
 
-    It multiplies, rounds to a whole number and divides, where Python finds the decimal that is nearest: the last bit
-    may differ, and what 64 bits do not hold becomes the largest number that they do.
+    It multiplies, rounds to an integer and divides, while Python finds the nearest decimal. So the last bit may differ,
+    and numbers beyond 64 bits become the largest 64-bit integer.
     """
     if math.isinf(x) or math.isnan(x):
         return x
@@ -29,7 +29,7 @@ def rounded_to(x: Any, digits: Any) -> Any:
     y = x * shift * more if digits >= 0 else x / shift
     if math.isinf(y):
         return x
-    z = float(np.rint(y)) + 0.0  # the even one of two; an integer on a GPU, which has no -0.0
+    z = float(np.rint(y)) + 0.0  # rounds half to even; an integer on a GPU, so -0.0 becomes 0.0
     if not -END < z < END:  # nan too
         z = END if z > 0.0 else -END
     return z / more / shift if digits >= 0 else z * shift

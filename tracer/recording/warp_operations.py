@@ -1,8 +1,8 @@
-"""Warp operations: the lanes that a mask names converge, and each takes away what the others brought.
+"""Warp operations: the lanes of a mask converge and exchange values.
 
-After "Warp Vote Functions", "Warp Match Functions" and "Warp Shuffle Functions" in the CUDA C++ Programming
-Guide. Where the guide leaves a result undefined (a shuffle from a lane that is not there), a lane gets
-its own value back. What the guide forbids is noted (`MaskFaults`).
+See "Warp Vote Functions", "Warp Match Functions" and "Warp Shuffle Functions" in the CUDA C++ Programming Guide. If the
+guide leaves a result undefined, as for a shuffle from a missing lane, a lane gets its own value back. Forbidden uses
+are recorded as `MaskFaults`.
 """
 
 from __future__ import annotations
@@ -17,16 +17,17 @@ from ..model.trace import COMPARED, VOTED_NO, VOTED_YES, WARP, MissingLanes
 from ..model.user_code import Code
 
 ALL = 0xFFFFFFFF
-Instruction = tuple[Code, int]  # the instruction that a warp operation is
+Instruction = tuple[Code, int]  # the instruction of a warp operation
 Converge = Callable[
     ..., dict[int, Any]
 ]  # (mask, value, *, orders=False, source=None, part=0), see WarpOperations
 
 
 class ConvergingLanes:
-    """The lanes of one mask that have come to a warp operation: what each brought, from where, and whom it asks.
+    """The lanes of one mask that have arrived at a warp operation: their values, instructions and source lanes.
 
-    An `open` one is not waited for: it is of those lanes that have come once all others wait elsewhere or have ended.
+    An open operation does not wait for all lanes of the mask. It completes with the arrived lanes once all others wait
+    elsewhere or have ended.
     """
 
     def __init__(self, mask: int, *, is_open: bool = False) -> None:
@@ -40,9 +41,9 @@ class ConvergingLanes:
 class WarpOperations:
     """The warp functions of `cuda`.
 
-    `converge(mask, value)` waits for the lanes and returns {lane: value}; with `orders` it orders their memory, which
-    a shuffle or a vote does not promise ("Warp Shuffle Functions"). `source` is the lane whose value is taken, `part`
-    the lane's part in the operation (`Barriers`).
+    `converge(mask, value)` waits for the lanes and returns {lane: value}. With `orders` it also orders their memory
+    accesses, which shuffles and votes do not guarantee ("Warp Shuffle Functions"). `source` is the lane whose value is
+    read, `part` the lane's part in the operation (`Barriers`).
     """
 
     def __init__(self, converge: Converge, lane: Callable[[], int]) -> None:
@@ -71,23 +72,23 @@ class WarpOperations:
 
     def _from(self, mask: int, value: Any, source: int) -> Any:
         giver = source if 0 <= source < WARP else self._lane()
-        found = self._converge(mask, value, source=source, part=giver + 1).get(source)
-        return value if found is None else found  # a lane at syncwarp brings nothing
+        received = self._converge(mask, value, source=source, part=giver + 1).get(source)
+        return value if received is None else received  # a lane at syncwarp has no value
 
     def all_sync(self, mask: int, predicate: Any) -> bool:
-        """Return whether the predicate holds in every lane."""
+        """Test whether the predicate is true in every lane."""
         return all(self._converge(mask, predicate, part=_vote(predicate)).values())
 
     def any_sync(self, mask: int, predicate: Any) -> bool:
-        """Return whether the predicate holds in any lane."""
+        """Test whether the predicate is true in any lane."""
         return any(self._converge(mask, predicate, part=_vote(predicate)).values())
 
     def eq_sync(self, mask: int, predicate: Any) -> bool:
-        """Return whether the predicate is the same in every lane."""
+        """Test whether the predicate is the same in every lane."""
         return len({bool(p) for p in self._converge(mask, predicate, part=_vote(predicate)).values()}) == 1
 
     def ballot_sync(self, mask: int, predicate: Any) -> int:
-        """Return a bit for each lane in which the predicate holds."""
+        """Return a bit for each lane in which the predicate is true."""
         return lanes(lane for lane, p in self._converge(mask, predicate, part=_vote(predicate)).items() if p)
 
     def match_any_sync(self, mask: int, value: Any) -> int:
@@ -97,7 +98,7 @@ class WarpOperations:
         )
 
     def match_all_sync(self, mask: int, value: Any) -> tuple[int, bool]:
-        """Return (the mask, True) where all lanes have the same value, else (0, False)."""
+        """Return (the mask, True) if all lanes have the same value, otherwise (0, False)."""
         same = all(other == value for other in self._converge(mask, value, part=COMPARED).values())
         return (int(mask) & ALL if same else 0), same
 
@@ -117,26 +118,26 @@ def warp_operations(converge: Converge, lane: Callable[[], int]) -> dict[str, An
 
 
 class Participants(Struct, frozen=True):
-    """Who came to a warp operation that goes on, and who else could have."""
+    """The lanes that arrived at a completed warp operation, and those that could have."""
 
     block: int  # linear number in the grid
     warp: int  # number in the block
-    mask: int  # a bit for each lane that it names
-    sites: dict[int, int]  # where each lane is, in the order in which they came
-    sources: list[int]  # lanes whose values are taken
+    mask: int  # a bit for each lane in the mask
+    sites: dict[int, int]  # site of each lane, in order of arrival
+    sources: list[int]  # lanes whose values are read
     there: int  # a bit for each lane that has a thread
     running: int  # a bit for each lane whose thread has not ended
-    step: int  # accesses of the launch before it
+    step: int  # number of the launch's accesses before it
 
 
 class MaskFaults:
-    """Lanes that a launch's warp operations miss, or that their masks leave out: the first of a sort at each site."""
+    """The mask faults of a launch: missing lanes and lanes outside a mask, the first of each kind at each site."""
 
     def __init__(self) -> None:
         self._first: dict[tuple[int, str], MissingLanes] = {}
 
     def check(self, participants: Participants) -> None:
-        """Keep what is new; lanes that a mask leaves out come one by one."""
+        """Add the new faults of a warp operation; lanes outside a mask arrive one by one and are merged."""
         for fault in _faults_of(participants):
             key = (fault.site, fault.why)
             first = self._first.setdefault(key, fault)
@@ -144,33 +145,33 @@ class MaskFaults:
                 self._first[key] = replace(first, missing=first.missing | fault.missing)
 
     def found(self) -> tuple[MissingLanes, ...]:
-        """Return them in the order in which they happened."""
+        """Return the faults in order of occurrence."""
         return tuple(self._first.values())
 
 
 def _faults_of(participants: Participants) -> Iterator[MissingLanes]:
-    """Return what the guide forbids, or lets pass without a promise, in a warp operation."""
-    mask, here = participants.mask, lanes(participants.sites)
+    """Yield the faults of a warp operation that the guide forbids or leaves undefined."""
+    mask, arrived = participants.mask, lanes(participants.sites)
     site = next(iter(participants.sites.values()))
-    where = (participants.block, participants.warp, site, mask)
-    if outside := here & ~mask:
-        yield MissingLanes(*where, outside, participants.step, "unnamed")
+    location = (participants.block, participants.warp, site, mask)
+    if outside := arrived & ~mask:
+        yield MissingLanes(*location, outside, participants.step, "unnamed")
         return
-    if waiting := mask & participants.running & ~here:
-        yield MissingLanes(*where, waiting, participants.step)
-    gone = mask & ~participants.running
-    if read := gone & lanes({source for source in participants.sources if 0 <= source < WARP}):
-        yield MissingLanes(*where, read, participants.step, "read")
-    elif ended := gone & participants.there:
-        yield MissingLanes(*where, ended, participants.step, "ended")
+    if waiting := mask & participants.running & ~arrived:
+        yield MissingLanes(*location, waiting, participants.step)
+    ended_lanes = mask & ~participants.running
+    if read := ended_lanes & lanes({source for source in participants.sources if 0 <= source < WARP}):
+        yield MissingLanes(*location, read, participants.step, "read")
+    elif ended := ended_lanes & participants.there:
+        yield MissingLanes(*location, ended, participants.step, "ended")
     for other in dict.fromkeys(participants.sites.values()):
         if other != site:
-            apart = lanes(lane for lane, one in participants.sites.items() if one == other)
-            yield MissingLanes(*where, apart, participants.step, "apart", other)
+            separate = lanes(lane for lane, lane_site in participants.sites.items() if lane_site == other)
+            yield MissingLanes(*location, separate, participants.step, "apart", other)
 
 
 def lanes(numbers: Any) -> int:
-    """Return the mask with a bit for each of these lanes."""
+    """Build the mask with a bit for each of these lanes."""
     mask = 0
     for lane in numbers:
         mask |= 1 << lane

@@ -1,1 +1,1 @@
-"""Where launches are run: choice of an engine, worker process, hook in a user's program; no engine is here."""
+"""Runs launches: the choice of an engine, the worker process, the hook in a user's program; contains no engine."""

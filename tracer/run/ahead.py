@@ -1,7 +1,7 @@
-"""What a worker does while nobody waits: it compiles kernels that may be run next, and before that runs one of our own.
+"""The idle work of a worker: it runs one of our kernels, and then compiles kernels that may be run next.
 
-The first run in a process takes five times as long as the next, since what Numba has compiled before is read from disk,
-and the first kernel that it compiles twice as long; a run that is asked for just then would have to wait.
+The first run in a process takes five times as long as the next, because Numba's compiled code is read from disk. The
+first compilation takes twice as long as the next. Doing both while idle keeps the first requested run fast.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from ..recording.kernel_loader import kernel_file
 from .endless import ended_if_endless
 from .engine import run
 
-PATIENCE = 1.0  # seconds that a kernel's file may take to be run
-PAUSE = 0.1  # seconds in which nothing is asked for, before something is compiled
-REST = 0.5  # and before a kernel of our own is run where nothing has been asked for yet
-MOST = 24  # kernels that wait, beyond which those that were wanted first are forgotten
+PATIENCE = 1.0  # seconds that the import of a kernel's file may take
+PAUSE = 0.1  # idle seconds before a kernel is compiled
+REST = 0.5  # idle seconds before one of our kernels is run, if nothing was requested yet
+MOST = 24  # waiting kernels; the oldest requests beyond are dropped
 
 
 class CompilingAhead:
-    """What is to be compiled in a worker's spare time: a newer wish goes before older ones."""
+    """A queue of kernels to compile while a worker is idle; newer requests come first."""
 
     def __init__(self) -> None:
         self._launches: deque[Launch] = deque()
-        self.is_fresh = True  # whether nothing has been run in this process
-        self._is_cold = True  # whether Numba has compiled nothing in it
+        self.is_fresh = True  # whether this process has run nothing yet
+        self._is_cold = True  # whether Numba has compiled nothing in this process yet
 
     def want(self, launches: Iterable[Launch]) -> None:
-        """Compile the kernels of these launches, in this order, before those that wait; of none, none any more."""
+        """Queue the kernels of these launches in front of the others; an empty list clears the queue."""
         newer = list(launches)
         older = [launch for launch in self._launches if launch not in newer] if newer else []
         self._launches = deque([*newer, *older][:MOST])
@@ -42,33 +42,33 @@ class CompilingAhead:
         return len(self._launches)
 
     def pause(self) -> float | None:
-        """Return the seconds without a wish after which there is something to be done, None for nothing."""
+        """Return the idle seconds before the next task, None if there is no task."""
         if self._launches:
             return PAUSE
         return REST if self.is_fresh else None
 
     def go_on(self) -> None:
-        """Do one thing: of the wishes, compile the next or read it where it is kept.
+        """Do one task, such as compiling the next kernel or reading it from the cache.
 
-        What can't be compiled is told when it is run.
+        Errors are ignored here; the run of the kernel reports them.
         """
         with contextlib.suppress(BaseException), _silence():  # a kernel's file may raise anything
             if self.is_fresh:
-                self.is_fresh, self._is_cold = False, _is_kept(_small())
-                run(_small(), lambda done, of: None)
-            elif self._is_cold and not _is_kept(self._launches[0]):
+                self.is_fresh, self._is_cold = False, _is_cached(_small_launch())
+                run(_small_launch(), lambda done, total: None)
+            elif self._is_cold and not _is_cached(self._launches[0]):
                 self._is_cold = False
-                _compile(_small(), keep=False)
+                _compile(_small_launch(), keep=False)
             else:
                 _compile(self._launches.popleft(), keep=True)
 
 
-def _small() -> Launch:
+def _small_launch() -> Launch:
     return launch_of(find("matmul-tiled"), {"m": 16, "k": 16, "n": 16})
 
 
-def _is_kept(launch: Launch) -> bool:
-    """Return whether nothing has to be compiled for a launch, also where nothing can be."""
+def _is_cached(launch: Launch) -> bool:
+    """Return True if a launch needs no compilation, or can't be compiled."""
     from ..compiled.driver.engine import is_kernel_kept
 
     try:
@@ -87,6 +87,6 @@ def _compile(launch: Launch, *, keep: bool) -> None:
 
 @contextlib.contextmanager
 def _silence() -> Iterator[None]:
-    """Let nothing be heard of what a file prints that nobody runs yet."""
+    """Discard the output of a file that is only loaded, not run."""
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         yield

@@ -1,7 +1,7 @@
-"""Which kernels were compiled before: they are run compiled from the start, also when their program runs again.
+"""Remembers compiled kernels, so that they run compiled from the start, also when their program runs again.
 
-In the process that compiled it a kernel is not even rewritten again: to find out that a program is the one that was
-compiled takes longer than a small launch does.
+The process that compiled a kernel does not even rewrite it again, because comparing the rewritten programs takes longer
+than a small launch.
 """
 
 from __future__ import annotations
@@ -19,100 +19,97 @@ from ... import __version__
 from ..compiled.not_compilable import NotCompilable
 from ..storage.folders import cache_folder
 
-if TYPE_CHECKING:  # numba is imported where compiling pays
+if TYPE_CHECKING:  # numba is imported only when a kernel is compiled
     from ..compiled.driver.engine import Prepared
     from ..compiled.rewrite.program import RecordingProgram
     from ..model.launch import Launch
     from ..simulator.numba_patch import KernelCall
 
-KEPT = 1000  # kernels
-_noted: set[tuple[CodeType, str]] = set()  # in this process
+MAX_REMEMBERED = 1000  # kernels
+_noted: set[tuple[CodeType, str]] = set()  # compiled in this process
 
 
 class _Compiled(NamedTuple):
-    """What was compiled of a kernel, and for which calls it is right."""
+    """The compiled code of a kernel, and the properties of the calls it is valid for."""
 
     program: RecordingProgram
     entry: Any
     schedule: str
     debug: bool
-    arguments: list[str]  # all that compiled code depends on of them
+    arguments: list[str]  # the properties of the arguments that compiled code depends on
 
-    def suits(self, launch: Launch, call: KernelCall, arguments: list[str]) -> bool:
-        """Return whether it is what would be compiled for a call."""
-        asked = launch.schedule.kind, call.debug, arguments
-        return (self.schedule, self.debug, self.arguments) == asked
+    def matches(self, launch: Launch, call: KernelCall, arguments: list[str]) -> bool:
+        """Check whether the code is valid for a call."""
+        requested = launch.schedule.kind, call.debug, arguments
+        return (self.schedule, self.debug, self.arguments) == requested
 
 
-# By kernels whose names are frozen: as long as such a function is the same one, so is its program.
+# The keys are kernels with frozen names: the same function always has the same program.
 _programs: WeakKeyDictionary[FunctionType, _Compiled] = WeakKeyDictionary()
 
 
 def ready_call(launch: Launch, names: tuple[str, ...], call: KernelCall) -> Prepared:
-    """Return a call ready to be run compiled, at once where its kernel was compiled in this process before.
-
-    Raises NotCompilable.
-    """
+    """Compile a call, or reuse the kernel if this process has compiled it before; raises NotCompilable."""
     from ..compiled.driver.engine import prepared
 
-    ready = _ready_before(launch, names, call)
+    ready = _reuse_compiled(launch, names, call)
     if ready is None:
         ready = prepared(launch, names, call.kernel, call.arguments, debug=call.debug)
         facts = [*ready.arguments.facts, *ready.arguments.expressions]
-        made = _Compiled(ready.program, ready.entry, launch.schedule.kind, call.debug, facts)
-        _programs[call.kernel] = made
+        compiled = _Compiled(ready.program, ready.entry, launch.schedule.kind, call.debug, facts)
+        _programs[call.kernel] = compiled
     return ready
 
 
-def _ready_before(launch: Launch, names: tuple[str, ...], call: KernelCall) -> Prepared | None:
+def _reuse_compiled(launch: Launch, names: tuple[str, ...], call: KernelCall) -> Prepared | None:
     from ..compiled.driver.arguments import Arguments
     from ..compiled.driver.engine import Prepared
 
-    found, arguments = _programs.get(call.kernel), Arguments()
-    if found is None:
+    compiled, arguments = _programs.get(call.kernel), Arguments()
+    if compiled is None:
         return None
     try:
         for name, value in zip(names, call.arguments, strict=True):
             arguments.add(name, value)
-    except (NotCompilable, ValueError):  # which is said where it is prepared anew
+    except (NotCompilable, ValueError):  # preparing the call again reports it
         return None
-    suits = found.suits(launch, call, [*arguments.facts, *arguments.expressions])
-    return Prepared(found.program, arguments, found.entry) if suits else None
+    is_valid = compiled.matches(launch, call, [*arguments.facts, *arguments.expressions])
+    return Prepared(compiled.program, arguments, compiled.entry) if is_valid else None
 
 
 def was_compiled(code: CodeType, arguments: Iterable[Any]) -> bool:
-    """Return whether a kernel was compiled before, for arguments of these types, and its trace was kept.
+    """Check whether a kernel was compiled before for arguments of these types, and its trace was kept.
 
-    No more than a hint, kept in files without content: what was compiled may have been removed since.
+    This is only a hint, stored as empty files: the compiled code may have been deleted since.
     """
     types = _types(arguments)
-    return (code, types) in _noted or _kept(code, types)
+    return (code, types) in _noted or _is_noted_on_disk(code, types)
 
 
 def note_compiled(code: CodeType, arguments: Iterable[Any]) -> None:
-    """Remember that a kernel was compiled for arguments of these types, and that its trace was kept."""
+    """Remember that a kernel was compiled for arguments of these types and that its trace was kept."""
     types = _types(arguments)
     if (code, types) in _noted:
         return
     _noted.add((code, types))
-    with suppress(OSError):  # nothing can be written: the next run finds out anew
+    with suppress(OSError):  # the next run will compile it again
         path = _path(code, types)
         path.parent.mkdir(parents=True, exist_ok=True)
-        for old in sorted(path.parent.iterdir(), key=lambda file: file.stat().st_mtime_ns)[: -KEPT + 1]:
+        for old in sorted(path.parent.iterdir(), key=lambda file: file.stat().st_mtime_ns)[
+            : -MAX_REMEMBERED + 1
+        ]:
             old.unlink(missing_ok=True)
         path.touch()
 
 
 @lru_cache
-def _kept(code: CodeType, types: str) -> bool:
+def _is_noted_on_disk(code: CodeType, types: str) -> bool:
     return _path(code, types).exists()
 
 
 def _path(code: CodeType, types: str) -> Path:
-    place = f"{code.co_filename}:{code.co_firstlineno} {code.co_names} {types} {__version__}"
-    return (
-        cache_folder() / "compiled-kernels" / hashlib.sha256(code.co_code + place.encode()).hexdigest()[:40]
-    )
+    key = f"{code.co_filename}:{code.co_firstlineno} {code.co_names} {types} {__version__}"
+    return cache_folder() / "compiled-kernels" / hashlib.sha256(code.co_code + key.encode()).hexdigest()[:40]
 
 
 def _types(arguments: Iterable[Any]) -> str:
@@ -124,4 +121,4 @@ def _types(arguments: Iterable[Any]) -> str:
 
 @lru_cache(256)
 def _name(dtype: Any) -> str:
-    return str(dtype)  # NumPy puts it together anew each time
+    return str(dtype)  # cached, because NumPy builds the string each time

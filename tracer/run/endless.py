@@ -1,7 +1,7 @@
-"""Launches that do not end: looked at now and then, and ended with the line where they were.
+"""Endless launches: checked periodically, and stopped with a report of the line they were at.
 
-A thread has the main one look at itself, as Ctrl+C would: there it is known which line runs. Compiled code lets that
-happen at its loops.
+A helper thread sends the main thread a signal, as Ctrl+C would: its handler knows which line runs. Compiled code
+handles signals in its loops.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from typing import Any, NamedTuple, NoReturn
 from ..recording.run_record import RunRecord
 from .long_launch import MEMORY_A_SECOND, InterruptedLaunch
 
-LIMIT = 5.0  # seconds of the processor without an access or the end of a block
-SLOW_BLOCK = {
+IDLE_LIMIT = 5.0  # seconds of CPU time without an access or the end of a block
+BLOCK_LIMITS = {
     True: 20.0,
     False: 60.0,
-}  # such seconds without the end of a block: of compiled code, and in the simulator
-LEAVING = 0.5  # seconds that a launch may take to end after Ctrl+C: some of our own work can't be interrupted
-PERIOD = 0.5  # seconds from one look to the next
-# Another signal than Ctrl+C's, and one that programs do not use. Nothing sends it: Python calls its handler.
-LOOK = signal.SIGURG if hasattr(signal, "SIGURG") else signal.SIGFPE
-_BUSY = ("importlib.", "numba.core.")  # modules of which a line runs while the kernel's waits
+}  # seconds of CPU time for a block: in compiled code, in the simulator
+EXIT_DELAY = 0.5  # seconds that a launch may take to end after Ctrl+C: parts of our code can't be interrupted
+PERIOD = 0.5  # seconds between two checks
+# A signal that neither Ctrl+C nor programs use. It is never sent: Python only calls its handler.
+CHECK_SIGNAL = signal.SIGURG if hasattr(signal, "SIGURG") else signal.SIGFPE
+_BUSY_MODULES = ("importlib.", "numba.core.")  # while their code runs, the kernel waits
 Report = Callable[[int, int], None]
 
 
 class NotEnded(KeyboardInterrupt):
-    """A launch was ended, since it does not seem to end by itself: one sentence, and where it was.
+    """A launch was stopped because it seems endless: one sentence, with its file and line.
 
-    A KeyboardInterrupt, which both engines let through, and no error of the kernel's.
+    It is a KeyboardInterrupt, which both engines let through, and not an error of the kernel.
     """
 
     def __init__(self, text: str, file: str, line: int) -> None:
@@ -47,94 +47,94 @@ class NotEnded(KeyboardInterrupt):
 
 
 class Bounds(NamedTuple):
-    """When a launch is taken for endless: in seconds of this thread's CPU time, and bytes of this process's memory."""
+    """Limits beyond which a launch counts as endless: seconds of this thread's CPU time, bytes of process memory."""
 
-    idle: float = LIMIT  # without an access or the end of a block
-    compiled: float = SLOW_BLOCK[True]  # without the end of a block, in compiled code
-    simulated: float = SLOW_BLOCK[False]  # the same in the simulator
-    memory: float = math.inf  # more than when a block last ended
+    idle: float = IDLE_LIMIT  # without an access or the end of a block
+    compiled: float = BLOCK_LIMITS[True]  # without the end of a block, in compiled code
+    simulated: float = BLOCK_LIMITS[False]  # the same in the simulator
+    memory: float = math.inf  # growth since a block last ended
 
     @classmethod
     def of_patience(cls, seconds: float) -> Bounds:
-        """Return the bounds of a launch whose blocks get so many seconds each, and memory in proportion."""
-        return cls(min(LIMIT, seconds / 2), seconds, seconds, MEMORY_A_SECOND * seconds)
+        """Build the bounds for blocks that may take `seconds` each, and memory in proportion."""
+        return cls(min(IDLE_LIMIT, seconds / 2), seconds, seconds, MEMORY_A_SECOND * seconds)
 
 
 class LaunchWatch:
-    """Watches a launch under way: when it last did anything, when a block last ended, and what memory it takes.
+    """Watches a running launch: its last activity, the end of its last block, and its memory.
 
-    It counts seconds that this thread had a processor: a launch that had none is not to be blamed.
+    It measures this thread's CPU time, so that a launch is not stopped because the machine is busy.
     """
 
     def __init__(
         self, file: str, source: str, bounds: Bounds, leave: Callable[[str], None] | None = None
     ) -> None:
-        """Leave: is called with a sentence where Ctrl+C has not ended the launch in time."""
+        """Start watching; `leave` is called with a sentence if Ctrl+C does not end the launch in time."""
         self._file, self._source, self._leave = file, source, leave
         self._interrupt, self._interrupted = "", math.inf
         self.is_over = False
         self.begin(bounds)
 
     def begin(self, bounds: Bounds) -> None:
-        """Watch from now on, with these bounds."""
+        """Restart the watch with these bounds."""
         self._bounds = bounds
         self._accesses = -1
         self._next = time.monotonic() + PERIOD
         self.report(0, 0)
 
-    def report(self, done: int, of: int) -> None:
-        """Take in that a block has ended."""
+    def report(self, done: int, total: int) -> None:
+        """Note that a block has ended."""
         self._active = self._ended = time.thread_time()
         self._since = time.monotonic()
-        self._held = resident_memory() if self._bounds.memory < math.inf else 0
+        self._memory = resident_memory() if self._bounds.memory < math.inf else 0
 
     def ask_if_due(self) -> None:
-        """Have the main thread look at itself soon, now and then; any thread may call."""
+        """Trigger a check in the main thread if one is due; any thread may call this."""
         now = time.monotonic()
-        if self._leave and not self.is_over and now - self._interrupted > LEAVING:
+        if self._leave and not self.is_over and now - self._interrupted > EXIT_DELAY:
             self._leave(self._interrupt)
-        if not self.is_over and (now >= self._next or self._takes_too_much()):
+        if not self.is_over and (now >= self._next or self._exceeds_memory()):
             self._next = now + PERIOD
-            _thread.interrupt_main(LOOK)
+            _thread.interrupt_main(CHECK_SIGNAL)
 
-    def _takes_too_much(self) -> bool:
-        return self._bounds.memory < math.inf and resident_memory() - self._held > self._bounds.memory
+    def _exceeds_memory(self) -> bool:
+        return self._bounds.memory < math.inf and resident_memory() - self._memory > self._bounds.memory
 
     def look(self, number: int, frame: FrameType | None) -> None:
-        """Look at where this thread is; raises NotEnded where it has been long enough without a change."""
+        """Check this thread's progress, as a signal handler; raises NotEnded beyond the bounds."""
         if self.is_over:
             return
-        place, compiled, accesses = self._place(frame)
+        position, compiled, accesses = self._position(frame)
         now = time.thread_time()
-        if place is None or accesses != self._accesses:
+        if position is None or accesses != self._accesses:
             self._accesses, self._active = accesses, now
-        if place is None:
-            self._ended, self._since = now, time.monotonic()  # it is compiled, or its trace is made
+        if position is None:
+            self._ended, self._since = now, time.monotonic()  # compiling, or building the trace
         elif now - self._active >= self._bounds.idle:
-            self._end("It has not ended after", place, compiled)
-        elif now - self._ended >= self._bounds[1 if compiled else 2] or self._takes_too_much():
-            self._end(f"It made {accesses:,} accesses and has not ended one block in", place, compiled)
+            self._stop("The launch has not ended after", position, compiled)
+        elif now - self._ended >= self._bounds[1 if compiled else 2] or self._exceeds_memory():
+            self._stop(f"The launch made {accesses:,} accesses without ending a block in", position, compiled)
 
     def interrupt(self, number: int, frame: FrameType | None) -> NoReturn:
-        """Raise InterruptedLaunch, which says where this thread is."""
-        place, compiled, _ = self._place(frame)
-        where = f"; {self._where(place, compiled)}" if place else ""
-        self._interrupt, self._interrupted = f"Ctrl+C ended the launch{where}.", time.monotonic()
+        """Raise InterruptedLaunch with this thread's line, as a signal handler."""
+        position, compiled, _ = self._position(frame)
+        location = f"; {self._location_text(position, compiled)}" if position else ""
+        self._interrupt, self._interrupted = f"Ctrl+C ended the launch{location}.", time.monotonic()
         raise InterruptedLaunch(self._interrupt)
 
-    def _end(self, text: str, place: tuple[str, int], compiled: bool) -> NoReturn:
+    def _stop(self, text: str, position: tuple[str, int], compiled: bool) -> NoReturn:
         seconds = time.monotonic() - self._since
-        raise NotEnded(f"{text} {seconds:.0f} s; {self._where(place, compiled)}.", *place)
+        raise NotEnded(f"{text} {seconds:.0f} s; {self._location_text(position, compiled)}.", *position)
 
-    def _place(self, frame: FrameType | None) -> tuple[tuple[str, int] | None, bool, int]:
-        """Return the (file, line) that runs, None where no line of the kernel's does, by which engine, and accesses."""
+    def _position(self, frame: FrameType | None) -> tuple[tuple[str, int] | None, bool, int]:
+        """Return the kernel's current (file, line) or None, whether it runs compiled, and its accesses so far."""
         record = RunRecord.latest() if RunRecord.latest else None
         recorder = getattr(record, "recorder", None)
         accesses = recorder.accesses_until_now() if recorder is not None else 0
         line = 0
         while frame is not None:
-            if frame.f_globals.get("__name__", "").startswith(_BUSY) and not line:
-                return None, False, accesses  # to import a module and to compile a function may take long
+            if frame.f_globals.get("__name__", "").startswith(_BUSY_MODULES) and not line:
+                return None, False, accesses  # importing and compiling may take long
             if frame.f_code.co_filename == self._file and not line:
                 line = frame.f_lineno
             frame = frame.f_back
@@ -143,22 +143,22 @@ class LaunchWatch:
             return loop, True, accesses
         return ((self._file, line) if line else None), False, accesses
 
-    def _where(self, place: tuple[str, int], compiled: bool) -> str:
-        """Return "it was at line 12, in the loop of line 11"; of compiled code just the loop is known."""
+    def _location_text(self, position: tuple[str, int], compiled: bool) -> str:
+        """Format "it was at line 12, in the loop of line 11"; compiled code knows only the loop."""
         if compiled:
-            return f"it was in the loop of line {place[1]}"
-        loop = enclosing_loop(self._source, place[1])
-        return f"it was at line {place[1]}" + (f", in the loop of line {loop}" if loop else "")
+            return f"it was in the loop of line {position[1]}"
+        loop = enclosing_loop(self._source, position[1])
+        return f"it was at line {position[1]}" + (f", in the loop of line {loop}" if loop else "")
 
 
 def enclosing_loop(source: str, line: int) -> int:
-    """Return the line of the innermost loop that a line is in, 0 for none."""
+    """Find the line of the innermost loop around a line, 0 for none."""
     loops = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.For | ast.While))
-    return max((n.lineno for n in loops if n.lineno < line <= (n.end_lineno or 0)), default=0)
+    return max((loop.lineno for loop in loops if loop.lineno < line <= (loop.end_lineno or 0)), default=0)
 
 
 def resident_memory() -> int:
-    """Return how many bytes of memory this process has, 0 where the system does not say."""
+    """Return this process's resident memory in bytes, 0 if the system does not report it."""
     try:
         with Path("/proc/self/statm").open("rb") as file:
             return int(file.read().split()[1]) * mmap.PAGESIZE
@@ -168,19 +168,18 @@ def resident_memory() -> int:
 
 @contextmanager
 def ended_if_endless(file: str, source: str, patience: float | None) -> Iterator[Report]:
-    """Raise NotEnded out of the context where the launch in it does not end; lends a callback for blocks that end.
+    """Context manager that raises NotEnded if the launch in it seems endless; yields a callback for ended blocks.
 
-    file: where its kernel's lines are from. patience: seconds, None for any. Only in the main thread, else nothing
-    is watched.
+    file: the kernel's file. patience: seconds, None for no limit. It does nothing outside the main thread.
     """
     watch = LaunchWatch(
-        file, source, Bounds(min(LIMIT, patience or LIMIT), SLOW_BLOCK[True], SLOW_BLOCK[False])
+        file, source, Bounds(min(IDLE_LIMIT, patience or IDLE_LIMIT), BLOCK_LIMITS[True], BLOCK_LIMITS[False])
     )
     if patience is None or threading.current_thread() is not threading.main_thread():
         yield watch.report
         return
     stop = threading.Event()
-    thread = threading.Thread(target=_ask_now_and_then, args=(watch, stop), daemon=True)
+    thread = threading.Thread(target=_check_periodically, args=(watch, stop), daemon=True)
     with looking(watch):
         thread.start()
         try:
@@ -191,18 +190,18 @@ def ended_if_endless(file: str, source: str, patience: float | None) -> Iterator
             thread.join()
 
 
-def _ask_now_and_then(watch: LaunchWatch, stop: threading.Event) -> None:
+def _check_periodically(watch: LaunchWatch, stop: threading.Event) -> None:
     while not stop.wait(PERIOD):
         watch.ask_if_due()
 
 
 @contextmanager
 def looking(watch: LaunchWatch, *, interrupts: bool = False) -> Iterator[None]:
-    """Have this thread look at itself when another one asks; only in the main thread.
+    """Context manager that installs the watch's signal handlers; only in the main thread.
 
-    interrupts: whether Ctrl+C raises InterruptedLaunch, where it would raise KeyboardInterrupt else.
+    interrupts: whether Ctrl+C raises InterruptedLaunch instead of KeyboardInterrupt.
     """
-    handlers: dict[int, Any] = {LOOK: watch.look}
+    handlers: dict[int, Any] = {CHECK_SIGNAL: watch.look}
     if interrupts and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         handlers[signal.SIGINT] = watch.interrupt
     before = {number: signal.signal(number, handler) for number, handler in handlers.items()}

@@ -1,4 +1,4 @@
-"""A launch on arrays of ours: as of a user's program, and its results are in them afterwards."""
+"""Launches on given arrays, which hold the results afterwards; the launch runs as in a user's program."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from .program_launch import ProgramLaunch
 
 
 def run_on(launch: Launch, kernel: Any, arguments: list[Any], names: tuple[str, ...]) -> Trace:
-    """Run a kernel on these arguments, compiled where that pays, and return the trace.
+    """Run a kernel on these arguments, compiled if that is faster, and return the trace.
 
-    The launch describes it. names: of the kernel's parameters. Raises KernelRefusedError.
+    launch: its description. names: the kernel's parameter names. Raises KernelRefusedError.
     """
     refusal = refusal_of_launch(kernel, tuple(arguments))
     if refusal is not None:

@@ -1,4 +1,4 @@
-"""Python's builtins as they were before a user's program began, which may have put others in their place."""
+"""Python's original builtins, saved before a user's program could replace them."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import builtins
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_own = dict(vars(builtins))
+_originals = dict(vars(builtins))
 
 
 @contextmanager
 def own_builtins() -> Iterator[None]:
-    """Have our own code find the builtins that it was written for; a kernel finds none but those on a GPU either."""
-    now = vars(builtins)
-    theirs = (
+    """Restore the original builtins for our code; kernels use only the builtins that a GPU has."""
+    current = vars(builtins)
+    replaced = (
         {}
-        if now == _own
-        else {name: value for name, value in now.items() if _own.get(name, value) is not value}
+        if current == _originals
+        else {name: value for name, value in current.items() if _originals.get(name, value) is not value}
     )
-    for name in theirs:
-        setattr(builtins, name, _own[name])
+    for name in replaced:
+        setattr(builtins, name, _originals[name])
     try:
         yield
     finally:
-        for name, value in theirs.items():
+        for name, value in replaced.items():
             setattr(builtins, name, value)

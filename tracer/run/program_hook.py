@@ -1,4 +1,4 @@
-"""Record every launch of a program: the simulator's kernels, called by code that knows nothing of us."""
+"""Records every launch of an unmodified program by hooking the simulator's kernels."""
 
 from __future__ import annotations
 
@@ -25,53 +25,49 @@ from .launch_size import LaunchRefused, check_size, is_too_large, sampled_blocks
 from .long_launch import InterruptedLaunch, LaunchTimeoutError, LongLaunches
 from .own_builtins import own_builtins
 
-if TYPE_CHECKING:  # NumPy and numba are imported where the program needs them, not before it starts
+if TYPE_CHECKING:  # NumPy and numba are imported when the program needs them, not before it starts
     from ..model.trace import Dim3, KernelError, Trace
     from ..type_inference.question import Refusal
 
 
 class RecordingOptions(NamedTuple):
-    """How the launches of a program are scheduled, which of their blocks run, and where recording stops.
+    """Options for recording a program: the schedule of its launches, the blocks that run, and the limits.
 
-    Without an engine, kernels that make many accesses are compiled, and the simulator runs those that are done before
-    they were compiled. A program goes on after an access outside its array, as on a GPU, unless it is to stop.
+    Without an engine, kernels with many accesses are compiled, and the simulator runs those that end before their
+    compilation would. As on a GPU, a program goes on after an access outside an array, unless `stop_at_errors` is set.
     """
 
-    schedule: Schedule = Schedule()  # the order of turns of its threads
-    resident: int | None = None  # blocks at once; None is as many as fit 8,192 threads
-    blocks: tuple[int, ...] | None = None  # numbers of the blocks that run; None is all
+    schedule: Schedule = Schedule()  # order of the threads' turns
+    resident: int | None = None  # simultaneous blocks; None means as many as fit 8,192 threads
+    blocks: tuple[int, ...] | None = None  # numbers of the blocks that run; None means all
     limits: Limits = Limits()  # accesses and bytes that are kept
-    engine: EngineName | None = None  # None chooses by how many accesses a kernel makes
-    every_block: bool = False  # whether all run also of a launch that is too large (see `launch_size`)
+    engine: EngineName | None = None  # None chooses by the number of accesses
+    every_block: bool = False  # whether all blocks run even if they are too many (see `launch_size`)
     begins: Callable[[Launch], None] = lambda launch: None  # gets each launch before it runs
-    tell: Callable[[str], None] = lambda sentence: None  # gets what is to be said of a launch at once
-    patience: float | None = None  # seconds of CPU time that a block may take, None for any number
-    stop_at_errors: bool = False  # whether an access outside its array raises once its launch is over
-    refuse_too_large: bool = True  # whether a launch that exceeds a GPU's limits raises; else it runs
-    take_last: Callable[[Trace], None] | None = (
-        None  # gets, before its launch, the trace of a last block not kept
-    )
-    launched: Callable[[Any, tuple[Any, ...]], None] | None = (
-        None  # gets each kernel and its arguments before
-    )
-    refused: Callable[[Any, Refusal], None] | None = (
-        None  # gets each kernel that Numba does not compile, before its launch raises that
-    )
-
+    tell: Callable[[str], None] = lambda sentence: None  # gets notices about a launch immediately
+    patience: float | None = None  # seconds of CPU time that a block may take, None for no limit
+    stop_at_errors: bool = False  # whether an access outside an array raises after its launch
+    refuse_too_large: bool = True  # whether a launch that exceeds a GPU's limits raises; otherwise it runs
+    # Gets the trace of a last block that the launch's trace lacks, before the trace of the launch.
+    take_last: Callable[[Trace], None] | None = None
+    # Gets each kernel and its arguments before the launch.
+    launched: Callable[[Any, tuple[Any, ...]], None] | None = None
+    # Gets each kernel that Numba does not compile, before its launch raises the error.
+    refused: Callable[[Any, Refusal], None] | None = None
+    # Gets each kernel that receives an array of another type than declared, and the sentence about it.
     mismatched: Callable[[Any, str], None] = lambda kernel, sentence: say_once(f"{sentence}.")
-    # gets each kernel that is passed an array of another type than it declares, and the sentence about it
 
 
-LAUNCHED = 64  # kernels whose source texts are kept at hand
-NUMBERS = re.compile(r"u?int(8|16|32|64)|float(16|32|64)|complex(64|128)")
+MAX_CACHED_KERNELS = 64  # kernels whose source texts are cached
+NUMBER_TYPES = re.compile(r"u?int(8|16|32|64)|float(16|32|64)|complex(64|128)")
 Recorded = Callable[["Trace", float], None]
 
 
 def record_launches(options: RecordingOptions, recorded: Recorded) -> None:
-    """Make this process's kernels run under the tracer, as soon as the program imports numba.cuda.
+    """Run this process's kernels under the tracer, as soon as the program imports numba.cuda.
 
-    `recorded(trace, seconds)` is called after each launch, with the wall time of the launch call, before an
-    exception that the kernel raised goes on to the program. Call this before numba is imported.
+    `recorded(trace, seconds)` is called after each launch with its wall time, before the kernel's exception reaches the
+    program. Call this before numba is imported.
     """
     os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
     after_import("numba", lambda: None, without_collections)
@@ -79,19 +75,19 @@ def record_launches(options: RecordingOptions, recorded: Recorded) -> None:
 
 
 def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
-    """Stand around the simulator's launch call."""
+    """Replace the simulator's launch call by one that records."""
     from ..simulator import numba_patch
     from ..simulator.host.launch_checks import check_limits
     from .program_launch import ProgramLaunch
 
     numba_patch.install()
-    # The modules of numba hold a hundred thousand objects that never become garbage: to look through them again and
-    # again, the last time at exit, takes a third of the time of a short program.
+    # The modules of numba hold a hundred thousand objects that never become garbage. Scanning them repeatedly would
+    # take a third of the time of a short program.
     gc.freeze()
     kernel_class = numba_patch.kernel_class()
     launch_call = kernel_class.__call__
     launches = LongLaunches(options.tell)
-    one_at_a_time = threading.Lock()  # the simulator has one launch under way, whoever launches
+    one_at_a_time = threading.Lock()  # the simulator runs one launch at a time, for all threads
 
     @functools.wraps(launch_call)
     def call(kernel: Any, *arguments: Any, **names: Any) -> Any:
@@ -108,8 +104,8 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
     def launch(kernel: Any, arguments: tuple[Any, ...]) -> Any:
         if options.refuse_too_large:
             check_limits(kernel.fn.__name__, kernel.grid_dim, kernel.block_dim, kernel.dynshared_size)
-        made = sampled(launch_of_call(kernel, arguments, options))
-        options.begins(made)
+        launch_data = sample(launch_of_call(kernel, arguments, options))
+        options.begins(launch_data)
         if options.launched:
             options.launched(kernel, arguments)
         refusal = numba_patch.refusal_of_launch(kernel, arguments)
@@ -126,9 +122,9 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
         engine = engines[options.engine]
         perform = attempt.with_last_block(engine) if options.take_last else engine
         with (
-            attempt.bounded(made, perform, options.patience, leave) as bounded,
+            attempt.bounded(launch_data, perform, options.patience, leave) as bounded,
             launches.watched(kernel.fn.__name__, bounded.look) as long,
-            numba_patch.recording_of(made, names, both(long.report, bounded.ended), bounded.perform),
+            numba_patch.recording_of(launch_data, names, both(long.report, bounded.ended), bounded.perform),
         ):
             result = launch_call(kernel, *arguments)
         if options.take_last and attempt.last is not None:
@@ -136,76 +132,80 @@ def _wrap_launches(options: RecordingOptions, recorded: Recorded) -> None:
         attempt.note_stores()
         if attempt.trace is not None:
             recorded(attempt.trace, time.perf_counter() - start)
-            _raise(attempt.trace, attempt.raised, options)
+            _raise_in_program(attempt.trace, attempt.raised, options)
         return result
 
     def leave(sentence: str) -> None:
-        """End the process after Ctrl+C, while the main thread does what can't be interrupted."""
+        """End the process after Ctrl+C while the main thread can't be interrupted."""
         options.tell(sentence)
         os._exit(128 + signal.SIGINT)
 
-    told: set[str] = set()  # kernels of which it was said that they are run in part
+    notified: set[str] = set()  # kernels whose sampling was reported
 
-    def sampled(made: Launch) -> Launch:
-        """Return the launch of some blocks where there are too many; raises LaunchRefused."""
-        if not is_utf8(made.kernel):
+    def sample(described: Launch) -> Launch:
+        """Restrict a too large launch to a sample of its blocks; raises LaunchRefused."""
+        if not is_utf8(described.kernel):
             raise LaunchRefused(
-                f"the file of the kernel, {made.kernel!r}, has a name that is not UTF-8; rename it"
+                f"the file of the kernel, {described.kernel!r}, has a name that is not UTF-8; rename it"
             )
-        check_size(made.grid, made.block)
-        if options.every_block or made.blocks is not None or not is_too_large(made.grid, made.block):
-            return made
-        blocks = sampled_blocks(made.grid, made.block)
-        if made.kernel not in told:
-            told.add(made.kernel)
-            options.tell(sampling_notice(made.kernel.rpartition(":")[2], made.grid, len(blocks)))
-        return replace_launch(made, blocks=blocks)
+        check_size(described.grid, described.block)
+        if (
+            options.every_block
+            or described.blocks is not None
+            or not is_too_large(described.grid, described.block)
+        ):
+            return described
+        blocks = sampled_blocks(described.grid, described.block)
+        if described.kernel not in notified:
+            notified.add(described.kernel)
+            options.tell(sampling_notice(described.kernel.rpartition(":")[2], described.grid, len(blocks)))
+        return replace_launch(described, blocks=blocks)
 
     kernel_class.__call__ = call
 
 
 def both(first: Callable[[int, int], None], second: Callable[[int, int], None]) -> Callable[[int, int], None]:
-    """Return a callback that calls two."""
+    """Combine two callbacks."""
 
-    def report(done: int, of: int) -> None:
-        first(done, of)
-        second(done, of)
+    def report(done: int, total: int) -> None:
+        first(done, total)
+        second(done, total)
 
     return report
 
 
-def _raise(trace: Trace, raised: BaseException | None, options: RecordingOptions) -> None:
-    """Raise in the program what its kernel raised, or did outside its arrays."""
+def _raise_in_program(trace: Trace, raised: BaseException | None, options: RecordingOptions) -> None:
+    """Raise the kernel's exception, or an error for its access outside an array, in the program."""
     if isinstance(raised, LaunchTimeoutError):
         raise raised
     if raised is not None and trace.error is not None:
-        raise _as_the_simulator_says(raised, trace.error)
+        raise _simulator_style_error(raised, trace.error)
     if options.stop_at_errors and len(trace.outside.block):
         raise IndexError(_first_outside(trace))
 
 
 class DivisionByZero(ZeroDivisionError, FloatingPointError):
-    """A division by zero in a kernel: a GPU raises the one, and Numba's simulator, by NumPy, the other."""
+    """A division by zero in a kernel: a GPU raises ZeroDivisionError, Numba's simulator FloatingPointError."""
 
 
 DivisionByZero.__name__ = DivisionByZero.__qualname__ = ZeroDivisionError.__name__
 DivisionByZero.__module__ = ZeroDivisionError.__module__
 
 
-def _as_the_simulator_says(raised: BaseException, error: KernelError) -> BaseException:
-    """Return what a kernel raised as Numba's simulator reports it: with thread and block before the text."""
+def _simulator_style_error(raised: BaseException, error: KernelError) -> BaseException:
+    """Convert a kernel's exception to the form of Numba's simulator: thread and block precede the message."""
     from ..recording.out_of_bounds import IllegalAddressError
 
-    where = f"tid={list(error.thread)} ctaid={list(error.block)}"
-    text = f"{where}: {error.message}" if error.message else where
+    location = f"tid={list(error.thread)} ctaid={list(error.block)}"
+    text = f"{location}: {error.message}" if error.message else location
     kind = DivisionByZero if type(raised) is ZeroDivisionError else type(raised)
-    if isinstance(raised, IllegalAddressError):  # what Numba's driver raises once it hears of one
+    if isinstance(raised, IllegalAddressError):  # Numba's driver raises it for an illegal address
         kind = sys.modules["numba.cuda"].cudadrv.driver.CudaAPIError
     try:
-        if isinstance(raised, IllegalAddressError):  # made by ours, at a line that is said
+        if isinstance(raised, IllegalAddressError):  # raised by our code: name the kernel's line
             return kind(f"{text} ({error.file}, line {error.line})")
         return kind(text).with_traceback(raised.__traceback__)
-    except TypeError:  # an exception of the program's own that wants other arguments
+    except TypeError:  # an exception class of the program with other parameters
         return raised
 
 
@@ -221,11 +221,11 @@ def _first_outside(trace: Trace) -> str:
 
 
 def launch_of_call(kernel: Any, arguments: tuple[Any, ...], options: RecordingOptions) -> Launch:
-    """Describe a call as a launch: what it was, though not enough to run it again."""
+    """Describe a call as a launch; without its array contents, it can't be run again."""
     return Launch(
         kernel=f"{_file(kernel.fn)}:{kernel.fn.__name__}",
         source=_source(kernel.fn),
-        arguments=tuple(_noting_fresh(_argument(value), value) for value in arguments),
+        arguments=tuple(_mark_if_uninitialised(_argument(value), value) for value in arguments),
         grid=_dim3(kernel.grid_dim),
         block=_dim3(kernel.block_dim),
         constants=_constants(kernel.fn),
@@ -239,22 +239,22 @@ def launch_of_call(kernel: Any, arguments: tuple[Any, ...], options: RecordingOp
 
 
 def _dim3(lengths: Iterable[Any]) -> Dim3:
-    """Return lengths, which may be NumPy's numbers, as Python's."""
+    """Convert lengths, which may be NumPy numbers, to Python's."""
     x, y, z = map(int, lengths)
     return x, y, z
 
 
-@functools.lru_cache(LAUNCHED)
+@functools.lru_cache(MAX_CACHED_KERNELS)
 def _names(function: Any) -> tuple[str, ...]:
     return tuple(inspect.signature(function).parameters)
 
 
-@functools.lru_cache(LAUNCHED)
+@functools.lru_cache(MAX_CACHED_KERNELS)
 def _file(function: Any) -> str:
     return inspect.getsourcefile(function) or "?"
 
 
-@functools.lru_cache(LAUNCHED)
+@functools.lru_cache(MAX_CACHED_KERNELS)
 def _source(function: Any) -> str:
     try:
         text = "".join(inspect.findsource(function)[0])
@@ -277,8 +277,8 @@ def _argument(value: Any) -> Array | Scalar:
     return Scalar(number, str(dtype) if dtype is not None else "")
 
 
-def _noting_fresh(described: Array | Scalar, value: Any) -> Array | Scalar:
-    """Return an argument as one without content where the program allocated it, and nobody wrote some of it."""
+def _mark_if_uninitialised(described: Array | Scalar, value: Any) -> Array | Scalar:
+    """Mark an array as uninitialised if the program allocated it and part of it was never written."""
     from ..recording.fresh_memory import fresh_memory
     from ..simulator.numba_patch import array_in
 
@@ -289,8 +289,8 @@ def _noting_fresh(described: Array | Scalar, value: Any) -> Array | Scalar:
 
 
 def _constants(function: Any) -> dict[str, int | float | str]:
-    """Return the numbers and number types that a kernel, or a function that it calls, finds in other scopes."""
-    found: dict[str, int | float | str] = {}
+    """Collect the numbers and number types from outer scopes that a kernel and its functions use."""
+    constants: dict[str, int | float | str] = {}
     waiting, seen = [function], set()
     while waiting:
         function = waiting.pop()
@@ -301,12 +301,12 @@ def _constants(function: Any) -> dict[str, int | float | str]:
             if inspect.isfunction(called) and called not in seen:
                 waiting.append(called)
             number = value if isinstance(value, int | float) else _type_name(value)
-            if number != "" and not hasattr(value, "dtype"):  # NumPy's numbers have types of their own
-                found[name] = number
-    return found
+            if number != "" and not hasattr(value, "dtype"):  # the type of a NumPy number matters
+                constants[name] = number
+    return constants
 
 
 def _type_name(value: Any) -> str:
-    """Return numba's name of a number's type, of numba's or NumPy's; "" for anything else."""
+    """Return numba's name of a numba or NumPy number type; "" for anything else."""
     name = getattr(value, "__name__", "") if isinstance(value, type) else getattr(value, "name", "")
-    return name if isinstance(name, str) and NUMBERS.fullmatch(name) else ""
+    return name if isinstance(name, str) and NUMBER_TYPES.fullmatch(name) else ""

@@ -1,4 +1,4 @@
-"""A call of a kernel in another process (`tracer/calls`), run here under the tracer as a program's own launch is."""
+"""Runs a kernel call of another process (`tracer/calls`) under the tracer, like a launch of a program here."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from .program_launch import ProgramLaunch
 
 
 def run_call(folder: Path, report: Report) -> Trace:
-    """Run the call in a folder and return its trace; its memories in the folder then hold what the kernel left there.
+    """Run the call in a folder and return its trace; its memories in the folder then hold the results.
 
-    `report(done, of)` is called as blocks end. Of a launch that is too large some blocks run. Raises LoadError, also
-    where Numba does not compile the kernel for a GPU.
+    `report(done, total)` is called as blocks end. A launch that is too large runs a sample of its blocks. Raises
+    LoadError, also if Numba does not compile the kernel for a GPU.
     """
     call = load_call(folder)
     stand_for_program(call)
     try:
         kernel, arguments = kernel_of(call), Arguments(call, folder)
         configured = kernel[call.grid, call.block, 0, call.shared_bytes]
-        given = configured.checked(arguments.values, {})
+        checked = configured.checked(arguments.values, {})
         check_size(call.grid, call.block)
         check_limits(configured.fn.__name__, call.grid, call.block, call.shared_bytes)
-        launch = _sampled(launch_of_call(configured, given, RecordingOptions(call.schedule)))
-        trace = _traced(launch, configured, given, report)
+        launch = _sample(launch_of_call(configured, checked, RecordingOptions(call.schedule)))
+        trace = _trace(launch, configured, checked, report)
     except (NotRebuilt, LaunchRefused, TypeError, ValueError) as error:
         raise LoadError(
             f"{call.functions[0].name} can't be launched: {str(error).removesuffix('.')}."
@@ -46,7 +46,7 @@ def run_call(folder: Path, report: Report) -> Trace:
     return trace
 
 
-def _traced(launch: Launch, configured: Any, arguments: tuple[Any, ...], report: Report) -> Trace:
+def _trace(launch: Launch, configured: Any, arguments: tuple[Any, ...], report: Report) -> Trace:
     refusal = refusal_of_launch(configured, arguments)
     if refusal is not None:
         raise refused_kernel(configured.fn.__name__, refusal)
@@ -60,8 +60,8 @@ def _traced(launch: Launch, configured: Any, arguments: tuple[Any, ...], report:
     return attempt.trace
 
 
-def _sampled(launch: Launch) -> Launch:
-    """Return a launch of some blocks where there are too many."""
+def _sample(launch: Launch) -> Launch:
+    """Restrict a too large launch to a sample of its blocks."""
     if not is_too_large(launch.grid, launch.block):
         return launch
     return replace_launch(launch, blocks=sampled_blocks(launch.grid, launch.block))

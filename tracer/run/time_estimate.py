@@ -1,4 +1,4 @@
-"""How long a launch will take, from the blocks done so far; and who does not want to wait for it."""
+"""Estimates the duration of a launch from the blocks done so far, and stops it beyond a given patience."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 
-LOOKING = 2.0  # seconds until blocks are judged
-GLANCE, CLEARLY = 0.25, 10  # seconds after which one is that takes so many times longer than one would wait
-ENOUGH, BLOCKS = 20, 400  # blocks; so many of the last ones are judged
+ESTIMATE_AFTER = 2.0  # seconds before the first estimate
+GLANCE = 0.25  # seconds before a first look at obviously slow launches
+GLANCE_FACTOR = 10  # times the patience that count as obviously slow
+ENOUGH, BLOCKS = 20, 400  # fewest blocks for an estimate; latest blocks that it uses
 
 
 class TooSlow(BaseException):
-    """A launch would take longer than somebody wants to wait: `seconds` for its `blocks`. No error of the kernel's."""
+    """A launch would exceed the patience: `seconds` for its `blocks`. Not an error of the kernel."""
 
     def __init__(self, seconds: float, blocks: int) -> None:
         super().__init__(seconds, blocks)
@@ -20,56 +21,58 @@ class TooSlow(BaseException):
 
 
 def _median(numbers: Iterable[float]) -> float:
-    from statistics import median  # the window starts without it
+    from statistics import median  # lazy, for a faster start of the window
 
     return median(numbers)
 
 
 class TimeEstimate:
-    """Hears how many blocks are done and reckons how long the others take: as long as the middle one of the last."""
+    """Estimates the time for the remaining blocks from the median of the latest blocks."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._begin()
+        self._reset()
 
-    def _begin(self) -> None:
+    def _reset(self) -> None:
         self._start = self._last = self._clock()
         self._done = 0
-        self._each: deque[float] = deque(maxlen=BLOCKS)  # seconds
+        self._durations: deque[float] = deque(maxlen=BLOCKS)  # seconds
 
-    def seconds_left(self, done: int, of: int) -> float | None:
-        """Take in that `done` of `of` blocks are done; return the seconds that the others take, None too early."""
+    def seconds_left(self, done: int, total: int) -> float | None:
+        """Note that `done` of `total` blocks are done; return the seconds for the others, None if it is too early."""
         if done < self._done:
-            self._begin()  # this is another launch
+            self._reset()  # another launch
         now = self._clock()
         if done > self._done:
-            self._each.append((now - self._last) / (done - self._done))
+            self._durations.append((now - self._last) / (done - self._done))
         self._last, self._done = now, done
-        gone = now - self._start
-        if gone < LOOKING or len(self._each) < (ENOUGH if gone < 3 * LOOKING else 3):
+        elapsed = now - self._start
+        if elapsed < ESTIMATE_AFTER or len(self._durations) < (ENOUGH if elapsed < 3 * ESTIMATE_AFTER else 3):
             return None
-        return _median(self._each) * (of - done)
+        return _median(self._durations) * (total - done)
 
-    def check_patience(self, patience: float, done: int, of: int) -> None:
-        """Take in the same; raises TooSlow where all blocks take more than `patience` seconds.
+    def check_patience(self, patience: float, done: int, total: int) -> None:
+        """Note the same as `seconds_left`; raises TooSlow if all blocks take more than `patience` seconds.
 
-        Not for one that has nearly ended by the time that this is known.
+        A launch that has nearly ended when this becomes clear is not stopped.
         """
-        left, gone = self.seconds_left(done, of), self._last - self._start
-        if left is None and gone >= GLANCE and len(self._each) >= ENOUGH:
-            glance = _median(self._each) * (of - done)
-            left = glance if glance > CLEARLY * patience else None
-        if left is not None and gone + left > patience and (gone <= patience or left > patience):
-            raise TooSlow(gone + left, of)
+        left, elapsed = self.seconds_left(done, total), self._last - self._start
+        if left is None and elapsed >= GLANCE and len(self._durations) >= ENOUGH:
+            glance = _median(self._durations) * (total - done)
+            left = glance if glance > GLANCE_FACTOR * patience else None
+        if left is not None and elapsed + left > patience and (elapsed <= patience or left > patience):
+            raise TooSlow(elapsed + left, total)
 
 
 def left_text(seconds: float | None) -> str:
-    """Return "about 3 minutes left", or "" where that is unknown or next to nothing."""
+    """Format "about 3 minutes left", or "" if the time is unknown or below a second."""
     return f"about {duration_text(seconds)} left" if seconds is not None and seconds >= 1 else ""
 
 
 def duration_text(seconds: float) -> str:
-    """Return a duration as one says it: "40 seconds", "12 minutes", "3 hours"."""
-    size, name = next((s for s in ((3600, "hour"), (60, "minute")) if seconds >= 1.5 * s[0]), (1, "second"))
+    """Format a duration: "40 seconds", "12 minutes", "3 hours"."""
+    size, name = next(
+        (unit for unit in ((3600, "hour"), (60, "minute")) if seconds >= 1.5 * unit[0]), (1, "second")
+    )
     count = max(1, round(seconds / size))
     return f"{count:,} {name}{'s' * (count > 1)}"

@@ -1,4 +1,4 @@
-"""Functions of cells that Numba shall keep on disk once compiled: they are compiled anew, as no cell is a file."""
+"""Disables Numba's disk cache for functions of notebook cells, because no cell is a file."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 from ..model.notebook_cells import cell_of
 from ..simulator.host.after_import import after_import
 
-# Where Numba takes up `cache=True`: for jit, and for vectorize and guvectorize.
+# The classes that handle `cache=True`: for jit, and for vectorize and guvectorize.
 DISPATCHERS = (("numba.core.dispatcher", "Dispatcher"), ("numba.np.ufunc.ufuncbuilder", "UFuncDispatcher"))
 
 
 def leave_cells_uncached() -> None:
-    """Let `cache=True` do nothing for functions of cells, which lie in no folder; to be called before numba comes."""
+    """Ignore `cache=True` for functions of cells, which have no folder; call this before numba is imported."""
     for module, name in DISPATCHERS:
         after_import(module, partial(_wrap_caching, module, name))
 

@@ -1,4 +1,4 @@
-"""The worker: a process that traces one launch after the other, so that no kernel takes the window down.
+"""The worker: a separate process that traces launches, so that no kernel can crash the window.
 
 `python -m tilescope.tracer.run.worker [FOLDER]` reads a Job or a JudgeJob a line and answers with events, a line
 each (see `worker_events`). It stays warm between jobs. When its input closes it ends, and removes FOLDER, which
@@ -55,7 +55,7 @@ PERIOD = 0.05  # seconds from one report of progress to the next
 
 Send = Callable[[WorkerMessage], None]
 Report = Callable[[int, int], None]
-Engine = Callable[..., Trace]  # `engine.run`: of a launch, a report, and who gets an early trace
+Engine = Callable[..., Trace]  # `engine.run`: takes a launch, a report, and a callback for an early trace
 
 
 class Printed(io.TextIOBase):
@@ -70,27 +70,27 @@ class Printed(io.TextIOBase):
         return True
 
     def write(self, text: str) -> int:
-        """Take in text, and send it once a line is full or long."""
+        """Buffer text, and send it at the end of a line or when it is long."""
         self._text += text
         if "\n" in text or len(self._text) > 8192:
             self.flush()
         return len(text)
 
     def flush(self) -> None:
-        """Send what is there."""
+        """Send the buffered text."""
         text, self._text = self._text, ""
         if text:
             self._send(Output(plain(text)))
 
 
 def plain(text: str) -> str:
-    """Return text that can be sent: names of files may hold what UTF-8 can't."""
+    """Replace characters that UTF-8 can't encode, which file names may contain."""
     return text.encode("utf-8", "replace").decode()
 
 
 def main() -> None:
     """Serve jobs until the input closes."""
-    os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # numba looks only once, when it is imported
+    os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # numba reads it only when it is imported
     source, target = private_streams()
     send = sender(target, _leave)
     sys.stdout = sys.stderr = printed = Printed(send)
@@ -107,56 +107,56 @@ def main() -> None:
 
 
 def _next_job(jobs: queue.SimpleQueue[bytes], ahead: CompilingAhead) -> Job | JudgeJob:
-    """Wait for the next job, and meanwhile do what it would have to wait for."""
+    """Wait for the next job, and meanwhile do work that would delay it."""
     while True:
         try:
-            asked: Job | JudgeJob | Ahead = WORKER_JOB.decode(jobs.get(timeout=ahead.pause()))
+            request: Job | JudgeJob | Ahead = WORKER_JOB.decode(jobs.get(timeout=ahead.pause()))
         except queue.Empty:
             ahead.go_on()
             continue
-        if not isinstance(asked, Ahead):
+        if not isinstance(request, Ahead):
             ahead.is_fresh = False
-            return asked
-        ahead.want(decode(bytes(launch).decode()) for launch in asked.launches)
+            return request
+        ahead.want(decode(bytes(launch).decode()) for launch in request.launches)
 
 
 def _listen(source: IO[bytes], jobs: queue.SimpleQueue[bytes]) -> None:
-    """Pass jobs on until the input closes: then the window is gone."""
+    """Forward jobs until the input closes, which means that the window is gone."""
     for line in source:
         jobs.put(line)
     _leave()
 
 
 def _leave() -> None:
-    """End at once, whatever the kernel does."""
+    """Remove the folder and end the process immediately."""
     for folder in sys.argv[1:]:
         shutil.rmtree(folder, ignore_errors=True)
     os._exit(0)
 
 
 def _warm_engine(send: Send) -> Engine:
-    """Load numba, the simulator and the compiled engine before the first job comes."""
+    """Load numba, the simulator and the compiled engine before the first job arrives."""
     from ..simulator.numba_patch import UnsupportedSimulator, install
     from .engine import run
 
     try:
         install()
-        from ..compiled.driver import engine as _compiled  # noqa: F401  # takes a second, which a launch need not wait for
+        from ..compiled.driver import engine as _compiled  # noqa: F401  # takes a second
 
-        gc.freeze()  # all that is loaded by now stays: to look through it for what is left over takes long
+        gc.freeze()  # the loaded modules stay: scanning them for garbage takes long
         send(Ready())
     except UnsupportedSimulator:
-        pass  # `run` says so again, where somebody listens
+        pass  # the first run reports it
     return run
 
 
 def answer(job: Job, engine: Engine, send: Send) -> Done | Failed | Slow:
-    """Do one job and say how it ended."""
+    """Do one job and return the event for its end."""
     try:
         trace = _trace_of(job, engine, send)
         save(trace, job.out, compress=False, handed_over=not job.call)
-    except TooSlow as left:
-        return Slow(job.job, left.seconds, left.blocks)
+    except TooSlow as slow:
+        return Slow(job.job, slow.seconds, slow.blocks)
     except BaseException as error:  # noqa: BLE001  # a kernel's module may raise anything, even SystemExit
         traceback.print_exc(file=sys.__stderr__)
         file, line = (error.file, error.line) if isinstance(error, LoadError | NotEnded) else ("", 0)
@@ -167,115 +167,115 @@ def answer(job: Job, engine: Engine, send: Send) -> Done | Failed | Slow:
 def _trace_of(job: Job, engine: Engine, send: Send) -> Trace:
     listener = _listener(job, send)
     if job.call:
-        return _of_call(job, listener)
+        return _trace_call(job, listener)
     launch = decode(bytes(job.launch).decode())
     early = {"early": lambda trace: _send_early(trace, job, send)} if job.early else {}
-    with ended_if_endless(kernel_file(launch), launch.source, job.patience) as ended:
+    with ended_if_endless(kernel_file(launch), launch.source, job.patience) as block_ended:
 
-        def report(done: int, of: int) -> None:
-            ended(done, of)
-            listener(done, of)
+        def report(done: int, total: int) -> None:
+            block_ended(done, total)
+            listener(done, total)
 
         return engine(launch, report, **early)
 
 
 def _send_early(trace: Trace, job: Job, send: Send) -> None:
-    """Send the trace that is to be shown until the launch has been run again; without it nothing is lost."""
+    """Send the preliminary trace of a launch that is run again; errors are ignored."""
     path = f"{job.out}.early"
     with contextlib.suppress(OSError, MemoryError, TraceFileError):
         save(trace, path, compress=False, handed_over=True)
         send(Early(job.job, path))
 
 
-def _of_call(job: Job, report: Report) -> Trace:
-    from .run_call import run_call  # what the window's launches do without
+def _trace_call(job: Job, report: Report) -> Trace:
+    from .run_call import run_call  # lazy: only calls need it
 
     return run_call(Path(job.call), report)
 
 
 def answer_judging(job: JudgeJob, send: Send) -> Judged | Failed:
-    """Judge a student's file and say what came of it; meanwhile say where it is, for whoever loses patience."""
-    over = threading.Event()
+    """Judge a student's file and return the event for its end; meanwhile send its position for timeout messages."""
+    finished = threading.Event()
     try:
-        from ..judging.judge import judge  # takes a while the first time, which is not the student's
+        from ..judging.judge import judge  # before the student's time starts: the first import is slow
         from .given_arrays import run_on
 
-        asking = _asking(job.job, send)
+        send_question = _question_sender(job.job, send)
         send(At(job.job, job.task.file, 0))
         threading.Thread(
-            target=_say_where, args=(job, send, over, threading.get_ident()), daemon=True
+            target=_send_positions, args=(job, send, finished, threading.get_ident()), daemon=True
         ).start()
-        found = judge(job.task, run_on, asking)
+        judgement = judge(job.task, run_on, send_question)
     except BaseException as error:  # noqa: BLE001  # a student's module may raise anything, even SystemExit
         traceback.print_exc(file=sys.__stderr__)
         return Failed(job.job, plain(sentence(error)))
     finally:
-        over.set()
-    return Judged(job.job, found)
+        finished.set()
+    return Judged(job.job, judgement)
 
 
-def _asking(job: int, send: Send) -> Callable[[Any, list[Any]], None]:
-    """Return what sends the question about a kernel with these arguments, each once."""
+def _question_sender(job: int, send: Send) -> Callable[[Any, list[Any]], None]:
+    """Return a callback that sends the question about a kernel and its arguments, each question once."""
     from ..type_inference.live_kernel import LaunchedKernels
 
-    kernels, asked = LaunchedKernels(), set[str]()
+    kernels, sent = LaunchedKernels(), set[str]()
 
     def ask(kernel: Any, arguments: list[Any]) -> None:
         question = kernels.question(kernel, arguments)
-        if question.key() not in asked:
-            asked.add(question.key())
+        if question.key() not in sent:
+            sent.add(question.key())
             send(Asks(job, question))
 
     return ask
 
 
-def _say_where(job: JudgeJob, send: Send, over: threading.Event, thread: int) -> None:
-    """Send the line of the student's file, or of the exercise's, that a thread is on, whenever it is another.
+def _send_positions(job: JudgeJob, send: Send, finished: threading.Event, thread: int) -> None:
+    """Send a thread's position in the student's or the exercise's file whenever it changes.
 
-    It is 0 in code of it that has no line.
+    The line is 0 in code without line numbers.
     """
     files = {job.task.student_file, job.task.file}
     last: tuple[str, int] | None = None
-    while not over.wait(PERIOD):
+    while not finished.wait(PERIOD):
         frame = sys._current_frames().get(thread)
         while frame is not None and frame.f_code.co_filename not in files:
             frame = frame.f_back
-        here = last if frame is None else (frame.f_code.co_filename, frame.f_lineno or 0)
-        if here is not None and here != last:
-            last = here
-            send(At(job.job, *here))
+        position = last if frame is None else (frame.f_code.co_filename, frame.f_lineno or 0)
+        if position is not None and position != last:
+            last = position
+            send(At(job.job, *position))
 
 
 def _listener(job: Job, send: Send) -> Report:
-    """Return what the engine reports to: the window, and whoever does not want to wait too long."""
+    """Return the engine's progress callback, which sends events and checks the job's patience."""
     report = reporter(job.job, send)
     if job.patience is None:
         return report
     estimate, patience = TimeEstimate(), job.patience
 
-    def both(done: int, of: int) -> None:
-        report(done, of)
-        estimate.check_patience(patience, done, of)
+    def both(done: int, total: int) -> None:
+        report(done, total)
+        estimate.check_patience(patience, done, total)
 
     return both
 
 
 def reporter(job: int, send: Send, clock: Callable[[], float] = time.monotonic) -> Report:
-    """Return what the engine reports to: it sends at most 20 events a second, and always the last."""
+    """Return a progress callback that sends at most 20 events a second, and always the last one."""
     last = -PERIOD
 
-    def report(done: int, of: int) -> None:
+    def report(done: int, total: int) -> None:
         nonlocal last
         now = clock()
-        if done == of or now - last >= PERIOD:
+        if done == total or now - last >= PERIOD:
             last = now
-            send(Progress(job, done, of))
+            send(Progress(job, done, total))
 
     return report
 
 
 def sentence(error: BaseException) -> str:
-    """Return why there is no trace, for the user."""
+    """Explain to the user why there is no trace."""
     from ..simulator.numba_patch import UnsupportedSimulator
 
     if isinstance(error, LoadError | NotEnded | TraceFileError | UnsupportedSimulator):

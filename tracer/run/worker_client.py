@@ -1,4 +1,4 @@
-"""The worker as seen from the window's process: start it, run launches in it, cancel, survive its death."""
+"""The window's client of the worker: starts it, runs launches in it, cancels them, and survives its death."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ if TYPE_CHECKING:
 
 COMMAND = module_command("tilescope.tracer.run.worker")
 NO_LAUNCH = msgspec.Raw(b"null")
-JUDGING = 10.0  # seconds that a judging may take
+JUDGING = 10.0  # seconds that judging may take
 Ended = Done | Failed | Slow | Judged
 
 
 class WorkerError(Exception):
-    """A launch gave no trace; the text is one sentence that says why and what to do. file, line: where, if known."""
+    """A launch gave no trace; the message explains why and what to do. file, line: the position, if known."""
 
     def __init__(self, text: str, file: str = "", line: int = 0) -> None:
         super().__init__(text)
@@ -57,16 +57,16 @@ class WorkerError(Exception):
 
 
 class TakesLong(WorkerError):
-    """A launch was left since all of its blocks would take `seconds`, more than was to be waited for."""
+    """A launch was stopped because all of its blocks would take `seconds`, more than the patience."""
 
     def __init__(self, launch: Launch, seconds: float, blocks: int) -> None:
         self.launch, self.seconds, self.blocks = launch, seconds, blocks
         count = "its block" if blocks == 1 else f"all {blocks:,} blocks"
-        super().__init__(f"To run {count} would take about {duration_text(seconds)}; choose some blocks.")
+        super().__init__(f"Running {count} would take about {duration_text(seconds)}; choose some blocks.")
 
 
 class NotEnding(WorkerError):
-    """A launch was ended, since none of its blocks ended for some seconds; more patience may be had for it."""
+    """A launch was stopped because none of its blocks ended for some seconds; the user may allow more time."""
 
     def __init__(self, launch: Launch, text: str, file: str, line: int) -> None:
         super().__init__(text, file, line)
@@ -78,30 +78,30 @@ class Cancelled(Exception):
 
 
 class NoEnd(WorkerError):
-    """A judging was ended after the seconds that it may take; `at` is the file and line where it was, if known."""
+    """Judging was stopped at its time limit; `at` is the file and line it had reached, if known."""
 
-    def __init__(self, seconds: float, at: tuple[str, int]) -> None:
-        self.seconds, self.at = seconds, at
+    def __init__(self, seconds: float, position: tuple[str, int]) -> None:
+        self.seconds, self.at = seconds, position
         super().__init__(f"The launch has not ended after {seconds:.0f} s.")
 
 
 class Worker:
-    """A tracing process, started anew whenever it has ended. Launches run one by one; any thread may call."""
+    """A tracing process, restarted whenever it has ended. Launches run one by one; all methods are thread-safe."""
 
     def __init__(self) -> None:
         self._folder = new_process_folder()
         self._alive: list[JsonProcess] = []  # at most one, shared with the finalizer
         self._jobs = itertools.count(1)
-        self._turn = threading.Lock()  # held by the run under way
-        self._state = threading.Lock()  # guards what follows, and _alive
+        self._turn = threading.Lock()  # held by the current run
+        self._state = threading.Lock()  # guards the following flags and _alive
         self._busy = self._doomed = self._closed = False
         self._finish = weakref.finalize(self, _tidy, self._alive, self._folder)
 
     def start(self) -> None:
-        """Start the process if there is none, and return at once: it loads numba meanwhile."""
-        with self._state, contextlib.suppress(WorkerError):  # the run that needs it says so
+        """Start the process if there is none, and return immediately while it loads numba."""
+        with self._state, contextlib.suppress(WorkerError):  # the next run reports the error
             if not (self._busy or self._closed):
-                self._started()
+                self._ensure_started()
 
     def run(
         self,
@@ -111,12 +111,14 @@ class Worker:
         patience: float | None = None,
         early: Callable[[Trace], None] | None = None,
     ) -> Trace:
-        """Return the trace of a launch, after the runs that were asked for before.
+        """Trace a launch, after the runs that were requested before.
 
-        `progress(done, of)` counts blocks and `output(text)` gets what is printed, both in the calling
-        thread. patience: seconds that it may take, None for any. `early` gets, there too, the compiled trace of a
-        launch that is run again in lockstep, where that takes a while. Raises Cancelled after `cancel` or `close`,
-        TakesLong where its first blocks say that it would take longer, and WorkerError where there is no trace.
+        Callbacks run in the calling thread: `progress(done, total)` counts blocks, `output(text)` gets printed text,
+        and `early` gets the compiled trace of a launch that is run again in lockstep, if that is slow. patience:
+        seconds that the launch may take, None for no limit.
+
+        Raises Cancelled after `cancel` or `close`, TakesLong if its first blocks show that it would take longer, and
+        WorkerError if there is no trace.
         """
         encoded = msgspec.Raw(encode(launch).encode())
 
@@ -126,12 +128,12 @@ class Worker:
             elif isinstance(event, Output) and output is not None:
                 output(event.text)
             elif isinstance(event, Early) and early is not None:
-                with contextlib.suppress(WorkerError):  # the trace that counts follows
-                    early(_loaded(event.path))
+                with contextlib.suppress(WorkerError):  # the final trace follows
+                    early(_load_and_remove(event.path))
 
         with self._turn:
-            asked = partial(Job, launch=encoded, patience=patience, early=early is not None)
-            end = self._end_of(lambda job, out: asked(job, out=out), listen)
+            make_job = partial(Job, launch=encoded, patience=patience, early=early is not None)
+            end = self._do_job(lambda job, out: make_job(job, out=out), listen)
             if isinstance(end, Slow):
                 raise TakesLong(launch, end.seconds, end.blocks)
             if isinstance(end, Failed) and end.is_endless:
@@ -141,10 +143,10 @@ class Worker:
     def run_call(
         self, call: CarriedCall, progress: Callable[[int, int], None], output: Callable[[str], None]
     ) -> Path:
-        """Trace a call of this process's, whose arguments then hold what the kernel left in them.
+        """Trace a call of this process; its arguments then hold the kernel's results.
 
-        Of a kernel that raised, or of which some blocks ran, they hold what it did until then. Returns the trace file,
-        which is the caller's, in a folder that goes when this is closed. Raises what `run` does.
+        After an exception, or if only some blocks ran, they hold the partial results. Returns the path of the trace
+        file, which belongs to the caller until `close` removes its folder. Raises the same errors as `run`.
         """
 
         def listen(event: WorkerMessage) -> None:
@@ -153,21 +155,21 @@ class Worker:
             elif isinstance(event, Progress):
                 progress(event.done, event.of)
 
-        with self._turn, self._folder_of_call(call) as folder:
-            end = self._end_of(lambda job, out: Job(job, NO_LAUNCH, out, call=str(folder)), listen)
+        with self._turn, self._call_folder(call) as folder:
+            end = self._do_job(lambda job, out: Job(job, NO_LAUNCH, out, call=str(folder)), listen)
             path = Path(_done(end).path)
-            with _said_of_files():
+            with _file_errors_as_worker_errors():
                 call.memories.read_back(folder)
             return path
 
     @contextlib.contextmanager
-    def _folder_of_call(self, call: CarriedCall) -> Iterator[Path]:
-        """Lend a folder with a call in it."""
-        from ..calls.call import save_call  # the window starts without it
+    def _call_folder(self, call: CarriedCall) -> Iterator[Path]:
+        """Context manager for a temporary folder that contains a call."""
+        from ..calls.call import save_call  # lazy, for a faster start of the window
 
         folder = self._folder / f"{next(self._jobs)}.call"
         try:
-            with _said_of_files():
+            with _file_errors_as_worker_errors():
                 folder.mkdir(0o700, parents=True)
                 save_call(call.call, folder)
                 call.memories.write(folder)
@@ -175,11 +177,11 @@ class Worker:
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _end_of(self, job: Callable[[int, str], Job], listen: Callable[[WorkerMessage], None]) -> Ended:
-        """Have a job done, given its number and where its trace goes, and return how it ended."""
+    def _do_job(self, job: Callable[[int, str], Job], listen: Callable[[WorkerMessage], None]) -> Ended:
+        """Do the job that `job(number, path of the trace)` returns; return the event for its end."""
         with self._process() as process:
             number = next(self._jobs)
-            end = self._converse(process, job(number, self._out(number)), listen)
+            end = self._converse(process, job(number, self._trace_path(number)), listen)
             process.forget_errors()
             return end
 
@@ -187,11 +189,11 @@ class Worker:
         self, task: JudgingTask, asks: Callable[[Question], None] | None = None,
         output: Callable[[str], None] | None = None, seconds: float = JUDGING,
     ) -> tuple[Judgement, Trace | None]:  # fmt: skip
-        """Return what comes of a student's file, and the trace of the first case, if there is one.
+        """Judge a student's file; return the judgement and the trace of the first case, if there is one.
 
-        task: without folder and path, which are ours to say. `asks(question)` is told what Numba's compiler is to be
-        asked, which it may be meanwhile, and `output(text)` what is printed. seconds: that all may take. Raises NoEnd
-        where it takes longer, and Cancelled and WorkerError as `run` does.
+        task: its folder and path are set here. `asks(question)` gets each question for Numba's compiler while the judge
+        runs, and `output(text)` gets printed text. seconds: the time limit. Raises NoEnd beyond the limit, and
+        Cancelled and WorkerError as `run` does.
         """
         limit = _Limit(seconds, self.cancel)
 
@@ -207,36 +209,38 @@ class Worker:
             stack.callback(limit.stop)
             process = stack.enter_context(self._process())
             number = next(self._jobs)
-            placed = msgspec.structs.replace(task, folder=str(self._folder), out=self._out(number))
+            complete_task = msgspec.structs.replace(
+                task, folder=str(self._folder), out=self._trace_path(number)
+            )
             try:
-                end = self._converse(process, JudgeJob(number, placed), listen)
+                end = self._converse(process, JudgeJob(number, complete_task), listen)
             except Cancelled:
                 if limit.passed:
-                    raise NoEnd(seconds, limit.at) from None
+                    raise NoEnd(seconds, limit.position) from None
                 raise
             process.forget_errors()
-            return _judgement(end, placed)
+            return _judgement(end, complete_task)
 
     def compile_ahead(self, launches: Iterable[Launch]) -> None:
-        """Have the kernels of launches compiled while no run is asked for, and those of earlier wishes no more.
+        """Compile the kernels of these launches while the worker is idle; replaces earlier requests.
 
-        Returns before that, but may wait until the process takes the wish in: not for a thread that must not wait.
-        A run that is asked for meanwhile waits for the kernel that is being compiled then.
+        It returns before they are compiled, but may block until the process reads the request. A run that is requested
+        meanwhile waits for the kernel that is being compiled.
         """
         self.start()
-        wish = Ahead([msgspec.Raw(encode(launch).encode()) for launch in launches])
+        request = Ahead([msgspec.Raw(encode(launch).encode()) for launch in launches])
         for process in list(self._alive):
-            with contextlib.suppress(ValueError):  # another thread ends it just now
-                process.send(wish)
+            with contextlib.suppress(ValueError):  # another thread is ending it
+                process.send(request)
 
     def cancel(self) -> None:
-        """End the run under way, if there is one."""
+        """Cancel the current run, if there is one."""
         with self._state:
             if self._busy:
                 self._kill()
 
     def close(self) -> None:
-        """End the process and remove its files; a run under way is cancelled. Not for callbacks of `run`."""
+        """End the process and remove its files; cancels the current run. Don't call it from callbacks of `run`."""
         with self._state:
             self._closed = True
             self._kill()
@@ -244,7 +248,7 @@ class Worker:
             self._finish()
 
     def leave_to_parent(self) -> None:
-        """In a process that was forked: let go of the process and the folder, which are the parent's."""
+        """In a forked process, release the process and the folder, which belong to the parent."""
         self._closed = True
         self._finish.detach()
         for process in self._alive:
@@ -257,11 +261,11 @@ class Worker:
 
     @contextlib.contextmanager
     def _process(self) -> Iterator[JsonProcess]:
-        """Lend the process to a run; after one that was left halfway the next run gets a new process."""
+        """Context manager that gives a run the process; after an interrupted run, the next one gets a new process."""
         with self._state:
             if self._closed:
                 raise Cancelled
-            process = self._started()
+            process = self._ensure_started()
             self._busy = True
         try:
             yield process
@@ -273,7 +277,7 @@ class Worker:
             if self._doomed:
                 self.start()
 
-    def _started(self) -> JsonProcess:
+    def _ensure_started(self) -> JsonProcess:
         for process in list(self._alive):
             if self._doomed or process.poll() is not None:
                 self._alive.remove(process)
@@ -286,7 +290,7 @@ class Worker:
     def _converse(
         self, process: JsonProcess, job: Job | JudgeJob, listen: Callable[[WorkerMessage], None]
     ) -> Ended:
-        """Send a job and listen to what the worker says about it, up to its end, which is returned."""
+        """Send a job, pass the worker's events to `listen`, and return the event for its end."""
         process.send(job)
         for line in process.lines():
             event = WORKER_MESSAGE.decode(line)
@@ -299,37 +303,37 @@ class Worker:
         end = f"The tracing process ended unexpectedly ({death})"
         raise WorkerError(f"{end}; the next run starts a new one.")
 
-    def _out(self, number: int) -> str:
+    def _trace_path(self, number: int) -> str:
         return str(self._folder / f"{number}.trace")
 
 
 @contextlib.contextmanager
-def _said_of_files() -> Iterator[None]:
-    """Say in a sentence what is wrong with the files through which a call goes."""
+def _file_errors_as_worker_errors() -> Iterator[None]:
+    """Convert errors of the call's files to WorkerError."""
     try:
         yield
     except (OSError, UnicodeEncodeError) as error:
         raise WorkerError(
-            f"The call can't be handed over ({error}); free some space and try again."
+            f"The call can't be passed to the tracing process ({error}); free some disk space and try again."
         ) from error
 
 
 class _Limit:
-    """Counts the seconds of a judging from its first event on, and keeps where it was last."""
+    """A time limit for judging, counted from its first event; keeps the last position."""
 
     def __init__(self, seconds: float, end: Callable[[], None]) -> None:
-        self.at, self.passed, self._end = ("", 0), False, end
+        self.position, self.passed, self._end = ("", 0), False, end
         self._timer = threading.Timer(seconds, self._pass)
         self._timer.daemon = True
 
     def note(self, event: At) -> None:
-        """Take in where it is."""
+        """Note the current position; the first one starts the timer."""
         if not self._timer.is_alive() and not self.passed:
             self._timer.start()
-        self.at = (event.file, event.line)
+        self.position = (event.file, event.line)
 
     def stop(self) -> None:
-        """Count no longer."""
+        """Stop the timer."""
         self._timer.cancel()
 
     def _pass(self) -> None:
@@ -339,8 +343,10 @@ class _Limit:
 
 def _judgement(end: Ended, task: JudgingTask) -> tuple[Judgement, Trace | None]:
     if not isinstance(end, Judged):
-        raise WorkerError(end.message if isinstance(end, Failed) else "The judging ended without a word.")
-    return end.judgement, _loaded(task.out) if end.judgement.traced else None
+        raise WorkerError(
+            end.message if isinstance(end, Failed) else "The judging ended without a result; try again."
+        )
+    return end.judgement, _load_and_remove(task.out) if end.judgement.traced else None
 
 
 def _done(end: Ended) -> Done:
@@ -352,23 +358,23 @@ def _done(end: Ended) -> Done:
 
 
 def _result(end: Ended) -> Trace:
-    return _loaded(_done(end).path)
+    return _load_and_remove(_done(end).path)
 
 
-def _loaded(path: str) -> Trace:
-    """Return the trace of a file, which is removed."""
+def _load_and_remove(path: str) -> Trace:
+    """Load the trace of a file and remove the file."""
     try:
         return load(path, mapped=True, ours=True)
     except TraceFileError as error:
         raise WorkerError(str(error)) from error
     finally:
-        with contextlib.suppress(OSError):  # Windows removes no file that is mapped; its folder goes later
+        with contextlib.suppress(OSError):  # Windows can't remove a mapped file; its folder is removed later
             Path(path).unlink(missing_ok=True)
 
 
 def _spawn(folder: Path) -> JsonProcess:
-    with contextlib.suppress(OSError):  # the start says what is wrong with the folder
-        folder.mkdir(0o700, exist_ok=True)  # a system may tidy its folder of temporary files
+    with contextlib.suppress(OSError):  # the start reports problems with the folder
+        folder.mkdir(0o700, exist_ok=True)  # the system may have cleaned its temporary files
     try:
         return JsonProcess("tracing process", [*COMMAND, str(folder)], folder)
     except StartError as error:

@@ -1,4 +1,4 @@
-"""What the window's process and the worker say to each other: a line of JSON each."""
+"""The messages between the window's process and the worker, each a line of JSON."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ import msgspec
 from ..judging.result import Judgement, JudgingTask
 from ..type_inference.question import Question
 
-EARLY = "Its threads ran one after the other; the order of lockstep is being made."  # said of an early trace
+EARLY = "The threads ran one after the other; the lockstep order follows."  # notice of an early trace
 
 
 class Job(msgspec.Struct, frozen=True, tag_field="kind", tag="trace"):
-    """Trace a launch, or a call of another process's, and save it, uncompressed."""
+    """A request to trace a launch, or a call of another process, and to save the trace uncompressed."""
 
     job: int  # its number, which the answers bear
-    launch: msgspec.Raw  # JSON, see `tracer.model.launch`; of a call null
+    launch: msgspec.Raw  # JSON, see `tracer.model.launch`; null for a call
     out: str  # path of the trace file
-    patience: float | None = None  # seconds; where all blocks would take more, the launch is left for `Slow`
-    early: bool = False  # whether a compiled trace is wanted before the one that is made again in lockstep
+    patience: float | None = None  # seconds; a launch that would take more is stopped with `Slow`
+    early: bool = False  # whether to send a compiled trace before the launch is run again in lockstep
     call: str = ""  # folder of a call, see `tracer.calls.call`
 
 
 class JudgeJob(msgspec.Struct, frozen=True, tag_field="kind", tag="judge"):
-    """Judge a student's file."""
+    """A request to judge a student's file."""
 
     job: int  # its number, which the answers bear
     task: JudgingTask
 
 
 class Ahead(msgspec.Struct, frozen=True, tag_field="kind", tag="ahead"):
-    """Compile the kernels of these launches, each as in `Job`, while there is no job; and no others any more."""
+    """A request to compile the kernels of these launches while idle, replacing earlier requests."""
 
-    launches: list[msgspec.Raw]
+    launches: list[msgspec.Raw]  # as in `Job`
 
 
 class Ready(msgspec.Struct, frozen=True, tag_field="event", tag="ready"):
@@ -39,7 +39,7 @@ class Ready(msgspec.Struct, frozen=True, tag_field="event", tag="ready"):
 
 
 class Progress(msgspec.Struct, frozen=True, tag_field="event", tag="progress"):
-    """So many blocks are done, of so many."""
+    """`done` of `of` blocks are done."""
 
     job: int
     done: int
@@ -47,7 +47,7 @@ class Progress(msgspec.Struct, frozen=True, tag_field="event", tag="progress"):
 
 
 class Output(msgspec.Struct, frozen=True, tag_field="event", tag="output"):
-    """Something that the kernel or its module printed."""
+    """Text that the kernel or its module printed."""
 
     text: str
 
@@ -60,7 +60,7 @@ class Done(msgspec.Struct, frozen=True, tag_field="event", tag="done"):
 
 
 class Early(msgspec.Struct, frozen=True, tag_field="event", tag="early"):
-    """The trace of compiled code is saved as `path`; the launch is run again in lockstep now."""
+    """The trace of the compiled run is saved as `path`; the launch is now run again in lockstep."""
 
     job: int
     path: str
@@ -71,13 +71,13 @@ class Failed(msgspec.Struct, frozen=True, tag_field="event", tag="failed"):
 
     job: int
     message: str
-    file: str = ""  # where that was, as far as it is known
+    file: str = ""  # position of the error, if known
     line: int = 0  # from 1
-    is_endless: bool = False  # whether it was ended, since none of its blocks ended
+    is_endless: bool = False  # whether it was stopped because none of its blocks ended
 
 
 class Slow(msgspec.Struct, frozen=True, tag_field="event", tag="slow"):
-    """The launch was left after some blocks: all of them would take so many seconds."""
+    """The launch was stopped after some blocks: all `blocks` would take `seconds`."""
 
     job: int
     seconds: float
@@ -92,21 +92,21 @@ class Judged(msgspec.Struct, frozen=True, tag_field="event", tag="judged"):
 
 
 class Asks(msgspec.Struct, frozen=True, tag_field="event", tag="asks"):
-    """What Numba's compiler is to be asked of the student's kernel, which runs now."""
+    """A question for Numba's compiler about the student's kernel, which is running."""
 
     job: int
     question: Question
 
 
 class At(msgspec.Struct, frozen=True, tag_field="event", tag="at"):
-    """Where a judging is just now: on a line of one of its two files, the exercise's and the student's."""
+    """The current position of the judging: a line of the exercise's or the student's file."""
 
     job: int
     file: str
-    line: int  # from 1; 0 as it begins
+    line: int  # from 1; 0 at the beginning
 
 
 WorkerMessage = Ready | Progress | Output | Early | Done | Failed | Slow | Judged | Asks | At
-# Made when it is imported: threads that are the first to use a type at once can crash msgspec.
+# Created at import: threads that use a type for the first time simultaneously can crash msgspec.
 WORKER_JOB = msgspec.json.Decoder(Job | JudgeJob | Ahead)
 WORKER_MESSAGE = msgspec.json.Decoder(WorkerMessage)

@@ -1,1 +1,1 @@
-"""The engine of Numba's CUDA simulator, with our threads and arrays; what it records is for recording."""
+"""The simulator engine: Numba's CUDA simulator with our threads and recording arrays."""

@@ -1,4 +1,4 @@
-"""Allocations: the memory underneath recording arrays, and the buffers that traces call it."""
+"""Allocations: the memory of recording arrays, with its buffers in traces."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .scheduler import Scheduler
 
 
 class Allocation:
-    """One allocation: its elements in memory order, and the buffer that traces call it.
+    """One allocation: its elements in memory order, and its buffer in traces.
 
-    `cells[i]` is the element at byte i * unit from the start: what an access's index means. `values[i]` is it as
-    Numba computes with it. is_outside: whether this is the memory of a view that begins outside its array, `shift`
-    elements from where its NumPy array does. is_aligned: whether a GPU has it at an address that suits all types.
+    `cells[i]` is the element at byte i * unit from the start, the meaning of an access's index. `values[i]` is the same
+    element as Numba computes with it. is_outside: whether this is the memory of a view that begins outside its array,
+    `shift` elements from its NumPy array. is_aligned: whether its address on a GPU is aligned for all types.
     """
 
     def __init__(self, cells: NDArray[Any], buffer: int, scheduler: Scheduler) -> None:
@@ -38,16 +38,19 @@ class Allocation:
 
     def beyond(self, shift: int) -> Allocation:
         """Return this memory for a view that begins outside its array."""
-        made = copy(self)
-        made.fields, made.is_outside, made.shift = {}, True, self.shift + shift
-        return made
+        allocation = copy(self)
+        allocation.fields, allocation.is_outside, allocation.shift = {}, True, self.shift + shift
+        return allocation
 
     def part(self, key: str, cells: NDArray[Any], buffer: Buffer) -> Allocation:
-        """Return the memory of a part or view of these elements, which traces call `buffer`."""
+        """Return the memory of a part or view of these elements, described by `buffer`."""
         if key not in self.fields:
             number = self.recorder.add_part(self.buffer, key, buffer)
-            self.fields[key] = made = Allocation(cells, number, self.scheduler)
-            made.is_outside, made.shift = self.is_outside, self.shift * self.unit // made.unit
+            self.fields[key] = allocation = Allocation(cells, number, self.scheduler)
+            allocation.is_outside, allocation.shift = (
+                self.is_outside,
+                self.shift * self.unit // allocation.unit,
+            )
         return self.fields[key]
 
     def field(self, name: str) -> Allocation:
@@ -74,16 +77,16 @@ class Allocation:
 
 
 def end_turn(scheduler: Scheduler) -> Any:
-    """End the current thread's turn where threads interleave; return the thread once it is its turn again."""
-    me = scheduler.current
+    """End the current thread's turn if threads interleave; return the thread at its next turn."""
+    thread = scheduler.current
     if scheduler.interleaved:
-        scheduler.current = other = me.next
+        scheduler.current = other = thread.next
         other.switch()
-    return me
+    return thread
 
 
 def converted(value: Any, dtype: np.dtype[Any]) -> Any:
-    """Return a value as the element type: integers wrap, floats become integers by truncation."""
+    """Convert a value to the element type: integers wrap, floats are truncated to integers."""
     name = name_of(dtype)
     if name in INTEGERS and isinstance(value, int | float | np.integer | np.floating | np.bool_):
         return caster(name)(value)
@@ -92,5 +95,5 @@ def converted(value: Any, dtype: np.dtype[Any]) -> Any:
 
 @lru_cache(256)
 def name_of(dtype: np.dtype[Any]) -> str:
-    """Return `dtype.name`, which NumPy puts together anew each time."""
+    """Return `dtype.name`, cached because NumPy builds the string each time."""
     return dtype.name

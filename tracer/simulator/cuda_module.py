@@ -1,4 +1,4 @@
-"""What `cuda` is inside a traced kernel: threads, barriers, memory, atomics and warp operations of ours."""
+"""The `cuda` module inside a traced kernel, with our threads, barriers, memory, atomics and warp operations."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _frame = sys._getframe
 
 
 class SimulatorInterface(Struct, frozen=True):
-    """What must be asked of the simulator: the launch under way, dtypes, and arrays inside its wrappers."""
+    """Functions of the simulator that are needed here: the current launch, dtypes, and unwrapping of arrays."""
 
     current: Callable[[], Execution]
     as_dtype: Callable[[Any], np.dtype[Any]]
@@ -40,11 +40,11 @@ class _Shared:
         self._execution, self._numba = execution, numba
 
     def array(self, shape: Any, dtype: Any, alignment: int | None = None) -> RecordingArray:
-        _check(alignment)
-        block, found = self._execution.scheduler.current.block, self._numba.as_dtype(dtype)
+        _check_alignment(alignment)
+        block, element_type = self._execution.scheduler.current.block, self._numba.as_dtype(dtype)
         if shape in (0, (0,)):
-            return self._execution.dynamic(found, block)
-        return self._execution.declared("shared", shape, found, block.shared)
+            return self._execution.dynamic(element_type, block)
+        return self._execution.declared("shared", shape, element_type, block.shared)
 
 
 class _Local:
@@ -52,7 +52,7 @@ class _Local:
         self._execution, self._numba = execution, numba
 
     def array(self, shape: Any, dtype: Any, alignment: int | None = None) -> RecordingArray:
-        _check(alignment)
+        _check_alignment(alignment)
         locals_ = self._execution.scheduler.current.locals
         return self._execution.declared("local", shape, self._numba.as_dtype(dtype), locals_)
 
@@ -64,10 +64,10 @@ class _Constant:
     def array_like(self, ary: Any) -> RecordingArray:
         frame = _frame(1)
         name = assigned_name(frame.f_code, frame.f_lasti, "constant")
-        found = self._numba.array_in(ary)
-        if found is None:  # NumPy would take a global array's bytes, and lose the fields of records
-            found = ary.__array__() if hasattr(ary, "__array__") else np.asarray(ary)
-        return self._execution.over(found, name, "constant")
+        host_array = self._numba.array_in(ary)
+        if host_array is None:  # NumPy would read a global array's bytes and lose the fields of records
+            host_array = ary.__array__() if hasattr(ary, "__array__") else np.asarray(ary)
+        return self._execution.over(host_array, name, "constant")
 
 
 class _GridGroup:
@@ -75,7 +75,7 @@ class _GridGroup:
         self._execution = execution
 
     def sync(self) -> int:
-        """Wait for every thread of the grid; return 0, where a GPU returns whether that failed."""
+        """Wait for every thread of the grid; return 0, as a GPU does on success."""
         _arrive(self._execution, None, _frame(1), GRID_SCOPE)
         return 0
 
@@ -88,8 +88,8 @@ class _Cooperative:
         return _GridGroup(self._execution)
 
 
-def _check(alignment: int | None) -> None:
-    """Raise ValueError for an alignment that Numba refuses; where an array lies is nothing that a trace shows."""
+def _check_alignment(alignment: int | None) -> None:
+    """Raise ValueError for an alignment that Numba refuses; traces don't show the alignment."""
     fault = alignment_fault(alignment)
     if fault:
         raise ValueError(fault)
@@ -100,11 +100,11 @@ def _arrive(execution: Execution, vote: Any, frame: FrameType, reach: int = BLOC
     return execution.scheduler.barrier(vote, of_grid=reach == GRID_SCOPE)
 
 
-def _converge_under(execution: Execution) -> Converge:
+def _make_converge(execution: Execution) -> Converge:
     def converge(
         mask: int, value: Any, *, orders: bool = False, source: int | None = None, part: int = 0
     ) -> dict[int, Any]:
-        """Meet the lanes of a mask, called by a warp operation that a kernel calls, perhaps through `_from`."""
+        """Wait for the lanes of a mask; called by a warp operation in a kernel, possibly through `_from`."""
         frame = _frame(2 if source is None else 3)
         execution.arrive(frame, int(mask) & ALL if orders else 0, part, warp=True)
         return execution.scheduler.converge(int(mask), value, execution.instruction_of(frame), source)
@@ -113,17 +113,17 @@ def _converge_under(execution: Execution) -> Converge:
 
 
 def module_class(base: type, numba: SimulatorInterface) -> type:
-    """Return the class of what `cuda` is inside a kernel: Numba's own, with threads and memory of ours."""
+    """Return the class of `cuda` inside a kernel: Numba's class with our threads and memory."""
 
-    class Module(BitFunctions, base):  # type: ignore[misc]  # known at run time only
+    class Module(BitFunctions, base):  # type: ignore[misc]  # known only at run time
         def __init__(self, grid_dim: Any, block_dim: Any, dynshared_size: int) -> None:
             super().__init__(grid_dim, block_dim, dynshared_size)
-            self._fp16.hfloor = lambda x: np.floor(x, dtype=np.float16)  # Numba's takes the ceiling
-            self._fp16.hfma = lambda a, b, c: fma("float16", a, b, c)  # Numba's rounds twice
+            self._fp16.hfloor = lambda x: np.floor(x, dtype=np.float16)  # Numba's version rounds up
+            self._fp16.hfma = lambda a, b, c: fma("float16", a, b, c)  # Numba's version rounds twice
             self.serve(numba.current())
 
         def serve(self, execution: Execution) -> None:
-            """Be `cuda` for this execution from now on."""
+            """Act as `cuda` for this execution from now on."""
             self._execution = execution
             self._scheduler = execution.scheduler
             self._shared, self._local, self._const = (
@@ -133,7 +133,7 @@ def module_class(base: type, numba: SimulatorInterface) -> type:
             )
             self._atomic, self._cg = Atomic(), _Cooperative(execution)
             execution.module = self
-            for name, operation in warp_operations(_converge_under(execution), lambda: self.laneid).items():
+            for name, operation in warp_operations(_make_converge(execution), lambda: self.laneid).items():
                 setattr(self, name, operation)
 
         def __getattr__(self, name: str) -> Any:
@@ -148,21 +148,21 @@ def module_class(base: type, numba: SimulatorInterface) -> type:
             return self._scheduler.current.block.index  # type: ignore[no-any-return]
 
         def grid(self, n: int) -> Any:
-            me, dim = self._scheduler.current, self.blockDim
-            thread, block = me.index, me.block.index
-            found = (block.x * dim.x + thread.x, block.y * dim.y + thread.y, block.z * dim.z + thread.z)
+            current, dim = self._scheduler.current, self.blockDim
+            thread, block = current.index, current.block.index
+            position = (block.x * dim.x + thread.x, block.y * dim.y + thread.y, block.z * dim.z + thread.z)
             if n not in (1, 2, 3):
                 raise ValueError(f"cuda.grid takes 1, 2 or 3, not {n}")
-            return found[0] if n == 1 else found[:n]
+            return position[0] if n == 1 else position[:n]
 
         def fma(self, a: Any, b: Any, c: Any) -> Any:
-            single = all(kind_of(value) in ("float16", "float32") for value in (a, b, c))
-            return fma("float32" if single else "float64", a, b, c)
+            is_single = all(kind_of(value) in ("float16", "float32") for value in (a, b, c))
+            return fma("float32" if is_single else "float64", a, b, c)
 
         def cbrt(self, value: Any) -> Any:
-            single = kind_of(value) in ("float16", "float32")
-            compute = native_function_named("cbrtf" if single else "cbrt") or np.cbrt
-            return (np.float32 if single else float)(compute(float(value)))
+            is_single = kind_of(value) in ("float16", "float32")
+            compute = native_function_named("cbrtf" if is_single else "cbrt") or np.cbrt
+            return (np.float32 if is_single else float)(compute(float(value)))
 
         @property
         def laneid(self) -> int:

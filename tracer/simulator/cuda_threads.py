@@ -1,4 +1,4 @@
-"""Threads and blocks of a launch under way, as the scheduler runs them: one greenlet per CUDA thread."""
+"""Threads and blocks of a running launch: one greenlet per CUDA thread."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Index3:
 
 
 class Block:
-    """A resident block: its threads, those that wait at a barrier, and its shared memory."""
+    """A resident block: its threads, its barrier state, and its shared memory."""
 
     def __init__(self, number: int, index: Dim3) -> None:
         self.number = number
@@ -40,11 +40,11 @@ class Block:
         self.shared: dict[Any, Any] = {}
         self.converging: dict[tuple[int, Any], ConvergingLanes] = {}  # by warp, and mask or instruction
         self.released = False
-        self.at_grid = False  # whether some of its threads wait for the whole grid
+        self.at_grid = False  # whether some of its threads wait for the complete grid
 
 
 class Thread(greenlet.greenlet):  # type: ignore[misc]  # greenlet is untyped to mypy
-    """A CUDA thread. `next` takes over when its turn ends; `slot` is its index among those that can run, or -1."""
+    """A CUDA thread. `next` runs after its turn; `slot` is its index among the runnable threads, or -1."""
 
     __slots__ = (
         "block", "context", "done", "index", "locals", "next", "number", "phase", "prev", "slot", "waiting",
@@ -52,12 +52,12 @@ class Thread(greenlet.greenlet):  # type: ignore[misc]  # greenlet is untyped to
 
 
 def is_cuda_thread() -> bool:
-    """Return whether what runs now is a CUDA thread."""
+    """Check whether a CUDA thread is running."""
     return isinstance(greenlet.getcurrent(), Thread)
 
 
 class Hub:
-    """The scheduler itself in the ring of threads."""
+    """The scheduler's node in the ring of threads."""
 
     def __init__(self) -> None:
         self.switch: Callable[..., Any] = greenlet.getcurrent().switch

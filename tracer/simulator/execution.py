@@ -1,4 +1,4 @@
-"""One launch under way in the simulator: the arrays that its kernel gets, and the run of its blocks."""
+"""One running launch in the simulator: the arrays of its kernel, and the run of its blocks."""
 
 from __future__ import annotations
 
@@ -33,35 +33,35 @@ _frame = sys._getframe
 
 
 class Enough(TooLarge):
-    """Whoever watches a run has seen enough of it."""
+    """A watch stops a run early."""
 
 
 Watch = Callable[[RunRecord], None]
 
 
 class WatchedRecorder(Recorder):
-    """A recorder that calls `watch` now and then, which may end the run."""
+    """A recorder that calls `watch` periodically, which may end the run."""
 
     def __init__(self, limit: int, count: Callable[[Columns], None], watch: Callable[[], None]) -> None:
         super().__init__(limit, count)
         self._watch = watch
 
     def context(self, block: int, thread: int, phase: int) -> int:
-        """Return a number for this thread in this phase, which begins."""
+        """Return a new context number for this thread in this phase."""
         self._watch()
         return super().context(block, thread, phase)
 
     def flush(self) -> None:
-        """Turn the log into columns."""
+        """Convert the log to columns."""
         super().flush()
         self._watch()
 
 
 class Execution:
-    """One launch under way in the simulator, and what `cuda` needs to know of it.
+    """One running launch in the simulator, with the state that `cuda` needs.
 
-    record: what it leaves. recorder: the record's own. scheduler: decides whose turn it is. module: what `cuda` is
-    inside the kernel. `watch` is called with the record now and then, and may raise Enough.
+    record: the result. recorder: the record's recorder. scheduler: chooses the next thread. module: the `cuda` module
+    inside the kernel. `watch` is called with the record periodically, and may raise Enough.
     """
 
     def __init__(self, record: RunRecord, watch: Watch | None = None) -> None:
@@ -72,7 +72,7 @@ class Execution:
         self.scheduler = Scheduler(self.recorder, launch.schedule, launch.resident, self._digest)
         self.module: Any = None
         self._watch = watch
-        self._allocations: dict[int, Allocation] = {}  # of the memory that the launch was given, by buffer
+        self._allocations: dict[int, Allocation] = {}  # of the launch's memories, by buffer
         self._declared: dict[Any, int] = {}
 
     def _watch_now(self) -> None:
@@ -81,16 +81,16 @@ class Execution:
         self.scheduler.check_livelock()
 
     def _digest(self, live: list[Block]) -> bytes:
-        """Return a digest of the launch's memory, with that of these blocks and their threads."""
+        """Compute a digest of the launch's memory and the memory of these blocks and their threads."""
         digest = hashlib.sha256()
-        own = [
+        block_arrays = [
             array
             for b in live
             for part in (b.shared, *(t.locals for t in b.threads))
             for array in part.values()
         ]
-        given = (memory.cells for memory in self.record.memories)
-        for cells in (*given, *(getattr(array, "_ary", array) for array in own)):
+        memories = (memory.cells for memory in self.record.memories)
+        for cells in (*memories, *(getattr(array, "_ary", array) for array in block_arrays)):
             digest.update(np.ascontiguousarray(cells).reshape(-1).view(np.uint8).data)
         return digest.digest()
 
@@ -99,35 +99,37 @@ class Execution:
         self.record.add_totals(totals_of_columns(self.record, columns))
 
     def argument(self, value: Any, name: str) -> Any:
-        """Return what the kernel gets for an argument: arrays as recording ones, others as they are."""
+        """Convert an argument for the kernel: arrays to recording arrays, other values unchanged."""
         if isinstance(value, tuple):
-            return rebuilt(value, (self.argument(v, f"{name}[{i}]") for i, v in enumerate(value)))
+            return rebuilt(
+                value, (self.argument(item, f"{name}[{index}]") for index, item in enumerate(value))
+            )
         return self.over(value, name, "global") if isinstance(value, np.ndarray) else value
 
     def over(self, ary: NDArray[Any], name: str, space: str) -> RecordingArray:
-        """Return a recording array over memory that the host or the device owns."""
+        """Return a recording array over memory of the host or the device."""
         memory = self.record.memory_of(ary, name, space)
         if memory.buffer not in self._allocations:
             self._allocations[memory.buffer] = Allocation(memory.cells, memory.buffer, self.scheduler)
         allocation = self._allocations[memory.buffer]
-        # A part of a host's array is copied to an address of its own.
+        # A part of a host array is copied to a new address.
         allocation.is_aligned &= ary.__array_interface__["data"][0] == memory.start
         return (recording if memory.cells.dtype == ary.dtype else alias)(ary, allocation)
 
     def declared(self, space: str, shape: Any, dtype: np.dtype[Any], owner: dict[Any, Any]) -> RecordingArray:
-        """Return the shared or local array of the declaration two frames up, fresh in each owner.
+        """Return the shared or local array of the declaration two frames up, a new one for each owner.
 
-        A function that is called with another type or shape is another function on the GPU, with arrays of its own.
+        On a GPU, a function that is called with another type or shape is another function, with separate arrays.
         """
         frame = _frame(2)
         lengths = shape if isinstance(shape, int) else tuple(shape)
-        seen = (id(frame.f_code), frame.f_lasti, dtype, lengths)
-        if seen not in owner:
+        call_key = (id(frame.f_code), frame.f_lasti, dtype, lengths)
+        if call_key not in owner:
             key = (space, frame.f_code, position(frame.f_code, frame.f_lasti), dtype, lengths)
             if key not in owner:
                 owner[key] = self._declare(key, shape, dtype, frame)
-            owner[seen] = owner[key]
-        return owner[seen]  # type: ignore[no-any-return]  # a RecordingArray
+            owner[call_key] = owner[key]
+        return owner[call_key]  # type: ignore[no-any-return]  # a RecordingArray
 
     def _declare(self, key: Any, shape: Any, dtype: np.dtype[Any], frame: FrameType) -> RecordingArray:
         fresh = poisoned(shape, dtype)
@@ -151,23 +153,23 @@ class Execution:
         return block.shared[key]  # type: ignore[no-any-return]  # a RecordingArray
 
     def load_outside(self, ary: NDArray[Any], name: str, index: Any, frame: FrameType) -> Any:
-        """Record a load outside a global array, which is part of the kernel's code, and return poison."""
+        """Record a load outside a global array of the kernel's code, and return poison."""
         key = ("global", name)
         if key not in self._declared:
             self._declared[key] = self.record.add_array(name, "constant", ary, ary.size)
         lengths, parts = ary.shape, np.atleast_1d(index).tolist()
         wrapped = [part + length if part < 0 else part for part, length in zip(parts, lengths, strict=True)]
         steps = [stride // ary.itemsize for stride in ary.strides]
-        found = OutOfBounds(sum(map(operator.mul, wrapped, steps)), f"{name}[{', '.join(map(str, parts))}]")
+        access = OutOfBounds(sum(map(operator.mul, wrapped, steps)), f"{name}[{', '.join(map(str, parts))}]")
         memory = Allocation(ary.reshape(-1), self._declared[key], self.scheduler)
-        return recording(ary, memory).record_out_of_bounds(found, Op.LOAD, frame)
+        return recording(ary, memory).record_out_of_bounds(access, Op.LOAD, frame)
 
     def instruction_of(self, frame: FrameType) -> tuple[Code, int]:
-        """Return the code that a frame runs, a library's with the user's that called it, and its instruction."""
+        """Return the code of a frame, with the user's caller for library code, and its instruction."""
         return self.scheduler.user_code.locate(frame)
 
     def arrive(self, frame: FrameType, reach: int, part: int = 0, *, warp: bool = False) -> None:
-        """Record that the current thread is at a barrier, or (warp) a warp operation or fence; see `Barriers`."""
+        """Record that the current thread is at a barrier, or with `warp` at a warp operation or fence."""
         self.recorder.arrive(
             self.scheduler.current.context, *self.instruction_of(frame), reach, part, warp=warp
         )
@@ -176,52 +178,60 @@ class Execution:
         self, kernel: FunctionType, grid: Dim3, dim: Dim3, arguments: tuple[Any, ...], debug: bool,
         typed: FunctionType | None = None, untyped: str = "",
     ) -> None:  # fmt: skip
-        """Run the chosen blocks; what went wrong ends up in the record's `error` or `notice`.
+        """Run the chosen blocks; problems are stored in the record's `error` or `notice`.
 
-        With `debug`, a division by zero raises, as @cuda.jit(debug=True) promises. `typed` is the kernel with Numba's
-        arithmetic, which runs in its stead; `untyped`, why it has Python's.
+        With `debug`, a division by zero raises, as with @cuda.jit(debug=True). `typed` is the kernel with Numba's
+        arithmetic, which runs instead; `untyped` is the reason for Python's arithmetic.
         """
         record = self.record
         record.untyped, record.inexact = untyped, inexact(names_of(kernel))
         record.grid, record.dim = grid, dim
         self.recorder.to_the_end = record.to_the_end
         self.scheduler.user_code = user_code_for(kernel.__code__.co_filename)
-        # Where there are too many or too few arguments, the kernel says so itself.
-        names = (*record.names, *(f"argument {n}" for n in range(len(record.names), len(arguments))))
-        given = tuple(self.argument(v, n) for v, n in zip(arguments, names, strict=False))
-        given = tuple(map(as_computed, given)) if typed else given
-        collecting = gc.isenabled()
-        gc.disable()  # the log holds many small tuples, none of them in a cycle
+        # With a wrong number of arguments, the call of the kernel raises an error.
+        names = (
+            *record.names,
+            *(f"argument {number}" for number in range(len(record.names), len(arguments))),
+        )
+        converted = tuple(self.argument(v, n) for v, n in zip(arguments, names, strict=False))
+        converted = tuple(map(as_computed, converted)) if typed else converted
+        was_collecting = gc.isenabled()
+        gc.disable()  # the log holds many small objects without cycles
         try:
-            zero: Any = "raise" if debug else "ignore"
-            with np.errstate(divide=zero, over="ignore", under="ignore", invalid="ignore"), integer_casts():
-                self.scheduler.run(typed or kernel, given, grid, dim, record.chosen_blocks(), record.report)
+            on_zero_division: Any = "raise" if debug else "ignore"
+            with (
+                np.errstate(divide=on_zero_division, over="ignore", under="ignore", invalid="ignore"),
+                integer_casts(),
+            ):
+                self.scheduler.run(
+                    typed or kernel, converted, grid, dim, record.chosen_blocks(), record.report
+                )
         except Enough:
             raise
         except TooLarge:
             record.notice = (
                 f"{STOPPED} {self.recorder.accesses:,} accesses: one block makes more than the "
-                f"{self.recorder.limit:,} that may be held. Choose a smaller size."
+                f"{self.recorder.limit:,} that may be kept. Choose a smaller size."
             )
-        except ThreadRaised as stop:
-            record.error, record.raised = self._error(*stop.args), stop.args[1]
+        except ThreadRaised as raised:
+            record.error, record.raised = self._error(*raised.args), raised.args[1]
         finally:
             record.resident = self.scheduler.slots
-            if collecting:
+            if was_collecting:
                 gc.enable()
 
     def _error(self, thread: Thread, error: BaseException) -> KernelError:
-        steps = traceback.extract_tb(error.__traceback__)
-        own = [s for s in steps if self.scheduler.user_code.owns(s.filename)]
-        own = own or [s for s in steps if not is_our_own(s.filename)] or list(steps)
-        block, where = tuple(thread.block.index), unravel(thread.number, self.record.dim)
-        message = str(error).replace(RecordingArray.__name__, "array")  # which stands in for the program's
+        frames = traceback.extract_tb(error.__traceback__)
+        user_frames = [s for s in frames if self.scheduler.user_code.owns(s.filename)]
+        user_frames = user_frames or [s for s in frames if not is_our_own(s.filename)] or list(frames)
+        block, thread_index = tuple(thread.block.index), unravel(thread.number, self.record.dim)
+        message = str(error).replace(RecordingArray.__name__, "array")  # it replaces the program's array
         return KernelError(
-            type(error).__name__, message, (block[0], block[1], block[2]), where, own[-1].filename,
-            own[-1].lineno or 0,
+            type(error).__name__, message, (block[0], block[1], block[2]), thread_index, user_frames[-1].filename,
+            user_frames[-1].lineno or 0,
         )  # fmt: skip
 
 
 def rebuilt(value: tuple[Any, ...], parts: Iterable[Any]) -> tuple[Any, ...]:
-    """Return a tuple of other parts, named where `value` is."""
+    """Build a tuple of other parts, a named tuple if `value` is one."""
     return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)

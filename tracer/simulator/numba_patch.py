@@ -1,8 +1,8 @@
-"""Numba's CUDA simulator, with our threads and arrays: the one file that knows its internals.
+"""Patches Numba's CUDA simulator to use our threads and arrays; the only file that depends on its internals.
 
-Works with the simulator inside numba and with the one that numba-cuda puts in its place. In
-`numba.cuda.simulator.kernel` it replaces BlockManager (which runs a block), FakeCUDAModule (what `cuda` is
-inside a kernel) and swapped_cuda_module (which puts it there). What programs use of the host's side is in `host/`.
+It supports the simulator of numba and that of numba-cuda. In `numba.cuda.simulator.kernel` it replaces BlockManager
+(which runs a block), FakeCUDAModule (the `cuda` module inside a kernel) and swapped_cuda_module (which installs that
+module). The host API is in `host/`.
 """
 
 from __future__ import annotations
@@ -57,24 +57,24 @@ _REPLACED = {
 
 
 class UnsupportedSimulator(Exception):
-    """The installed simulator is not one that this file knows; the text says which are."""
+    """The installed simulator is not supported; the message names the supported versions."""
 
 
 class KernelCall(NamedTuple):
-    """A kernel about to run."""
+    """A call of a kernel that is about to run."""
 
     kernel: Any  # the function
     grid: Dim3  # blocks along x, y, z
     block: Dim3  # threads of a block along x, y, z
-    arguments: tuple[Any, ...]  # out of Numba's wrappers
+    arguments: tuple[Any, ...]  # without Numba's wrappers
     debug: bool  # as given to @cuda.jit
     typed: Any  # the function with Numba's arithmetic, for the simulator
-    untyped: str  # why that is the kernel with Python's arithmetic, "" where it is not
+    untyped: str  # why `typed` uses Python's arithmetic, "" if it does not
 
 
 Perform = Callable[[KernelCall], None]
 _execution: Execution | None = None
-_thread = 0  # the thread of Python's that launched it
+_thread = 0  # the Python thread that launched it
 _program: KernelProgram | None = None  # the kernel that is being launched
 
 
@@ -86,13 +86,13 @@ _perform: Perform = _simulate
 
 
 def current() -> Execution:
-    """Return the launch under way."""
+    """Return the running launch."""
     assert _execution is not None, "a kernel runs outside a launch"
     return _execution
 
 
 class _BlockManager:
-    """Stands where Numba's BlockManager stood; the first block runs the whole grid."""
+    """Replaces Numba's BlockManager; the call for the first block runs the complete grid."""
 
     def __init__(self, f: FunctionType, grid_dim: Dim3, block_dim: Dim3, debug: bool) -> None:
         self.kernel, self.debug = f, debug
@@ -101,26 +101,28 @@ class _BlockManager:
     def run(self, grid_point: tuple[int, ...], *args: Any) -> None:
         if any(grid_point):
             return
-        arguments = tuple(map(_unwrapped, args))
-        found = _program
-        assert found is not None, "a kernel is launched by a call of it"
+        arguments = tuple(map(_unwrap, args))
+        program = _program
+        assert program is not None, "a kernel is launched by a call of it"
         _functions.module = current().module
-        found.bind(current().module)
-        for name, before in dict(found.changed_names()).items():
-            _tell_of_change(name, before, self.kernel.__name__)
-        kernel = found.frozen_function(lambda value, function: SimpleNamespace(py_func=function))
-        _perform(KernelCall(kernel, self.grid, self.block, arguments, self.debug, found.run, found.untyped))
+        program.bind(current().module)
+        for name, before in dict(program.changed_names()).items():
+            _print_change(name, before, self.kernel.__name__)
+        kernel = program.frozen_function(lambda value, function: SimpleNamespace(py_func=function))
+        _perform(
+            KernelCall(kernel, self.grid, self.block, arguments, self.debug, program.run, program.untyped)
+        )
 
 
 def _freeze(kernel: Any) -> None:
-    """Freeze the names of a kernel with signatures, and ask about it, once it is decorated."""
+    """Freeze the names of a kernel with signatures, and ask Numba's compiler about it, after its decoration."""
     for described, question in shared_kernels().declared(kernel):
         _functions.names(kernel.fn, described)
         if not question.missing():
             shared_inference().ask(question)
 
 
-def _described(kernel: Any, arguments: tuple[Any, ...]) -> Described:
+def _describe(kernel: Any, arguments: tuple[Any, ...]) -> Described:
     key, question, functions = shared_kernels().described(kernel, arguments)
     missing = question.missing()
     return Described(
@@ -130,57 +132,57 @@ def _described(kernel: Any, arguments: tuple[Any, ...]) -> Described:
 
 
 def refusal_of_launch(kernel: Any, arguments: tuple[Any, ...]) -> Refusal | None:
-    """Return why Numba does not compile a kernel for these arguments, None where it does or can't be asked."""
-    return _described(kernel, arguments).answer().refusal
+    """Return the reason why Numba does not compile a kernel for these arguments, None if it does or is not asked."""
+    return _describe(kernel, arguments).answer().refusal
 
 
 def _program_of(kernel: Any, arguments: tuple[Any, ...]) -> KernelProgram:
-    """Return a kernel for these arguments, as Numba compiles it; raises what a GPU's launch raises."""
+    """Return the program of a kernel for these arguments; raises the same error as a launch on a GPU."""
     try:
-        found = _functions.of(kernel.fn, _described(kernel, arguments), debug=kernel._debug)
+        program = _functions.of(kernel.fn, _describe(kernel, arguments), debug=kernel._debug)
     except Refused as refused:
         raise refusal_error(kernel.fn.__name__, refused.refusal) from None
-    if found.untyped and not found.noted:
-        found.noted = True
-        print_note(f"note: {kernel.fn.__name__} runs untyped, with Python's arithmetic: {found.untyped}.")
-    return found
+    if program.untyped and not program.noted:
+        program.noted = True
+        print_note(f"note: {kernel.fn.__name__} runs untyped, with Python's arithmetic: {program.untyped}.")
+    return program
 
 
 def refusal_error(kernel: str, refusal: Refusal) -> Exception:
-    """Return the exception that Numba raises where it does not compile a kernel."""
+    """Build the exception that Numba raises for a kernel that does not compile."""
     from numba.core import errors
 
     kind = getattr(errors, refusal.error, errors.LoweringError)
-    found: Exception = kind(str(refused_kernel(kernel, refusal)))
-    return found
+    error: Exception = kind(str(refused_kernel(kernel, refusal)))
+    return error
 
 
 def refused_kernel(kernel: str, refusal: Refusal) -> KernelRefusedError:
-    """Return the error that says why Numba does not compile a kernel, with the line."""
+    """Build the error that explains, with the line, why Numba does not compile a kernel."""
     remedy = f"; {refusal.remedy}" if refusal.remedy else ""
     sentence = f"Numba can't compile {kernel} for a GPU: {refusal.reason}{remedy}."
     return KernelRefusedError(sentence, refusal.file, refusal.line)
 
 
-def _tell_of_change(name: str, before: Any, kernel: str) -> None:
-    """Tell of a global that a program has changed, to no effect."""
-    value = repr(before) if not isinstance(before, np.ndarray) else "other numbers"
-    was, stays = (
+def _print_change(name: str, frozen: Any, kernel: str) -> None:
+    """Print a note about a global that the program has changed without effect."""
+    value = repr(frozen) if not isinstance(frozen, np.ndarray) else "other numbers"
+    past, consequence = (
         f"{name} was {value}",
-        "it stays so" if isinstance(before, np.ndarray) else f"it stays {value}",
+        "it stays so" if isinstance(frozen, np.ndarray) else f"it stays {value}",
     )
-    print_note(f"note: {was} when {kernel} was first compiled; on a GPU {stays}.")
+    print_note(f"note: {past} when {kernel} was first compiled; on a GPU {consequence}.")
 
 
 def _is_cuda(value: Any) -> bool:
-    """Return whether a value is the module `cuda`, or what it is inside a kernel."""
+    """Check whether a value is the module `cuda`, outside or inside a kernel."""
     return value is sys.modules["numba.cuda"] or any(
         base.__name__ == "FakeCUDAModule" for base in type(value).__mro__
     )
 
 
 def _function_in(value: Any) -> FunctionType | None:
-    """Return the function that a device function runs, or one that Numba was told of; None for anything else."""
+    """Return the Python function of a device function, or a registered function; None for anything else."""
     if isinstance(value, FunctionType):
         return value if is_registered(value) else None
     return getattr(value, "py_func", None) if isinstance(value, function_classes()) else None
@@ -188,19 +190,19 @@ def _function_in(value: Any) -> FunctionType | None:
 
 @functools.cache
 def function_classes() -> tuple[type, ...]:
-    """Return the classes of what `cuda.jit` and `numba.jit` make of functions, which kernels call."""
+    """Return the classes of functions decorated by `cuda.jit` and `numba.jit`, which kernels call."""
     from numba.core.dispatcher import Dispatcher
 
     return kernel_class(), Dispatcher
 
 
 def _call_in_kernel(function: FunctionType, arguments: tuple[Any, ...], names: dict[str, Any]) -> Any:
-    """Call a function of `numba.jit`'s as a device function."""
+    """Call a function of `numba.jit` as a device function."""
     return _functions.call(function, arguments, names)
 
 
 def _path_of(value: Any) -> str | None:
-    """Return the path under `cuda` that a value stands for, "" for `cuda` itself, None for anything else."""
+    """Return the path of a value under `cuda`, "" for `cuda` itself, None for anything else."""
     if isinstance(value, kernel_names.KernelName):
         return value.cuda_path
     return "" if _is_cuda(value) else None
@@ -210,7 +212,7 @@ _functions = KernelPrograms(SimulatorNames(lambda: sys.modules["numba.cuda"], _p
 
 
 class _NumpyOfKernels:
-    """Stands where the module of Numba's kernels finds NumPy: it would go through all blocks after the first."""
+    """Replaces NumPy in Numba's kernel module, whose loop over all blocks would repeat the launch."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(np, name)
@@ -218,7 +220,7 @@ class _NumpyOfKernels:
     def ndindex(self, *lengths: int) -> Iterator[tuple[int, ...]]:
         if min(lengths) < 0:
             raise ValueError("negative dimensions are not allowed")
-        yield from [(0,) * len(lengths)] * all(lengths)  # NumPy's own would hold a number of each block
+        yield from [(0,) * len(lengths)] * all(lengths)  # NumPy's version would store an index for each block
 
 
 _swaps: list[tuple[dict[str, Any], str, Any]] = []
@@ -226,21 +228,21 @@ _swaps: list[tuple[dict[str, Any], str, Any]] = []
 
 @contextmanager
 def _swapped(fn: FunctionType, module: Any) -> Iterator[None]:
-    """Put `module` where a function's globals say `cuda`, until the launch ends.
+    """Replace `cuda` in a function's globals by `module` until the launch ends.
 
-    Numba's own puts the real `cuda` back when the function returns, while other threads still need ours.
+    Numba's version restores the real `cuda` when the function returns, while other threads still need ours.
     """
     from numba import cuda
 
     names = fn.__globals__
-    for name in [n for n, v in names.items() if v is cuda]:
+    for name in [key for key, value in names.items() if value is cuda]:
         _swaps.append((names, name, cuda))
         names[name] = module
     yield
 
 
 def _in_kernel(name: str) -> Any:
-    """Answer for `cuda` where no global of that name could be swapped: in closures, and as `numba.cuda`."""
+    """Look up a name of `cuda` that could not be swapped: in closures, and as `numba.cuda`."""
     if name.startswith("__"):
         raise AttributeError(f"module 'numba.cuda' has no attribute {name!r}")
     module = module_of_kernel()
@@ -248,7 +250,7 @@ def _in_kernel(name: str) -> Any:
 
 
 def module_of_kernel() -> Any:
-    """Return what `cuda` is in the kernel that runs, None where none does."""
+    """Return the `cuda` module of the running kernel, None outside kernels."""
     return None if _execution is None else _execution.module
 
 
@@ -265,25 +267,25 @@ def array_in(value: Any) -> NDArray[Any] | None:
     return np.asarray(value) if isinstance(value, np.ndarray | np.void) else None
 
 
-def _unwrapped(value: Any) -> Any:
-    """Return an argument with the arrays in it out of Numba's wrappers."""
+def _unwrap(value: Any) -> Any:
+    """Remove Numba's wrappers from the arrays of an argument."""
     if isinstance(value, tuple):
-        return rebuilt(value, map(_unwrapped, value))
+        return rebuilt(value, map(_unwrap, value))
     ary = array_in(value)
     return value if ary is None else ary
 
 
 def as_dtype(dtype: Any) -> np.dtype[Any]:
-    """Return the NumPy dtype of a numba type or of anything that NumPy takes for one."""
-    from numba.cuda.simulator import kernelapi  # has the types and conversions of the package it belongs to
+    """Return the NumPy dtype of a numba type or of anything that NumPy accepts."""
+    from numba.cuda.simulator import kernelapi  # has the types and conversions of its package
 
     is_numba = isinstance(dtype, kernelapi.types.Type)
-    found: np.dtype[Any] = np.dtype(kernelapi.numpy_support.as_dtype(dtype) if is_numba else dtype)
-    return found
+    result: np.dtype[Any] = np.dtype(kernelapi.numpy_support.as_dtype(dtype) if is_numba else dtype)
+    return result
 
 
 def _positional(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the call of a kernel or device function; the latter takes its arguments by name too, as on the GPU."""
+    """Wrap the call of a kernel or device function; a device function also takes keyword arguments, as on a GPU."""
 
     @functools.wraps(call)
     def positional(kernel: Any, *arguments: Any, **names: Any) -> Any:
@@ -301,23 +303,23 @@ def _positional(call: Callable[..., Any]) -> Callable[..., Any]:
     return positional
 
 
-def _begin_vector(vector: Any, *parts: Any) -> None:
-    """Be a vector of CUDA's with components of its type, which are given as numbers and vectors."""
+def _init_vector(vector: Any, *parts: Any) -> None:
+    """Initialise a CUDA vector from numbers and vectors, and convert the components to its type."""
     lists = (part.as_list() if hasattr(part, "as_list") else [part] for part in parts)
-    given = [value for values in lists for value in values]
-    made = VECTOR_TYPES[type(vector).__name__]
-    if len(given) != made.size:
-        raise TypeError(f"{made.name} takes {made.size} numbers, not {len(given)}")
-    vector._attrs = list(AXES[: made.size])
-    for axis, value in zip(AXES, given, strict=False):
-        setattr(vector, axis, caster(made.kind)(value))
+    components = [value for values in lists for value in values]
+    vector_type = VECTOR_TYPES[type(vector).__name__]
+    if len(components) != vector_type.size:
+        raise TypeError(f"{vector_type.name} takes {vector_type.size} numbers, not {len(components)}")
+    vector._attrs = list(AXES[: vector_type.size])
+    for axis, value in zip(AXES, components, strict=False):
+        setattr(vector, axis, caster(vector_type.kind)(value))
 
 
 _installed = False
 
 
 def install() -> None:
-    """Put our parts into Numba's simulator; raises UnsupportedSimulator where they don't fit."""
+    """Install our parts in Numba's simulator; raises UnsupportedSimulator if they don't fit."""
     global _installed
     if _installed:
         return
@@ -327,7 +329,7 @@ def install() -> None:
         kernel.FakeCUDAModule, SimulatorInterface(current, as_dtype, array_in)
     )
     kernel.swapped_cuda_module = _swapped
-    vectors.SimulatedVectorType.__init__ = _begin_vector
+    vectors.SimulatedVectorType.__init__ = _init_vector
     GlobalArray.load_outside = staticmethod(
         lambda array, index, frame: current().load_outside(array._ary, array._name, index, frame)
     )
@@ -340,10 +342,10 @@ def install() -> None:
 
 
 def _module(name: str) -> Any:
-    """Return one of the simulator's modules, which has what we replace in it."""
+    """Import a module of the simulator, and check that it has the parts that we replace."""
     try:
         module = import_module(name)
-        missing = [n for n in _REPLACED[name] if not hasattr(module, n)]
+        missing = [part for part in _REPLACED[name] if not hasattr(module, part)]
         if missing:
             raise ImportError(f"{name} has no {', '.join(missing)}")
     except ImportError as error:
@@ -351,23 +353,23 @@ def _module(name: str) -> Any:
     return module
 
 
-@functools.cache  # metadata is read from files
+@functools.cache  # reading metadata opens files
 def _versions() -> str:
-    found = []
+    versions = []
     for name in ("numba", "numba-cuda"):
         try:
-            found.append(f"{name} {metadata.version(name)}")
+            versions.append(f"{name} {metadata.version(name)}")
         except metadata.PackageNotFoundError:
             continue
-    return " with ".join(found)
+    return " with ".join(versions)
 
 
 def run(launch: Launch, report: Callable[[int, int], None]) -> Trace:
     """Run a launch under the simulator and return its trace.
 
-    `report(done, of)` is called as blocks end. The trace of a kernel that raised has `error` set.
+    `report(done, total)` is called as blocks end. The trace of a kernel that raised has `error` set.
     Needs NUMBA_ENABLE_CUDASIM=1 in the environment before numba is imported. Raises UnsupportedSimulator, and
-    LoadError where the kernel's file or arguments don't make a launch.
+    LoadError if the kernel's file or arguments are invalid.
     """
     if is_python_program(launch):
         return trace_of_simulated_run(*run_program(launch, report))
@@ -382,30 +384,27 @@ def record(
     launch: Launch, module: ModuleType, kernel: Any, arguments: Sequence[Any], names: tuple[str, ...],
     report: Callable[[int, int], None],
 ) -> Trace:  # fmt: skip
-    """Run a kernel of the simulator on these arguments, and return the trace of it.
-
-    Raises KernelRefusedError.
-    """
+    """Run a kernel of the simulator on these arguments and return its trace; raises KernelRefusedError."""
     refusal = refusal_of_launch(kernel, tuple(arguments))
     if refusal is not None:
         raise refused_kernel(kernel.fn.__name__, refusal)
-    with recording_of(launch, names, report) as made:
+    with recording_of(launch, names, report) as run_record:
         kernel[launch.grid, launch.block, 0, launch.shared_bytes](*arguments)
-    return trace_of_simulated_run(made, str(module.__file__))
+    return trace_of_simulated_run(run_record, str(module.__file__))
 
 
 @contextmanager
 def recording_of(
-    launch: Launch, names: tuple[str, ...], report: Callable[[int, int], None] = lambda done, of: None,
+    launch: Launch, names: tuple[str, ...], report: Callable[[int, int], None] = lambda done, total: None,
     perform: Perform = _simulate,
 ) -> Iterator[RunRecord]:  # fmt: skip
-    """Record the kernel that is launched meanwhile; `names` are those of its parameters. `perform` runs it."""
+    """Context manager that records the kernel launched in it; names: of its parameters. `perform` runs it."""
     global _execution, _perform, _thread
     install()
-    made = RunRecord(launch, names, report)
-    _execution, _perform, _thread = Execution(made), perform, threading.get_ident()
+    run_record = RunRecord(launch, names, report)
+    _execution, _perform, _thread = Execution(run_record), perform, threading.get_ident()
     try:
-        yield made
+        yield run_record
     finally:
         _restore_globals()
         _functions.release()
@@ -413,14 +412,14 @@ def recording_of(
 
 
 def new_record() -> RunRecord:
-    """Return a record of nothing as yet for the launch under way."""
+    """Return a new, empty record for the running launch."""
     old = current().record
-    # To its end, else the program would go on with what an unfinished launch left.
+    # Run to the end, because the program goes on with the results.
     return RunRecord(old.launch, old.names, old.report, to_the_end=True)
 
 
 def restart(watch: Watch | None = None) -> Execution:
-    """Begin the launch under way anew, and return the execution that `cuda` serves from now on."""
+    """Restart the running launch, and return the execution that `cuda` serves from now on."""
     global _execution
     module = current().module
     _execution = Execution(new_record(), watch)
@@ -428,17 +427,17 @@ def restart(watch: Watch | None = None) -> Execution:
     return _execution
 
 
-def trace_of_simulated_run(made: RunRecord, file: str) -> Trace:
-    """Return the trace of a run of a kernel in this file."""
-    untyped = f"; untyped: {made.untyped}" if made.untyped else ""
-    return finish(made, file, f"{_versions()}{untyped}")
+def trace_of_simulated_run(run_record: RunRecord, file: str) -> Trace:
+    """Build the trace of a run of a kernel in this file."""
+    untyped = f"; untyped: {run_record.untyped}" if run_record.untyped else ""
+    return finish(run_record, file, f"{_versions()}{untyped}")
 
 
 def is_running() -> bool:
-    """Return whether a launch is under way in this thread of Python's: what is called now is a device function."""
+    """Check whether a launch is running in this Python thread, so that calls are calls of device functions."""
     return _execution is not None and _thread == threading.get_ident()
 
 
 def kernel_class() -> Any:
-    """Return the simulator's class of kernels, whose instances are called to launch them."""
+    """Return the simulator's class of kernels; calling an instance launches the kernel."""
     return _module("numba.cuda.simulator.kernel").FakeCUDAKernel

@@ -1,9 +1,8 @@
-"""Plain Python programs that play a launch (kernels/emulation.py), traced as what they are.
+"""Traces plain Python programs that emulate a launch (kernels/emulation.py).
 
-A program without threads is one thread a block, its accesses in their order; each sweep over the threads of a
-block is a phase. Where it starts Python threads these are the block's threads and a Barrier parts the phases.
-They are played in turns, from barrier to barrier, in the order of the schedule: their own order is another
-each time.
+A program without threads has one thread per block, and its accesses keep their order. Each sweep over the threads of a
+block is a phase. If the program starts Python threads, these are the block's threads, and a Barrier separates phases.
+They run in turns, from barrier to barrier, in the order of the schedule, because their natural order varies.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ def run_program(launch: Launch, report: Callable[[int, int], None]) -> tuple[Run
     emulated = {
         "blocks": lambda grid: scheduler.sweep_blocks(module_blocks(grid)),
         "threads": lambda block: scheduler.sweep_threads(module_threads(block)),
-        "shared_array": partial(_shared, execution, scheduler),  # its caller must be the next frame
+        "shared_array": partial(_shared, execution, scheduler),  # the caller must be the next frame
         "Thread": scheduler.thread,
         "Barrier": scheduler.barrier_for,
     }
@@ -49,14 +48,14 @@ def run_program(launch: Launch, report: Callable[[int, int], None]) -> tuple[Run
 
 
 def _shared(execution: Execution, scheduler: EmulationScheduler, shape: Any, dtype: Any) -> Any:
-    """Return shared memory for the block under way, filled with zeros as the program's is."""
+    """Return zero-filled shared memory for the current block."""
     array = execution.declared("shared", shape, dtype, scheduler.shared)
     array._memory.cells[:] = 0
     return array
 
 
 class EmulationScheduler(Scheduler):
-    """Runs a program in the place of the scheduler: `current` is who acts, and nobody is interrupted."""
+    """Runs an emulating program without interruptions; `current` is the emulated thread."""
 
     def __init__(self, recorder: Recorder, schedule: Schedule) -> None:
         super().__init__(recorder, Schedule("sequential"), 1)
@@ -75,11 +74,11 @@ class EmulationScheduler(Scheduler):
             kernel(*arguments)
         except TooLarge:
             raise
-        except Exception as error:  # whatever the program raises is shown to its author
+        except Exception as error:  # the program's exception is shown to its author
             raise ThreadRaised(self.current, error) from error
 
     def sweep_blocks(self, coordinates: Iterator[Any]) -> Iterator[Any]:
-        """Yield the coordinates of the blocks that are to be run, and note when each begins and ends."""
+        """Yield the coordinates of the chosen blocks, and note when each begins and ends."""
         done = 0
         for number, block in enumerate(coordinates):
             if number not in self._chosen:
@@ -91,7 +90,7 @@ class EmulationScheduler(Scheduler):
             self._report(done, len(self._chosen))
 
     def sweep_threads(self, coordinates: Iterator[Any]) -> Iterator[Any]:
-        """Yield the coordinates of a block's threads in another phase of the block: the one before has ended."""
+        """Yield the coordinates of a block's threads in the next phase of the block."""
         if self._phase >= 0:
             frame = sys._getframe(1)  # the loop over the threads, which is the barrier here
             self.recorder.arrive(self.current.context, frame.f_code, frame.f_lasti)
@@ -101,32 +100,32 @@ class EmulationScheduler(Scheduler):
         yield from coordinates
 
     def begin_turn(self, thread: int, phase: int) -> None:
-        """Let a thread of the block act in a phase."""
+        """Make a thread of the block current in a phase."""
         block = SimpleNamespace(index=Index3(*unravel(self._block, self._grid)))
         context = self.recorder.context(self._block, thread, phase)
         self.current = SimpleNamespace(context=context, number=thread, block=block)
 
     def thread(self, target: Callable[..., Any], args: tuple[Any, ...] = ()) -> EmulatedThread:
-        """Return what stands for a Python thread, the next of the block's team."""
+        """Return the emulation of a Python thread, the next of the block's team."""
         self.team.append(EmulatedThread(self, len(self.team), target, args))
         return self.team[-1]
 
     def barrier_for(self, parties: int) -> EmulatedBarrier:
-        """Return what stands for a Barrier."""
+        """Return the emulation of a Barrier."""
         return EmulatedBarrier(self, parties)
 
     def run_team(self) -> None:
         """Run the team from barrier to barrier until all have ended."""
-        while left := [thread for thread in self.team if not thread.body.dead]:
+        while alive := [thread for thread in self.team if not thread.body.dead]:
             if self._dice:
-                self._dice.shuffle(left)
-            for thread in left:
+                self._dice.shuffle(alive)
+            for thread in alive:
                 self.begin_turn(thread.number, thread.phase)
                 thread.body.switch()
 
 
 class EmulatedThread:
-    """A Python thread as far as the programs use one."""
+    """An emulated Python thread, with the methods that the programs use."""
 
     def __init__(
         self, scheduler: EmulationScheduler, number: int, target: Callable[..., Any], args: tuple[Any, ...]
@@ -135,29 +134,29 @@ class EmulatedThread:
         self.body = greenlet.greenlet(lambda: target(*args))
 
     def start(self) -> None:
-        """Do nothing yet: all are played once one is waited for."""
+        """Do nothing yet: the first join runs all threads."""
 
     def join(self) -> None:
-        """Return when the thread has ended."""
+        """Run the team until the thread has ended."""
         if not self.body.dead:
             self.scheduler.run_team()
 
 
 class EmulatedBarrier:
-    """A Barrier as far as the programs use one; one that not all can reach raises BrokenBarrierError."""
+    """An emulated Barrier; it raises BrokenBarrierError if a thread can't reach it."""
 
     def __init__(self, scheduler: EmulationScheduler, parties: int) -> None:
-        self._stage, self._parties, self._here = scheduler, parties, 0
+        self._scheduler, self._parties, self._arrived = scheduler, parties, 0
 
     def wait(self) -> None:
-        """Let the others of the team act until all are here."""
-        scheduler, frame = self._stage, sys._getframe(1)
-        me = scheduler.team[scheduler.current.number]
+        """Let the other threads of the team run until all have arrived."""
+        scheduler, frame = self._scheduler, sys._getframe(1)
+        caller = scheduler.team[scheduler.current.number]
         scheduler.recorder.arrive(scheduler.current.context, frame.f_code, frame.f_lasti)
-        me.phase += 1
-        self._here += 1
-        me.body.parent.switch()
-        while self._here < me.phase * self._parties:
-            if all(thread.body.dead or thread.phase >= me.phase for thread in scheduler.team):
+        caller.phase += 1
+        self._arrived += 1
+        caller.body.parent.switch()
+        while self._arrived < caller.phase * self._parties:
+            if all(thread.body.dead or thread.phase >= caller.phase for thread in scheduler.team):
                 raise BrokenBarrierError("a thread ended without coming to the barrier")
-            me.body.parent.switch()
+            caller.body.parent.switch()

@@ -1,8 +1,8 @@
-"""Numba imported for its simulator, in less time: most of a short run is that.
+"""Faster imports of Numba for its simulator, which take most of a short run.
 
-Its modules hold a hundred thousand objects, none of which becomes garbage meanwhile. And numba-cuda imports with its
-simulator what a GPU alone needs, the driver's bindings, since its module of types names two classes of theirs: it is
-given stand-ins, in the versions that are known to ask for no more. Whoever imports the bindings later gets these.
+Numba's modules hold a hundred thousand objects that never become garbage, so garbage collection is paused. numba-cuda
+also imports the driver's bindings, which only a GPU needs, because its module of types names two of their classes. In
+versions known to need nothing else, it gets stand-ins. A later import of the bindings loads the real ones.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from contextlib import contextmanager
 from importlib import metadata
 from types import ModuleType
 
-KNOWN = ("0.30.",)  # how the versions begin that this was looked up in
-CLASSES = {"cuda.core": "Buffer", "cuda.core.utils": "StridedMemoryView"}  # that it names, by module
+VERIFIED_VERSIONS = ("0.30.",)  # prefixes of the versions for which this was verified
+STAND_INS = {"cuda.core": "Buffer", "cuda.core.utils": "StridedMemoryView"}  # class by module
 
 
 @contextmanager
 def without_collections() -> Iterator[None]:
-    """Look for no garbage meanwhile."""
+    """Context manager that pauses garbage collection."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -32,21 +32,22 @@ def without_collections() -> Iterator[None]:
 
 @contextmanager
 def without_driver() -> Iterator[None]:
-    """Look for no garbage, and keep the bindings out, while numba.cuda is imported with its simulator switched on."""
-    made = {} if sys.modules.keys() & CLASSES.keys() or not _is_known() else dict(map(_stand_in, CLASSES))
-    sys.modules.update(made)
+    """Context manager for the import of numba.cuda's simulator: no garbage collection and no driver bindings."""
+    is_needed = _is_supported_version() and not sys.modules.keys() & STAND_INS.keys()
+    stand_ins = dict(map(_stand_in, STAND_INS)) if is_needed else {}
+    sys.modules.update(stand_ins)
     try:
         with without_collections():
             yield
     finally:
-        for name, module in made.items():
+        for name, module in stand_ins.items():
             if sys.modules.get(name) is module:
                 del sys.modules[name]
 
 
-def _is_known() -> bool:
+def _is_supported_version() -> bool:
     try:
-        return metadata.version("numba-cuda").startswith(KNOWN)
+        return metadata.version("numba-cuda").startswith(VERIFIED_VERSIONS)
     except metadata.PackageNotFoundError:
         return False
 
@@ -54,5 +55,5 @@ def _is_known() -> bool:
 def _stand_in(name: str) -> tuple[str, ModuleType]:
     module = ModuleType(name)
     module.__path__ = []
-    setattr(module, CLASSES[name], type(CLASSES[name], (), {"__module__": name}))
+    setattr(module, STAND_INS[name], type(STAND_INS[name], (), {"__module__": name}))
     return name, module

@@ -1,8 +1,8 @@
-"""Recording arrays: what a traced kernel gets instead of arrays, and the atomics on them.
+"""Recording arrays, which replace the arrays of a traced kernel, and the atomics on them.
 
-Every element access of `RecordingArray` ends the thread's turn (where threads interleave), is made on the
-memory underneath, and goes to the recorder's log with the instruction that made it. The two methods
-`__getitem__` and `__setitem__` are all that a common access costs, so they call nothing of ours.
+Every element access of `RecordingArray` ends the thread's turn (if threads interleave), accesses the memory, and is
+added to the recorder's log with its instruction. `__getitem__` and `__setitem__` are the hot path of a common access,
+so they call none of our functions.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from .allocation import Allocation, converted, end_turn, name_of
 from .arithmetic.conversions import STANDS_FOR, caster
 from .scheduler import Scheduler
 
-FULL = CHUNK * FIELDS  # length of a log that is to be taken in
-SMALL = 4096  # a list of offsets is looked up faster than a range, and takes more memory
+FULL = CHUNK * FIELDS  # length of a log that must be flushed
+MAX_LIST = 4096  # offsets; a list is faster to look up than a range, but takes more memory
 _frame = sys._getframe
 
 
 class OutOfBounds(IndexError):
-    """An index outside its array: (the index in memory that it would be, the element's name)."""
+    """An index outside its array: (the index it would have in memory, the element's name)."""
 
     def __init__(self, cell: int, text: str) -> None:
         super().__init__(f"{text} is outside its array")
@@ -44,8 +44,9 @@ class RecordingArray:
 
     __slots__ = (
         "_ary",
-                "_cols",
+        "_cols",
         "_extend",
+        "_is_2d",
         "_load",
         "_log",
         "_memory",
@@ -54,7 +55,6 @@ class RecordingArray:
         "_scheduler",
         "_store",
         "_strides",
-        "_two",
         "_user_code",
         "_values",
     )  # fmt: skip
@@ -69,31 +69,31 @@ class RecordingArray:
     _scheduler: Scheduler
     _store: int
     _strides: tuple[int, ...]
-    _two: bool
+    _is_2d: bool
     _user_code: UserCode
     _values: Any
 
     def __init__(self, ary: NDArray[Any], memory: Allocation) -> None:
-        set_slot = object.__setattr__  # RecordArray's own would store to a field
+        set_slot = object.__setattr__  # RecordArray's __setattr__ would store to a field
         unit = memory.unit
         origin = (ary.__array_interface__["data"][0] - memory.start) // unit if ary.size else 0
         origin += memory.shift
-        strides = tuple(s // unit for s in ary.strides)
-        simple = 0 < ary.ndim < 3 and ary.dtype.names is None and not memory.is_outside
-        lines = [_offsets(n, s) for n, s in zip(ary.shape, strides, strict=True)] if simple else []
+        strides = tuple(stride // unit for stride in ary.strides)
+        is_simple = 0 < ary.ndim < 3 and ary.dtype.names is None and not memory.is_outside
+        offsets = [_offsets(n, s) for n, s in zip(ary.shape, strides, strict=True)] if is_simple else []
         for name, value in (
             ("_ary", ary), ("_memory", memory), ("_values", memory.values), ("_scheduler", memory.scheduler),
             ("_log", memory.recorder.log), ("_extend", memory.recorder.log.extend),
             ("_load", memory.buffer * 4 + Op.LOAD), ("_store", memory.buffer * 4 + Op.STORE),
-            ("_origin", origin), ("_strides", strides), ("_two", len(lines) == 2),
-            ("_rows", _shifted(lines[0], origin) if lines else None),
-            ("_cols", lines[1] if len(lines) == 2 else None), ("_user_code", memory.scheduler.user_code),
+            ("_origin", origin), ("_strides", strides), ("_is_2d", len(offsets) == 2),
+            ("_rows", _shift(offsets[0], origin) if offsets else None),
+            ("_cols", offsets[1] if len(offsets) == 2 else None), ("_user_code", memory.scheduler.user_code),
         ):  # fmt: skip
             set_slot(self, name, value)
 
     def __getitem__(self, index: Any) -> Any:
         try:
-            if self._two:
+            if self._is_2d:
                 row, column = index
                 cell = self._rows[row] + self._cols[column]
             else:
@@ -118,7 +118,7 @@ class RecordingArray:
 
     def __setitem__(self, index: Any, value: Any) -> None:
         try:
-            if self._two:
+            if self._is_2d:
                 row, column = index
                 cell = self._rows[row] + self._cols[column]
             else:
@@ -170,26 +170,26 @@ class RecordingArray:
         shape = self._ary.shape
         if len(parts) != len(shape):
             raise IndexError(f"{len(parts)} indices for the {len(shape)} dimensions of {self._name}")
-        inside = all(-n <= i < n for i, n in zip(parts, shape, strict=True))
+        is_inside = all(-n <= i < n for i, n in zip(parts, shape, strict=True))
         # A negative index wraps once, as in Python: Numba compiles that rule for the GPU too.
         wrapped = [i + n if i < 0 else i for i, n in zip(parts, shape, strict=True)]
-        found: int = self._origin + sum(map(operator.mul, wrapped, self._strides))
-        if self._memory.is_outside or not inside:
+        cell: int = self._origin + sum(map(operator.mul, wrapped, self._strides))
+        if self._memory.is_outside or not is_inside:
             raise OutOfBounds(
-                found, element_name(self._memory.recorder.buffers[self._memory.buffer], parts, found)
+                cell, element_name(self._memory.recorder.buffers[self._memory.buffer], parts, cell)
             )
-        return found
+        return cell
 
     def record_out_of_bounds(self, access: OutOfBounds, op: Op, frame: FrameType) -> Any:
-        """Record an access outside the array, which is not made, and return the poison that a load gives."""
+        """Record a skipped access outside the array, and return the poison that a load gives."""
         me = end_turn(self._scheduler)
         coded = self._memory.buffer * 4 + op
         self._memory.recorder.record_out_of_bounds(
             me.context, coded, *self._user_code.locate(frame), access.cell, access.text
         )
         check_address(self._memory.recorder.buffers, self._memory.buffer, access.cell, access.text)
-        nothing = poison(self._memory.cells.dtype)
-        return elements_as_computed(np.array([nothing]))[0]
+        value = poison(self._memory.cells.dtype)
+        return elements_as_computed(np.array([value]))[0]
 
     @property
     def _name(self) -> str:
@@ -205,24 +205,26 @@ class RecordingArray:
         return self._view(index)
 
     def _view(self, index: Any) -> RecordingArray:
-        """Return a view, which may begin outside the array: what is read through it is outside then."""
+        """Return a view; if it begins outside the array, all accesses through it count as outside."""
         parts = index if isinstance(index, tuple) else (index,)
         shape, inner, shift, is_outside = list(self._ary.shape), list(parts), 0, False
         for axis, (part, length) in enumerate(zip(parts, shape, strict=False)):
             if part is None or part is Ellipsis:
-                break  # other axes than their places follow
+                break  # later parts belong to other axes
             if _is_number(part) and not -length <= (number := operator.index(part)) < length:
                 shift += (number + length if number < 0 else number) * self._strides[axis]
                 shape[axis], inner[axis] = 1, 0
                 is_outside = True
-        whole = () if any(part is Ellipsis for part in parts) else (...,)  # else one record is a copy
+        ellipsis = (
+            () if any(part is Ellipsis for part in parts) else (...,)
+        )  # otherwise a record would be copied
         if not is_outside:
-            return recording(self._ary[(*parts, *whole)], self._memory)
-        near = np.lib.stride_tricks.as_strided(self._ary, shape, self._ary.strides)
-        return recording(near[(*inner, *whole)], self._memory.beyond(shift))
+            return recording(self._ary[(*parts, *ellipsis)], self._memory)
+        view = np.lib.stride_tricks.as_strided(self._ary, shape, self._ary.strides)
+        return recording(view[(*inner, *ellipsis)], self._memory.beyond(shift))
 
     def _load_at(self, index: Any, frame: FrameType) -> Any:
-        """Load one element; where it is outside, record that and return poison."""
+        """Load one element; outside the array, record that and return poison."""
         try:
             cell = self.cell(index)
         except OutOfBounds as access:
@@ -230,7 +232,7 @@ class RecordingArray:
         return self.load(cell, frame)
 
     def _store_at(self, index: Any, value: Any, frame: FrameType) -> None:
-        """Store to one element; where it is outside, record that alone."""
+        """Store to one element; outside the array, only record that."""
         try:
             self.store(self.cell(index), value, frame)
         except OutOfBounds as access:
@@ -245,7 +247,7 @@ class RecordingArray:
             self._get(index, frame)._fill(value, frame)
 
     def _fill(self, value: Any, frame: FrameType) -> None:
-        """Store to every element, as a thread that assigns to a slice or a record does."""
+        """Store to every element, as an assignment to a slice or a record does."""
         names = self._ary.dtype.names
         if names is not None:
             for position, name in enumerate(names):
@@ -254,8 +256,8 @@ class RecordingArray:
             return
         values = value.loaded(frame) if isinstance(value, RecordingArray) else np.asarray(value)
         spread = np.broadcast_to(values, self._ary.shape)
-        for where in np.ndindex(self._ary.shape):
-            self._store_at(where, spread[where], frame)
+        for index in np.ndindex(self._ary.shape):
+            self._store_at(index, spread[index], frame)
 
     def loaded(self, frame: FrameType) -> NDArray[Any]:
         """Load every element and return the values."""
@@ -277,8 +279,8 @@ class RecordingArray:
         attrgetter("_ary.strides"), doc="Bytes from an element to the next, along each dimension."
     )
     dtype = property(attrgetter("_ary.dtype"), doc="The element type.")
-    ndim = property(attrgetter("_ary.ndim"), doc="How many dimensions.")
-    size = property(attrgetter("_ary.size"), doc="How many elements.")
+    ndim = property(attrgetter("_ary.ndim"), doc="Number of dimensions.")
+    size = property(attrgetter("_ary.size"), doc="Number of elements.")
     itemsize = property(attrgetter("_ary.itemsize"), doc="Bytes of one element.")
     nbytes = property(attrgetter("_ary.nbytes"), doc="Bytes of all elements.")
 
@@ -305,10 +307,10 @@ class RecordingArray:
         return recording(self._ary.transpose(*axes), self._memory)
 
     def reshape(self, *shape: Any) -> RecordingArray:
-        """Return a view of another shape; raises ValueError where that would need a copy."""
+        """Return a view of another shape; raises ValueError if that needs a copy."""
         view = self._ary.reshape(*shape)
         if view.size and not np.shares_memory(view, self._ary):
-            raise ValueError(f"reshape of {self._name} would copy it, which a kernel can't")
+            raise ValueError(f"reshape of {self._name} needs a copy, which a kernel can't make")
         return recording(view, self._memory)
 
     def ravel(self) -> RecordingArray:
@@ -316,20 +318,20 @@ class RecordingArray:
         return self.reshape(-1)
 
     def view(self, dtype: Any) -> RecordingArray:
-        """Return a view of the same bytes as another dtype: another buffer at the same address.
+        """View the same bytes as another dtype: another buffer at the same address.
 
-        Raises MisalignedAddressError where no GPU could load its elements.
+        Raises MisalignedAddressError if a GPU could not load the elements.
         """
         # Numba's types have NumPy's names.
-        seen = np.dtype(dtype if isinstance(dtype, type | np.dtype | str) else str(dtype))
-        memory, size = self._memory, seen.itemsize
+        viewed_dtype = np.dtype(dtype if isinstance(dtype, type | np.dtype | str) else str(dtype))
+        memory, size = self._memory, viewed_dtype.itemsize
         offset = self._origin * memory.unit
         if memory.is_aligned and self._ary.size and offset % size:
             raise MisalignedAddressError(
-                f"{self._name}, seen as {seen} from byte {offset} on, has elements at addresses that are no "
+                f"{self._name}, viewed as {viewed_dtype} from byte {offset} on, has elements at addresses that are not "
                 f"multiples of {size}: a misaligned address, which ends the launch"
             )
-        return alias(self._ary.view(seen), self._memory)
+        return alias(self._ary.view(viewed_dtype), self._memory)
 
     def __len__(self) -> int:
         return len(self._ary)
@@ -339,7 +341,7 @@ class RecordingArray:
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         frame = _frame(1)
-        values = [i.loaded(frame) if isinstance(i, RecordingArray) else i for i in inputs]
+        values = [item.loaded(frame) if isinstance(item, RecordingArray) else item for item in inputs]
         out = options.pop("out", ())
         result = getattr(ufunc, method)(*values, **options)
         for target, value in zip(out, result if isinstance(result, tuple) else (result,), strict=False):
@@ -350,7 +352,7 @@ class RecordingArray:
 class RecordArray(RecordingArray):
     """An array of records, whose fields are attributes too.
 
-    A class of its own, since a class with `__getattr__` pays for every attribute that it looks up.
+    It is a separate class, because `__getattr__` makes every attribute look-up of a class slower.
     """
 
     __slots__ = ()
@@ -365,7 +367,7 @@ class RecordArray(RecordingArray):
 
 
 class Record(RecordArray):
-    """One record, in which a field may be called what an array calls something else: `T`, `size`, `load`."""
+    """One record; a field's name may be the same as an array's attribute: `T`, `size`, `load`."""
 
     __slots__ = ()
 
@@ -376,26 +378,26 @@ class Record(RecordArray):
 
 
 def _offsets(length: int, stride: int) -> Sequence[int]:
-    """Return the offset of each index of a dimension, for look-ups that wrap and refuse as Python's do."""
-    whole = range(0, length * stride, stride) if stride else [0] * length
-    return list(whole) if length <= SMALL else whole
+    """List the offset of each index of a dimension; look-ups wrap and raise like Python's."""
+    offsets = range(0, length * stride, stride) if stride else [0] * length
+    return list(offsets) if length <= MAX_LIST else offsets
 
 
-def _shifted(offsets: Sequence[int], origin: int) -> Sequence[int]:
-    """Return offsets moved by origin: a tuple or range, so that adding a slice of columns to one fails."""
+def _shift(offsets: Sequence[int], origin: int) -> Sequence[int]:
+    """Shift offsets by the origin; the result is a tuple or range, to which adding a slice of columns fails."""
     if isinstance(offsets, range):
         return range(offsets.start + origin, offsets.stop + origin, offsets.step)
-    return tuple(o + origin for o in offsets)
+    return tuple(offset + origin for offset in offsets)
 
 
 def _is_element(index: Any, dimensions: int) -> bool:
-    """Return whether an index names one element rather than a slice."""
+    """Check whether an index selects one element rather than a slice."""
     parts = _parts(index)
     return len(parts) == dimensions and all(map(_is_number, parts))
 
 
 def _parts(index: Any) -> tuple[Any, ...]:
-    """Return the parts of an index; an ellipsis beside numbers for all axes stands for none."""
+    """Return the parts of an index; an ellipsis next to numbers for all axes is dropped."""
     parts = index if isinstance(index, tuple) else (index,)
     others = tuple(part for part in parts if part is not Ellipsis)
     return others if all(map(_is_number, others)) and others else parts
@@ -406,14 +408,14 @@ def _is_number(part: Any) -> bool:
 
 
 def recording(ary: NDArray[Any], memory: Allocation) -> RecordingArray:
-    """Return a recording array over (a view into) a memory."""
+    """Return a recording array over a memory or a view of it."""
     if ary.dtype.names is None:
         return RecordingArray(ary, memory)
     return (RecordArray if ary.ndim else Record)(ary, memory)
 
 
 class _Elements:
-    """An iterator over an array, whose loads belong to the `for` that asks."""
+    """An iterator over an array; its loads are attributed to the `for` statement."""
 
     def __init__(self, array: RecordingArray) -> None:
         self.array, self.next_index = array, 0
@@ -429,24 +431,24 @@ class _Elements:
 
 
 def alias(view: NDArray[Any], memory: Allocation) -> RecordingArray:
-    """Return an array over the same bytes as `memory` seen as another dtype."""
+    """Return an array over the bytes of `memory`, viewed as another dtype."""
     recorder = memory.recorder
     key = f"view {view.dtype.str}"
     if key in memory.fields:
         return recording(view, memory.fields[key])
-    seen = recorder.buffers[memory.buffer].viewed_as(view.dtype, len(memory.cells) * memory.unit)
-    return recording(view, memory.part(key, np.ndarray(seen.size, view.dtype, memory.cells), seen))
+    buffer = recorder.buffers[memory.buffer].viewed_as(view.dtype, len(memory.cells) * memory.unit)
+    return recording(view, memory.part(key, np.ndarray(buffer.size, view.dtype, memory.cells), buffer))
 
 
 def _update(
-    array: RecordingArray, index: Any, change: Callable[..., Any], frame: FrameType, *given: Any
+    array: RecordingArray, index: Any, change: Callable[..., Any], frame: FrameType, *operands: Any
 ) -> Any:
-    """Replace one element by `change` of it and what is given, which becomes a number of its type first.
+    """Replace one element by `change(element, *operands)`; the operands are converted to its type first.
 
-    Returns the old value; None from `change` leaves it.
+    Returns the old value. If `change` returns None, the element is unchanged.
     """
     try:
-        if array._two:
+        if array._is_2d:
             row, column = index
             cell = array._rows[row] + array._cols[column]
         else:
@@ -460,7 +462,7 @@ def _update(
     values, memory = array._values, array._memory
     old = values[cell]
     kind = name_of(memory.cells.dtype)
-    new = change(old, *(map(caster(kind), given) if kind in STANDS_FOR else given))
+    new = change(old, *(map(caster(kind), operands) if kind in STANDS_FOR else operands))
     if new is not None:
         try:
             values[cell] = new
@@ -476,34 +478,34 @@ def _update(
 
 
 class Atomic:
-    """The functions of `cuda.atomic`, with the meaning they have on the GPU."""
+    """The functions of `cuda.atomic`, which behave as on a GPU."""
 
     def add(self, array: Any, index: Any, value: Any) -> Any:
         """Add a value."""
-        return _update(array, index, lambda old, value: _python(old) + value, _frame(1), value)
+        return _update(array, index, lambda old, value: _as_python(old) + value, _frame(1), value)
 
     def sub(self, array: Any, index: Any, value: Any) -> Any:
         """Subtract a value."""
-        return _update(array, index, lambda old, value: _python(old) - value, _frame(1), value)
+        return _update(array, index, lambda old, value: _as_python(old) - value, _frame(1), value)
 
     def and_(self, array: Any, index: Any, value: Any) -> Any:
-        """Bitwise and."""
+        """Compute the bitwise and."""
         return _update(array, index, lambda old, value: int(old) & int(value), _frame(1), value)
 
     def or_(self, array: Any, index: Any, value: Any) -> Any:
-        """Bitwise or."""
+        """Compute the bitwise or."""
         return _update(array, index, lambda old, value: int(old) | int(value), _frame(1), value)
 
     def xor(self, array: Any, index: Any, value: Any) -> Any:
-        """Bitwise exclusive or."""
+        """Compute the bitwise exclusive or."""
         return _update(array, index, lambda old, value: int(old) ^ int(value), _frame(1), value)
 
     def inc(self, array: Any, index: Any, value: Any) -> Any:
-        """Count up, and from `value` on start again at 0."""
+        """Count up; after `value`, start again at 0."""
         return _update(array, index, lambda old, value: 0 if old >= value else int(old) + 1, _frame(1), value)
 
     def dec(self, array: Any, index: Any, value: Any) -> Any:
-        """Count down, and from 0 or above `value` start again at `value`."""
+        """Count down; after 0, or from above `value`, start again at `value`."""
         return _update(
             array,
             index,
@@ -513,7 +515,7 @@ class Atomic:
         )
 
     def exch(self, array: Any, index: Any, value: Any) -> Any:
-        """Exchange."""
+        """Exchange the value."""
         return _update(array, index, lambda old, value: value, _frame(1), value)
 
     def max(self, array: Any, index: Any, value: Any) -> Any:
@@ -525,27 +527,27 @@ class Atomic:
         return _update(array, index, lambda old, value: value if value < old else old, _frame(1), value)
 
     def nanmax(self, array: Any, index: Any, value: Any) -> Any:
-        """Keep the larger, a number before a nan."""
+        """Keep the larger; a number wins over a nan."""
         return _update(array, index, lambda old, value: np.fmax(old, value), _frame(1), value)
 
     def nanmin(self, array: Any, index: Any, value: Any) -> Any:
-        """Keep the smaller, a number before a nan."""
+        """Keep the smaller; a number wins over a nan."""
         return _update(array, index, lambda old, value: np.fmin(old, value), _frame(1), value)
 
     def compare_and_swap(self, array: Any, old: Any, value: Any) -> Any:
         """Replace the first element if it equals `old`."""
         first = (0,) * array.ndim
         return _update(
-            array, first, lambda seen, old, value: value if seen == old else None, _frame(1), old, value
+            array, first, lambda current, old, value: value if current == old else None, _frame(1), old, value
         )
 
     def cas(self, array: Any, index: Any, old: Any, value: Any) -> Any:
         """Replace the element if it equals `old`."""
         return _update(
-            array, index, lambda seen, old, value: value if seen == old else None, _frame(1), old, value
+            array, index, lambda current, old, value: value if current == old else None, _frame(1), old, value
         )
 
 
-def _python(value: Any) -> Any:
-    """Return integers as Python's, which don't overflow before they are wrapped; others as they are."""
+def _as_python(value: Any) -> Any:
+    """Convert NumPy integers to Python's, which don't overflow before wrapping; leave other values unchanged."""
     return int(value) if isinstance(value, np.integer) else value

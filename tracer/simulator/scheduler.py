@@ -1,7 +1,7 @@
-"""The scheduler: one greenlet per CUDA thread, and the order in which they take their turns.
+"""The scheduler: one greenlet per CUDA thread, and the order of their turns.
 
-A turn ends just before a thread's next access (`lockstep`, `random`) or at a barrier (`sequential`), so the
-same launch and schedule give the same order every time.
+A turn ends just before a thread's next access (`lockstep`, `random`) or at a barrier (`sequential`). So the same launch
+and schedule always give the same order.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .warp_barriers import WarpBarriers
 class Scheduler:
     """Runs chosen blocks of a grid. `current` is the thread whose turn it is.
 
-    `interleaved` says whether a turn ends before every access; an access then does
+    interleaved: whether a turn ends before every access. An access then does
     `scheduler.current = me.next; me.next.switch()`.
     """
 
@@ -49,101 +49,102 @@ class Scheduler:
         self.failure: tuple[Thread, BaseException] | None = None
         self._random = random.Random(schedule.seed)
         self._runnable: list[Thread] = []
-        self._changed = False  # whether other threads can run than before
-        self._news = (
-            False  # whether threads began, ended or met in their warp: not barriers, which may go on for ever
-        )
+        self._changed = False  # whether the set of runnable threads has changed
+        # Whether threads began, ended or converged in their warp; barriers don't count, since they may repeat for ever.
+        self._has_progress = False
         self._live: list[Block] = []
         self._livelock = LivelockDetector(lambda: content(self._live), schedule.kind)
-        self._checked: Any = None
+        self._last_checked: Any = None
         self._warps = WarpBarriers(recorder, self._note_change)
 
     def run(
         self, kernel: Callable[..., Any], arguments: tuple[Any, ...], grid: Dim3, dim: Dim3,
         blocks: Sequence[int], report: Callable[[int, int], None],
     ) -> None:  # fmt: skip
-        """Run these blocks to their end; raises ThreadRaised when a thread raises."""
+        """Run these blocks to their end; raises ThreadRaised if a thread raises."""
         self.hub = Hub()
-        # A greenlet starts with an empty context, in which NumPy's errstate is not what the caller set.
+        # A greenlet starts with an empty context, which lacks the caller's NumPy errstate.
         self._context = contextvars.copy_context()
         self._kernel, self._arguments, self._grid, self._dim = kernel, arguments, grid, dim
         self._count = dim[0] * dim[1] * dim[2]
-        self._indices = [Index3(*unravel(n, dim)) for n in range(self._count)]
+        self._indices = [Index3(*unravel(number, dim)) for number in range(self._count)]
         self.slots = slots = resident_blocks(self.schedule, self.resident, self._count)
         live = self._live = []
-        begun = done = 0
-        while begun < len(blocks) or live:
-            # Who waits for the grid makes room: all its blocks have to come.
-            while begun < len(blocks) and sum(not _waits_for_grid(b) for b in live) < slots:
-                live.append(self._start(blocks[begun]))
-                begun += 1
+        started = done = 0
+        while started < len(blocks) or live:
+            # Blocks that wait for the grid free their slots, because all blocks have to arrive.
+            while started < len(blocks) and sum(not _waits_for_grid(block) for block in live) < slots:
+                live.append(self._start(blocks[started]))
+                started += 1
             self._sweep(live)
-            if self._never_ends(len(blocks) - begun):
+            if self._needs_more_slots(len(blocks) - started):
                 self.slots = slots = 2 * slots
-            if begun == len(blocks) and all(_waits_for_grid(b) or not b.running for b in live):
+            if started == len(blocks) and all(
+                _waits_for_grid(candidate) or not candidate.running for candidate in live
+            ):
                 self._release_grid(live)
-            for block in [b for b in live if not b.running]:
+            for block in [candidate for candidate in live if not candidate.running]:
                 live.remove(block)
                 self.recorder.finish_block(block.number)
                 done += 1
                 report(done, len(blocks))
 
     def barrier(self, vote: Any = None, *, of_grid: bool = False) -> Block:
-        """Make the current thread wait until all running threads of its block do, or of all blocks (of_grid)."""
-        me = self.current
-        block = me.block
+        """Make the current thread wait for all running threads of its block, or with `of_grid` of all blocks."""
+        thread = self.current
+        block = thread.block
         block.at_grid |= of_grid
         block.waiting += 1
-        me.waiting = True
+        thread.waiting = True
         block.votes.append(vote)
         if block.converging:
-            self._warps.release_complete(block, me.number // WARP)
+            self._warps.release_complete(block, thread.number // WARP)
         if block.waiting == block.running:
             self._release(block)
-        self._wait(me)
-        return block  # type: ignore[no-any-return]  # a Thread's
+        self._wait(thread)
+        return block  # type: ignore[no-any-return]  # greenlet is untyped
 
     def converge(
         self, mask: int, value: Any, instruction: Instruction, source: int | None = None
     ) -> dict[int, Any]:
-        """Make the current thread wait for the lanes of its warp in `mask`; return what each brought, by lane.
+        """Make the current thread wait for the lanes of its warp in `mask`; return their values by lane.
 
         See `WarpBarriers.converge`.
         """
-        me = self.current
-        lanes_here = self._warps.converge(me, mask, value, instruction, source)
-        self._wait(me)
-        return lanes_here.values
+        thread = self.current
+        converged = self._warps.converge(thread, mask, value, instruction, source)
+        self._wait(thread)
+        return converged.values
 
     def active_mask(self, instruction: Instruction) -> int:
-        """Return a bit for each lane of the current warp that is at this instruction once the others can't come.
+        """Return a bit for each lane of the current warp at this instruction, once the others can't arrive.
 
-        So the lanes of a warp go on together as far as they can, as they do on GPUs.
+        So the lanes of a warp run together as far as possible, as on a GPU.
         """
-        me = self.current
-        lanes_here = self._warps.converge_active(me, instruction)
-        self._wait(me)
-        return lanes(lanes_here.values)
+        thread = self.current
+        converged = self._warps.converge_active(thread, instruction)
+        self._wait(thread)
+        return lanes(converged.values)
 
-    def _wait(self, me: Thread) -> None:
-        """Take the current thread out of those that get turns, and return once it has one again."""
-        self._leave(me)
-        self.current = me.next
-        me.next.switch()
+    def _wait(self, thread: Thread) -> None:
+        """Remove the current thread from the runnable ones, and return at its next turn."""
+        self._leave(thread)
+        self.current = thread.next
+        thread.next.switch()
 
     def _note_change(self) -> None:
-        self._changed = self._news = True
+        self._changed = self._has_progress = True
 
     def _start(self, number: int) -> Block:
-        """Make a block's threads and let each run up to its first access."""
+        """Create a block's threads and run each up to its first access."""
         block = Block(number, unravel(number, self._grid))
-        for n in range(self._count):
+        for thread_number in range(self._count):
             thread = Thread(self._main)
             thread.gr_context = self._context
-            thread.block, thread.number, thread.phase = block, n, 0
+            thread.block, thread.number, thread.phase = block, thread_number, 0
             thread.waiting, thread.done, thread.slot = False, False, -1
-            thread.index = self._indices[n]
-            thread.context = self.recorder.context(number, n, 0)
+            thread.index = self._indices[thread_number]
+            thread.context = self.recorder.context(number, thread_number, 0)
             thread.locals = {}
             thread.next = thread.prev = self.hub
             block.threads.append(thread)
@@ -151,7 +152,7 @@ class Scheduler:
         if self.interleaved:
             for thread in block.threads:
                 self._turn(thread)
-        self._changed = self._news = True
+        self._changed = self._has_progress = True
         return block
 
     def _turn(self, thread: Thread) -> None:
@@ -165,55 +166,55 @@ class Scheduler:
             raise error if isinstance(error, TooLarge | KeyboardInterrupt) else ThreadRaised(*self.failure)
 
     def _main(self) -> None:
-        """Be one thread, from its first line to its last."""
-        me = self.current
+        """Run one thread from beginning to end."""
+        thread = self.current
         try:
             self._kernel(*self._arguments)
         except greenlet.GreenletExit:
             return
-        except BaseException as error:  # noqa: BLE001  # whatever a kernel raises is shown to its author
-            self.failure = (me, error)
-            return  # to the hub, which is the parent of every thread that has not come to its end
-        block = me.block
+        except BaseException as error:  # noqa: BLE001  # the kernel's exception is shown to its author
+            self.failure = (thread, error)
+            return  # to the hub, the parent of every thread that has not finished
+        block = thread.block
         block.running -= 1
-        me.done = self._news = True
-        self._leave(me)
+        thread.done = self._has_progress = True
+        self._leave(thread)
         if block.converging:
-            self._warps.release_complete(block, me.number // WARP)
+            self._warps.release_complete(block, thread.number // WARP)
         if block.running and block.waiting == block.running:
             self._release(block)
-        # Dying hands the turn on to the parent.
-        if me.next is not self.hub:
-            me.parent = me.next
-        self.current = me.next
+        # A finished greenlet passes the turn to its parent.
+        if thread.next is not self.hub:
+            thread.parent = thread.next
+        self.current = thread.next
 
-    def _leave(self, me: Thread) -> None:
+    def _leave(self, thread: Thread) -> None:
         if self.schedule.kind == "lockstep":
-            me.prev.next = me.next
-            me.next.prev = me.prev
-        elif me.slot >= 0 and self.schedule.kind == "random":
+            thread.prev.next = thread.next
+            thread.next.prev = thread.prev
+        elif thread.slot >= 0 and self.schedule.kind == "random":
             last = self._runnable.pop()
-            if last is not me:
-                self._runnable[me.slot], last.slot = last, me.slot
-        me.slot = -1
+            if last is not thread:
+                self._runnable[thread.slot], last.slot = last, thread.slot
+        thread.slot = -1
 
     def _release(self, block: Block) -> None:
-        """Let a block's waiting threads go on into their next phase, from the next sweep on; not from a grid's."""
+        """Release a block's waiting threads into their next phase at the next sweep, unless they wait for the grid."""
         if block.at_grid:
             return
-        votes = [bool(v) for v in block.votes]
+        votes = [bool(vote) for vote in block.votes]
         block.ballot = (sum(votes), int(all(votes)), int(any(votes)))
         block.votes, block.waiting, block.released = [], 0, True
         self._changed = True
 
     def _release_grid(self, live: list[Block]) -> None:
-        """Let all blocks go on that wait for each other."""
+        """Release all blocks that wait for each other."""
         for block in filter(_waits_for_grid, live):
             block.at_grid = False
             self._release(block)
 
     def _sweep(self, live: list[Block]) -> None:
-        """Give the threads turns until a block may have ended."""
+        """Run turns until a block may have ended."""
         if self._changed:
             self._admit(live)
         if self.hub.next is self.hub if self.schedule.kind == "lockstep" else not self._runnable:
@@ -229,23 +230,23 @@ class Scheduler:
             self._changed = True
         self._stop_on_failure()
 
-    def _never_ends(self, waiting: int) -> bool:
-        """Look whether the threads that run wait for what nothing changes: raises ThreadRaised where none is left to.
+    def _needs_more_slots(self, waiting: int) -> bool:
+        """Check for a livelock of the running threads; raises ThreadRaised for one that no other block can resolve.
 
-        Returns whether more blocks are to run at once, as on a GPU.
+        Returns True if more blocks must run simultaneously, as on a GPU.
         """
-        if self._news:
-            self._news = False
+        if self._has_progress:
+            self._has_progress = False
             self._livelock.reset()
             return False
-        # In a sweep one thread has a turn under random, every one otherwise.
-        each = len(self._runnable) if self.schedule.kind == "random" else 1
-        if not self._livelock.is_due(each):
+        # A sweep runs one thread under random, and every thread otherwise.
+        threads_per_look = len(self._runnable) if self.schedule.kind == "random" else 1
+        if not self._livelock.is_due(threads_per_look):
             return False
         if self._changed:
             self._admit(self._live)
-        running = [t for b in self._live for t in b.threads if not t.done]
-        threads = [t for t in running if not t.waiting]
+        running = [thread for block in self._live for thread in block.threads if not thread.done]
+        threads = [thread for thread in running if not thread.waiting]
         if not threads or not self._livelock.is_repeating(running):
             return False
         if waiting and self.resident is None and self.interleaved:
@@ -258,22 +259,23 @@ class Scheduler:
         return False
 
     def check_livelock(self) -> None:
-        """Look, between two accesses of a thread that runs alone, whether it waits; raises NeverEnds in it."""
-        me = self.current
-        if self.interleaved or me is not greenlet.getcurrent():
+        """Check for a livelock between two accesses under the sequential schedule; raises NeverEnds in the thread."""
+        thread = self.current
+        if self.interleaved or thread is not greenlet.getcurrent():
             return
-        if self._checked != (me, me.phase):
-            self._checked = (me, me.phase)
+        if self._last_checked != (thread, thread.phase):
+            self._last_checked = (thread, thread.phase)
             self._livelock.reset()
-        if self._livelock.is_repeating([me]):
-            raise NeverEnds(f"{livelock_message([me], 0, self.user_code.owns)}; {RUNS_ALONE}")
+        if self._livelock.is_repeating([thread]):
+            raise NeverEnds(f"{livelock_message([thread], 0, self.user_code.owns)}; {RUNS_ALONE}")
 
     def _admit(self, live: list[Block]) -> None:
-        """Gather the threads that can run, in (block, thread) order, released ones in their new phase."""
+        """Collect the runnable threads in (block, thread) order; released ones enter their new phase."""
         for block in live:
             if block.released:
                 self._next_phase(block)
-        self._runnable = [t for b in live for t in b.threads if not (t.waiting or t.done)]
+        threads = [thread for block in live for thread in block.threads]
+        self._runnable = [thread for thread in threads if not (thread.waiting or thread.done)]
         for slot, thread in enumerate(self._runnable):
             thread.slot = slot
         self._changed = False
@@ -292,5 +294,5 @@ class Scheduler:
 
 
 def _waits_for_grid(block: Block) -> bool:
-    """Return whether all running threads of a block wait, and some for the whole grid."""
+    """Check whether all running threads of a block wait, and some of them for the complete grid."""
     return block.at_grid and block.waiting == block.running > 0

@@ -1,1 +1,1 @@
-"""Files on disk: written whole or not at all, checked when read. What they mean is decided elsewhere."""
+"""Files on disk: written atomically and checked when read. Other packages decide on their meaning."""

@@ -1,4 +1,4 @@
-"""Files written whole or not at all: under a temporary name beside the file, which then takes the file's name."""
+"""Atomic file writes: into a temporary file in the same folder, which then replaces the target."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-TEMPORARY = ".tilescope-*.tmp"  # how glob finds what a killed process left half-written
+TEMPORARY = ".tilescope-*.tmp"  # glob pattern of unfinished files of killed processes
 
 
 @contextlib.contextmanager
 def atomic_file(path: Path, durable: bool = True) -> Iterator[IO[bytes]]:
-    """Lend a file whose content becomes that of `path` at the end of a `with`, unless something is raised in it.
+    """Open a file for writing that replaces `path` at the end of the `with`, unless an exception is raised in it.
 
-    durable: it is on the disk before the name is given to it, so that not even a power cut leaves half a file. What
-    is no file, as a pipe or a device, is written to as it is. Raises OSError, and leaves then what was there before
-    and nothing beside it.
+    durable: sync to the disk before the replacement, so that not even a power cut leaves half a file. Devices
+    and pipes are written to directly. Raises OSError, and then leaves the old file and no temporary one.
     """
     if not path.name:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
@@ -36,12 +35,12 @@ def atomic_file(path: Path, durable: bool = True) -> Iterator[IO[bytes]]:
                 os.fsync(file.fileno())
         temporary.replace(path)
     except BaseException:
-        with contextlib.suppress(OSError):  # what went wrong before is what is reported
+        with contextlib.suppress(OSError):  # the first error is the one to report
             temporary.unlink()
         raise
 
 
 def write_atomically(path: Path, content: bytes, durable: bool = True) -> None:
-    """Write a file, and leave the old one where that fails; see `atomic_file`."""
+    """Write a file, and leave the old one if that fails; see `atomic_file`."""
     with atomic_file(path, durable) as file:
         file.write(content)

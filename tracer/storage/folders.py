@@ -1,4 +1,4 @@
-"""Where the user's files go: data, cache and configuration, as each platform has it."""
+"""Folders of the user's files: data, cache and configuration, by the conventions of each platform."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from pathlib import Path
 from typing import Literal
 
 NAME = "tilescope"
-NOWHERE = Path(os.devnull) / NAME  # of a user without a home: nothing can be written there
-DEEPEST = (
-    256  # folders that a folder of ours may lie in: Python makes each by a call within that for the next
-)
+NOWHERE = Path(os.devnull) / NAME  # for a user without a home: not writable
+DEEPEST = 256  # nested folders: Python creates them by recursion
 
 Use = Literal["data", "cache", "config"]
 
-# The XDG Base Directory Specification: variable, and the folder in the home where it is not set.
+# The XDG Base Directory Specification: variable, and the default folder in the home.
 _XDG = {
     "data": ("XDG_DATA_HOME", ".local/share"),
     "cache": ("XDG_CACHE_HOME", ".cache"),
@@ -25,22 +23,22 @@ _LIBRARY = {"data": "Application Support", "cache": "Caches", "config": "Prefere
 
 
 def data_folder() -> Path:
-    """Return where files live that the user would miss: the list of recent traces. It may not exist yet."""
+    """Return the folder of files that can't be recreated: the list of recent traces. It may not exist yet."""
     return _folder("data")
 
 
 def cache_folder() -> Path:
-    """Return where files live that can be made again: traces by launch. It may not exist yet."""
+    """Return the folder of files that can be recreated: traces by launch. It may not exist yet."""
     return _folder("cache")
 
 
 def config_folder() -> Path:
-    """Return where settings live. It may not exist yet."""
+    """Return the folder of settings. It may not exist yet."""
     return _folder("config")
 
 
 def home_folder() -> Path:
-    """Return the user's home, or where nothing can be written for a user that the system knows nothing of."""
+    """Return the user's home, or a path that is not writable if the system knows none."""
     try:
         return Path.home()
     except RuntimeError:
@@ -53,7 +51,7 @@ def _folder(use: Use) -> Path:
 
 
 def _chosen_folder(use: Use) -> Path:
-    """TILESCOPE_HOME, where set, holds all three."""
+    """Choose the folder; TILESCOPE_HOME, if set, contains all three."""
     home = os.environ.get("TILESCOPE_HOME")
     if home:
         return Path(home).absolute() / use
@@ -62,7 +60,7 @@ def _chosen_folder(use: Use) -> Path:
         return (Path(local) if local else home_folder() / "AppData" / "Local") / NAME / use
     if sys.platform == "darwin":
         return home_folder() / "Library" / _LIBRARY[use] / NAME
-    variable, usual = _XDG[use]
+    variable, default = _XDG[use]
     chosen = Path(os.environ.get(variable, ""))
-    # The specification has relative paths ignored.
-    return (chosen if chosen.is_absolute() else home_folder() / usual) / NAME
+    # The specification says that relative paths are ignored.
+    return (chosen if chosen.is_absolute() else home_folder() / default) / NAME

@@ -1,4 +1,4 @@
-"""What a traced launch was given, as files: with them it can be run again, though its program is not."""
+"""Arguments of a traced launch as files: with them it can run again without its program."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from .atomic_write import write_atomically
 
 
 def with_inputs(launch: Launch, trace: Trace, folder: Path) -> Launch:
-    """Return a launch of a user's program whose arrays hold what they held when it was traced.
+    """Return a launch of a user's program whose arrays have their contents at the time of the trace.
 
-    One of the catalogue says by itself what it is given, and stays as it is. folder: where the files go, named by
-    their content. An array that the trace doesn't know stays as its launch describes it. Raises OSError.
+    A launch of the catalogue describes its inputs completely, and stays as it is. folder: of the files, named by their
+    content. An array that is not in the trace stays as its launch describes it. Raises OSError.
     """
     if launch.scenario:
         return launch
-    found = zip(launch.arguments, _parameters(launch), strict=False)
-    given = [_given(argument, name, trace, folder) for argument, name in found]
-    return msgspec.structs.replace(launch, arguments=(*given, *launch.arguments[len(given) :]))
+    named_arguments = zip(launch.arguments, _parameters(launch), strict=False)
+    restored = [_with_content(argument, name, trace, folder) for argument, name in named_arguments]
+    return msgspec.structs.replace(launch, arguments=(*restored, *launch.arguments[len(restored) :]))
 
 
 def _parameters(launch: Launch) -> list[str]:
-    """Return the names of a kernel's parameters, none where its text has no such function."""
+    """List a kernel's parameters, none if its text has no such function."""
     name = launch.kernel.rpartition(":")[2]
     for node in ast.walk(syntax_tree(launch.source)):
         if isinstance(node, ast.FunctionDef) and node.name == name:
@@ -39,7 +39,7 @@ def _parameters(launch: Launch) -> list[str]:
     return []
 
 
-def _given(argument: Array | Scalar, name: str, trace: Trace, folder: Path) -> Array | Scalar:
+def _with_content(argument: Array | Scalar, name: str, trace: Trace, folder: Path) -> Array | Scalar:
     if not isinstance(argument, Array) or argument.fill != "zeros":
         return argument
     for number in _buffers_named(trace, name):
@@ -47,12 +47,12 @@ def _given(argument: Array | Scalar, name: str, trace: Trace, folder: Path) -> A
         content = trace.initial.get(number)
         if content is None or buffer.shape != argument.shape or np.dtype(buffer.dtype).kind not in "biufc":
             continue
-        text = io.BytesIO()
-        np.save(text, content[buffer.elements()], allow_pickle=False)
-        digest = hashlib.sha256(text.getbuffer()).hexdigest()
+        data = io.BytesIO()
+        np.save(data, content[buffer.elements()], allow_pickle=False)
+        digest = hashlib.sha256(data.getbuffer()).hexdigest()
         path = folder / f"{digest[:32]}.npy"
         if not path.exists():
-            write_atomically(path, text.getvalue(), durable=False)
+            write_atomically(path, data.getvalue(), durable=False)
         return msgspec.structs.replace(argument, fill="file", path=str(path), digest=digest)
     return argument
 

@@ -1,4 +1,4 @@
-"""A strict `.npz`: a zip of one-dimensional columns of plain numbers, read without trust in who wrote it."""
+"""A strict `.npz`: a zip of one-dimensional columns of plain numbers, safe to read from untrusted files."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-LEVEL = 1  # of deflate: a fifth of the time of the usual 6, for files 4 % larger
-SMALL = 1 << 16  # bytes up to which columns are written at once
-LARGE = 1 << 18  # bytes from which on a column is mapped
-START = 10  # bytes before the header: MAGIC, and how long the header is
-LOCAL = 30 + 20  # bytes of a member's header beside its name and what fills it: 20 are its sizes in 64 bits
-ALIGNED = 64  # bytes: columns begin at a multiple of it, and so long is NumPy's header, or a multiple
-PADDING, FIELD = 0xD935, 4  # a field that fills a header, and the bytes before its content
+LEVEL = 1  # of deflate: a fifth of the time of the default 6, for files 4 % larger
+SMALL = 1 << 16  # most bytes of columns that are written at once
+LARGE = 1 << 18  # fewest bytes of a column that is mapped
+START = 10  # bytes before the header: MAGIC, and the length of the header
+LOCAL = 30 + 20  # bytes of a member's header without name and padding: 20 are its sizes in 64 bits
+ALIGNED = 64  # bytes: columns begin at multiples of it, and the length of NumPy's header is one
+PADDING, FIELD = 0xD935, 4  # tag of a field that pads a header, and the bytes before its content
 MAGIC = b"\x93NUMPY\x01\x00"
 # NumPy writes exactly this; nothing is evaluated, and there is no room for a pickle.
 DESCR, SHAPE = rb"'descr': '([<|][biufcV]\d{1,4})'", rb"'shape': \((\d{1,12}),\)"
@@ -36,51 +36,58 @@ def write(file: IO[bytes], columns: Mapping[str, NDArray[Any]], deflate: bool) -
     method = zipfile.ZIP_DEFLATED if deflate else zipfile.ZIP_STORED
     with zipfile.ZipFile(file, "w", method) as members:
         for name, column in columns.items():
-            # A ZipInfo of its own has a fixed date.
+            # A new ZipInfo has a fixed date.
             info = zipfile.ZipInfo(f"{name}.npy")
             info.compress_type = method
-            plain = _plain(column)
+            data = _plain(column)
             if not deflate:
                 info.extra = _padding(file.tell() + LOCAL + len(info.filename))
             info._compresslevel = LEVEL  # type: ignore[attr-defined]  # public from Python 3.13 on, under both names
             with members.open(info, "w", force_zip64=True) as member:
-                member.write(_header(plain.dtype.str, len(plain)))
-                member.write(np.ascontiguousarray(plain).view(np.uint8).data if len(plain) else b"")
+                member.write(_header(data.dtype.str, len(data)))
+                member.write(np.ascontiguousarray(data).view(np.uint8).data if len(data) else b"")
 
 
-def _padding(place: int) -> bytes:
-    """Return what fills a member's header that would end here, so that a column mapped from behind it is aligned.
+def _padding(offset: int) -> bytes:
+    """Return padding for a member's header that would end here, so that the column after it is aligned.
 
-    It is a field that others pass over (APPNOTE.TXT 4.5.2), as Android's zipalign writes it.
+    It is a field that readers skip (APPNOTE.TXT 4.5.2), as Android's zipalign writes it.
     """
-    missing = -place % ALIGNED
+    missing = -offset % ALIGNED
     missing += ALIGNED * (0 < missing < FIELD)
     return struct.pack("<HH", PADDING, missing - FIELD) + bytes(missing - FIELD) if missing else b""
 
 
 def _small(columns: Mapping[str, NDArray[Any]]) -> bytes:
-    """Return a zip of columns that are not compressed (APPNOTE.TXT 4.3): zipfile takes ten times as long."""
+    """Build a zip of uncompressed columns (APPNOTE.TXT 4.3): zipfile takes ten times as long."""
     members: list[bytes] = []
     directory: list[bytes] = []
-    place = 0
+    offset = 0
     for name, column in columns.items():
-        plain, file = _plain(column), f"{name}.npy".encode()
-        content = _header(plain.dtype.str, len(plain)) + plain.tobytes()
-        # Version 2.0, no flags, stored, at midnight, on the first day that a zip knows.
-        both = struct.pack(
+        data, file = _plain(column), f"{name}.npy".encode()
+        content = _header(data.dtype.str, len(data)) + data.tobytes()
+        # Version 2.0, no flags, stored, at midnight, on the first day that a zip can express.
+        common = struct.pack(
             "<HHHHHLLLHH", 20, 0, 0, 0, 33, zlib.crc32(content), len(content), len(content), len(file), 0
         )
-        members += (b"PK\x03\x04", both, file, content)
-        directory += (b"PK\x01\x02\x14\x03", both, struct.pack("<HHHLL", 0, 0, 0, 0o600 << 16, place), file)
-        place += 4 + len(both) + len(file) + len(content)
-    listed = b"".join(directory)
-    end = struct.pack("<4sHHHHLLH", b"PK\x05\x06", 0, 0, len(columns), len(columns), len(listed), place, 0)
-    return b"".join((*members, listed, end))
+        members += (b"PK\x03\x04", common, file, content)
+        directory += (
+            b"PK\x01\x02\x14\x03",
+            common,
+            struct.pack("<HHHLL", 0, 0, 0, 0o600 << 16, offset),
+            file,
+        )
+        offset += 4 + len(common) + len(file) + len(content)
+    central_directory = b"".join(directory)
+    end = struct.pack(
+        "<4sHHHHLLH", b"PK\x05\x06", 0, 0, len(columns), len(columns), len(central_directory), offset, 0
+    )
+    return b"".join((*members, central_directory, end))
 
 
 @lru_cache(4096)
 def _header(dtype: str, count: int) -> bytes:
-    """Return what NumPy writes before a column: the launches of a program have many alike."""
+    """Return NumPy's header of a column, cached, since a program's launches have many equal ones."""
     file = io.BytesIO()
     described = {"descr": dtype, "fortran_order": False, "shape": (count,)}
     np.lib.format.write_array_header_1_0(file, described)
@@ -88,23 +95,23 @@ def _header(dtype: str, count: int) -> bytes:
 
 
 def sizes(members: zipfile.ZipFile) -> dict[str, int]:
-    """Return the unpacked size in bytes of each column, before anything is unpacked.
+    """Return the unpacked size in bytes of each column, without unpacking anything.
 
     Raises ValueError for a member that `write` would not have written.
     """
-    found: dict[str, int] = {}
+    size_by_name: dict[str, int] = {}
     for info in members.infolist():
         name, _, ending = info.filename.rpartition(".")
-        if ending != "npy" or name in found:
+        if ending != "npy" or name in size_by_name:
             raise ValueError(f"member {info.filename[:60]!r}")
-        found[name] = info.file_size
-    return found
+        size_by_name[name] = info.file_size
+    return size_by_name
 
 
 def header(members: zipfile.ZipFile, name: str) -> tuple[np.dtype[Any], int]:
-    """Return the type of a column's entries, and how many it says that there are; nothing else is unpacked.
+    """Read only the header of a column: the type and the number of its entries.
 
-    Raises ValueError for what is no column of plain numbers, or not as long as it says.
+    Raises ValueError for other content, or a wrong length.
     """
     info = _info(members, name)
     with members.open(info) as member:
@@ -116,7 +123,7 @@ def header(members: zipfile.ZipFile, name: str) -> tuple[np.dtype[Any], int]:
 
 
 class Mapped:
-    """A file of which large columns that are not compressed are not read but mapped into memory, all at once.
+    """A file whose large uncompressed columns are mapped into memory, not read.
 
     It must not become shorter from then on.
     """
@@ -131,7 +138,7 @@ class Mapped:
 
 
 def read(members: zipfile.ZipFile, name: str, mapped: Mapped | None = None) -> NDArray[Any]:
-    """Return one column; raises ValueError for what is no column of plain numbers."""
+    """Read one column; raises ValueError for anything but a column of plain numbers."""
     info = _info(members, name)
     if mapped is not None and info.compress_type == zipfile.ZIP_STORED:
         data = _stored(mapped, info)
@@ -142,7 +149,7 @@ def read(members: zipfile.ZipFile, name: str, mapped: Mapped | None = None) -> N
 
 
 def _stored(mapped: Mapped, info: zipfile.ZipInfo) -> Any:
-    """Return a member that is not compressed, mapped where it is large; zipfile would read it in pieces."""
+    """Return an uncompressed member, mapped if it is large; zipfile would read it in pieces."""
     begin = _data_offset(mapped.file, info)
     if info.file_size >= LARGE:
         return mapped.content[begin : begin + info.file_size]
@@ -154,14 +161,14 @@ def _stored(mapped: Mapped, info: zipfile.ZipInfo) -> Any:
 
 
 def pieces(members: zipfile.ZipFile, name: str, rows: int) -> Iterator[NDArray[Any]]:
-    """Yield one column, so many rows at a time; raises ValueError for what is no column of plain numbers."""
+    """Yield one column, so many rows at a time; raises ValueError for anything but a column of plain numbers."""
     dtype, count = header(members, name)
     with members.open(_info(members, name)) as member:
         start = member.read(START)
         member.read(int.from_bytes(start[8:], "little"))
         for low in range(0, count, rows):
-            taken = min(rows, count - low)
-            yield _column(member.read(taken * dtype.itemsize), 0, dtype, taken)
+            row_count = min(rows, count - low)
+            yield _column(member.read(row_count * dtype.itemsize), 0, dtype, row_count)
 
 
 def _info(members: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
@@ -172,15 +179,15 @@ def _info(members: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
 
 
 def _parsed(name: str, start: bytes) -> tuple[np.dtype[Any], int]:
-    """Return what the first bytes of a column say: the type of its entries, and how many there are."""
-    found = HEADER.fullmatch(start[START:])
-    if found is None or not start.startswith(MAGIC):
+    """Parse the first bytes of a column: the type and the number of its entries."""
+    match = HEADER.fullmatch(start[START:])
+    if match is None or not start.startswith(MAGIC):
         raise ValueError(f"header of {name}")
-    return np.dtype(found[1].decode()), int(found[2])
+    return np.dtype(match[1].decode()), int(match[2])
 
 
 def _data_offset(file: IO[bytes], info: zipfile.ZipInfo) -> int:
-    """Return where in the file a member begins, after its own header (APPNOTE.TXT 4.3.7)."""
+    """Find the start of a member in the file, after its own header (APPNOTE.TXT 4.3.7)."""
     file.seek(info.header_offset)
     head = file.read(30)
     if len(head) < 30 or head[:4] != b"PK\x03\x04":
@@ -196,7 +203,7 @@ def _data_offset(file: IO[bytes], info: zipfile.ZipInfo) -> int:
 def _column(data: Any, start: int, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
     _check_length(dtype, count, len(data) - start)
     column = np.frombuffer(data, dtype, count, start) if count else np.empty(0, dtype)
-    # A bool that is neither 0 nor 1 would break NumPy's own assumptions.
+    # A bool that is neither 0 nor 1 would break NumPy's assumptions.
     return column if dtype.kind != "b" else column.view(np.uint8) != 0
 
 

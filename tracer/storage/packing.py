@@ -1,4 +1,4 @@
-"""The columns of a trace as they deflate well, and back again, in memory."""
+"""Transformation of a trace's columns that makes them compress well, and its inverse, in memory."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ BY_SITE = ("index", "value")
 
 
 def pack(columns: Columns) -> Columns:
-    """Make columns that deflate well, under any schedule: integers as differences (which wrap).
+    """Transform columns so that they compress well, under any schedule: integers become differences (which wrap).
 
-    What a thread does next is regular, and what a site of a thread touches next even more so; the order in
-    which threads take turns need not be. So only `block`, `thread` and `step` stay as they are: others
-    are sorted by thread, and index and value by site, then thread.
+    The accesses of a thread are regular, and those of a thread at one site even more so; the order in
+    which threads take turns need not be. So only `block`, `thread` and `step` keep their order. Others
+    are sorted by thread; index and value by site, then thread.
     """
     owner = _by_owner(columns)
     packed = columns | {name: columns[name][owner] for name in BY_OWNER}
@@ -34,27 +34,27 @@ def pack(columns: Columns) -> Columns:
 
 
 def unpack(packed: Columns) -> Columns:
-    """Return what `pack` was given."""
+    """Undo `pack`."""
     columns = packed | summed(packed)
     owner = _by_owner(columns)
     by_site = owner[_order(columns["site"])]
-    columns |= {name: _put_back(columns[name], owner) for name in BY_OWNER}
-    return columns | {name: _put_back(columns[name], by_site) for name in BY_SITE if name in columns}
+    columns |= {name: _restore_order(columns[name], owner) for name in BY_OWNER}
+    return columns | {name: _restore_order(columns[name], by_site) for name in BY_SITE if name in columns}
 
 
 def summed(packed: Columns) -> Columns:
-    """Return the integers among columns as they were before their differences were taken."""
+    """Undo the differences of the integer columns."""
     return {name: np.cumsum(packed[name], dtype=packed[name].dtype) for name in INTEGERS if name in packed}
 
 
 def _differences(column: NDArray[Any]) -> NDArray[Any]:
-    found = np.empty_like(column)
-    found[:1] = column[:1]
-    np.subtract(column[1:], column[:-1], out=found[1:])
-    return found
+    differences = np.empty_like(column)
+    differences[:1] = column[:1]
+    np.subtract(column[1:], column[:-1], out=differences[1:])
+    return differences
 
 
-def _put_back(column: NDArray[Any], order: NDArray[np.int64]) -> NDArray[Any]:
+def _restore_order(column: NDArray[Any], order: NDArray[np.int64]) -> NDArray[Any]:
     original = np.empty_like(column)
     original[order] = column
     return original

@@ -1,4 +1,4 @@
-"""Traces that a GPU made, by launch: those that come with the package, and those recorded on this computer."""
+"""Traces that a GPU recorded, by launch: those of the package, and those of this computer."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from .trace_file import TraceFileError, load
 
 FOLDER = "accesses"  # in the package's resources, and in the data folder
 SUFFIX = ".npz"
-PACKAGE = "tilescope/"  # how names of the package's files begin in recordings, wherever it is installed
+PACKAGE = "tilescope/"  # prefix of the package's files in recordings, wherever it is installed
 MEASURED: Final = "measured"  # the kind of their schedule
-_DIGITS = 12  # of a launch's name, hexadecimal
+_DIGITS = 12  # of a launch's digest, hexadecimal
 
 
 class NotRecorded(Exception):
-    """A launch whose order on a GPU nobody has recorded; the text is one sentence."""
+    """Raised for a launch that no GPU has recorded; the text is one sentence."""
 
 
 def file_name(launch: Launch) -> str:
-    """Return the name of the file of a launch's recording; the text of its kernel has no part in it."""
+    """Return the file name of a launch's recording; it does not depend on the text of the kernel."""
     plain = replace(
         launch, source="", beside="", schedule=Schedule(seed=launch.schedule.seed), resident=None, engine="compiled",
         limits=Limits(),
@@ -39,12 +39,12 @@ def file_name(launch: Launch) -> str:
 
 
 def own_folder() -> Path:
-    """Return where recordings of this computer lie. It may not exist yet."""
+    """Return the folder of recordings of this computer. It may not exist yet."""
     return data_folder() / FOLDER
 
 
 def shipped_folder() -> Path:
-    """Return where the recordings lie that come with the package."""
+    """Return the folder of the recordings in the package."""
     return ROOT / "resources" / FOLDER
 
 
@@ -55,36 +55,36 @@ def recordings(folders: Iterable[Path] | None = None) -> Iterator[Path]:
 
 
 def path_of(launch: Launch, folders: Iterable[Path] | None = None) -> Path | None:
-    """Return the file of a launch's recording, that of this computer before the package's; None where there is none."""
+    """Find the file of a launch's recording, on this computer before the package's; None if there is none."""
     name = file_name(launch)
     paths = (folder / name for folder in folders or (own_folder(), shipped_folder()))
     return next((path for path in paths if path.is_file()), None)
 
 
 def recorded(launch: Launch, folders: Iterable[Path] | None = None) -> Trace:
-    """Return the trace of a launch as a GPU made it; raises NotRecorded and TraceFileError."""
+    """Load the trace of a launch that a GPU recorded; raises NotRecorded and TraceFileError."""
     path = path_of(launch, folders)
     if path is None:
         raise NotRecorded(
             "No GPU has recorded the accesses of this launch, and only a GPU can; choose another schedule or other "
-            "sizes, or record it where there is one by tilescope measure --accesses."
+            "sizes, or record it on a computer with a GPU: tilescope measure --accesses."
         )
     trace = load(path)
     if not _same_kernel(decode(trace.launch), launch):
         raise NotRecorded(
-            "The kernel is another one than the GPU ran when its accesses were recorded; choose another schedule, or "
-            "record it anew by tilescope measure --accesses."
+            "The kernel has changed since a GPU recorded its accesses; choose another schedule, or record it again: "
+            "tilescope measure --accesses."
         )
     return _local(trace)
 
 
 def portable(trace: Trace) -> Trace:
-    """Return a trace that calls the package's files alike on all computers: tilescope/kernels/matmul.py."""
+    """Name the package's files in a trace independently of the computer: tilescope/kernels/matmul.py."""
     return _with_files(trace, _portable_name)
 
 
 def _local(trace: Trace) -> Trace:
-    """Return a trace that calls the package's files as they are called here."""
+    """Name the package's files in a trace by their paths on this computer."""
     return _with_files(trace, _local_name)
 
 
@@ -116,22 +116,22 @@ def device_of_recording(path: Path) -> str:
         return ""
 
 
-def _same_kernel(one: Launch, other: Launch) -> bool:
-    name = one.kernel.rpartition(":")[2]
-    return one.source == other.source or _functions(one.source, name) == _functions(other.source, name)
+def _same_kernel(launch: Launch, other: Launch) -> bool:
+    name = launch.kernel.rpartition(":")[2]
+    return launch.source == other.source or _functions(launch.source, name) == _functions(other.source, name)
 
 
 def _functions(source: str, name: str) -> dict[str, str]:
-    """Return the functions of a file that one of them leads to, itself among them, as trees without their lines."""
+    """Return the functions that one of a file calls, directly or not, and itself, as trees without line numbers."""
     try:
-        defined = {n.name: n for n in ast.parse(source).body if isinstance(n, ast.FunctionDef)}
+        defined = {node.name: node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)}
     except (SyntaxError, ValueError, RecursionError):
         return {}
-    found: dict[str, str] = {}
-    wanted = [name]
-    while wanted:
-        tree = defined.get(wanted.pop())
-        if tree is not None and tree.name not in found:
-            found[tree.name] = ast.dump(tree)
-            wanted += [n.id for n in ast.walk(tree) if isinstance(n, ast.Name)]
-    return found
+    dumps: dict[str, str] = {}
+    pending = [name]
+    while pending:
+        tree = defined.get(pending.pop())
+        if tree is not None and tree.name not in dumps:
+            dumps[tree.name] = ast.dump(tree)
+            pending += [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    return dumps

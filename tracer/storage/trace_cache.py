@@ -1,4 +1,4 @@
-"""Traces by launch: what was traced once is shown at once. Losing the folder loses nothing but time."""
+"""Cache of traces by launch: a traced launch is shown at once. Losing the folder loses only time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LIMIT = 1_000_000_000
 
 
 class TraceCache:
-    """A folder of traces, up to `limit_bytes`, beyond which those not used for longest are removed.
+    """A folder of traces, up to `limit_bytes`; beyond it the least recently used ones are removed.
 
     A full disk or a folder that can't be written only means that nothing is found later.
     """
@@ -29,7 +29,7 @@ class TraceCache:
 
     def get(self, launch: Launch) -> Trace | None:
         """Return the trace of an equal launch, or None. A damaged one is removed."""
-        if launch.schedule.kind == MEASURED:  # which is in a file of its own, and may be recorded anew
+        if launch.schedule.kind == MEASURED:  # it has a separate file, and may be recorded again
             return None
         path = self._path(launch)
         if not path.exists():
@@ -44,7 +44,7 @@ class TraceCache:
             return None
 
     def put(self, launch: Launch, trace: Trace) -> None:
-        """Keep a trace that ended without error and has all its rows, unless it alone would take the folder's room."""
+        """Store a trace that ended without error and has all its rows, unless it exceeds the limit."""
         if trace.error is not None or trace.accesses > len(trace) or launch.schedule.kind == MEASURED:
             return
         with contextlib.suppress(OSError, TraceFileError):
@@ -55,12 +55,12 @@ class TraceCache:
             self._trim()
 
     def _path(self, launch: Launch) -> Path:
-        """Name the file by launch and program: another version may trace otherwise."""
+        """Return the file of a launch in this version of the program, since another may trace differently."""
         key = hashlib.sha256(f"{__version__} {launch.key()}".encode()).hexdigest()
         return self._folder / f"{key}.trace"
 
     def _trim(self) -> None:
-        """Remove the files used longest ago; what a killed program left half-written counts as well."""
+        """Remove the least recently used files, including unfinished ones of killed processes."""
         files = [*self._folder.glob("*.trace"), *self._folder.glob(TEMPORARY)]
         stats = [(path.stat(), path) for path in files]
         total = 0

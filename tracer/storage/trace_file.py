@@ -42,12 +42,12 @@ from .validation import (
 
 FORMAT = "tilescope trace"
 VERSION: Final = 2
-FEW = 1 << 14  # bytes of accesses that are not worth the time to compress them
+FEW = 1 << 14  # bytes of accesses below which compression is not worth the time
 LARGEST_META = 32_000_000  # bytes of JSON: names, launch, source texts
 
 OPTIONAL = re.compile(r"value|outside\.cell|initial\.(?:0|[1-9]\d{0,5})")
 
-ELSEWHERE = "elsewhere"  # where the columns lie that are not in the file, as JSON
+ELSEWHERE = "elsewhere"  # member with the locations of columns in other files, as JSON
 
 _FOREIGN = "it is not a Tilescope trace; choose a file that Tilescope saved"
 _DAMAGED = "the trace is damaged or cut short ({}); copy it again, or trace the kernel again"
@@ -62,19 +62,19 @@ _NO_ROOM = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
 
 
 class TraceFileError(Exception):
-    """A trace file can't be written or read; the text is one sentence: what, where, what to do."""
+    """A trace file that can't be written or read; the text is one sentence: problem, place, remedy."""
 
 
-class _Unfit(Exception):
-    """What is wrong with the content of a file, and what to do."""
+class _InvalidFileError(Exception):
+    """The content of a file is invalid; the text is the problem and the remedy."""
 
 
 class _Meta(Struct, frozen=True):
-    """What a file says beside its columns; what a Trace has under the same name means the same here."""
+    """The data of a file in addition to its columns; names mean the same as in Trace."""
 
     format: str  # FORMAT
     version: Literal[2]
-    packed: bool  # whether the columns are as `_pack` leaves them
+    packed: bool  # whether the columns are transformed by `pack`
     buffers: tuple[Buffer, ...]  # by their numbers
     sites: tuple[Site, ...]  # by their numbers
     launch: str  # JSON, see tracer.model.launch
@@ -83,13 +83,13 @@ class _Meta(Struct, frozen=True):
     block_dim: Dim3  # threads
     schedule: str  # its kind
     resident: int  # blocks that ran at once
-    accesses: int  # made, kept or not
-    totals: dict[str, int]  # counters of the whole launch where rows are missing, else empty
+    accesses: int  # of the launch, kept or not
+    totals: dict[str, int]  # counters of the complete launch if rows are missing, else empty
     notice: str  # one sentence about what is missing, or ""
     sources: dict[str, str]  # texts of the sites' files, by path
     error: KernelError | None  # that ended the launch
-    check: Check | None  # against the reference, where there is one
-    made_by: str  # what ran it, and why
+    check: Check | None  # against the reference, if there is one
+    made_by: str  # the engine, and the reason for the choice
     outside: tuple[str, ...]  # OutOfBounds.text
     missing: tuple[MissingLanes, ...]
 
@@ -102,12 +102,12 @@ def save(
     trace: Trace, path: str | Path, compress: bool | None = None, durable: bool | None = None, *,
     handed_over: bool = False,
 ) -> None:  # fmt: skip
-    """Write the trace to `path`, whole or not at all; raises TraceFileError.
+    """Write the trace to `path` atomically; raises TraceFileError.
 
-    compress: by default where that makes a difference. Without it a file takes up to 24 bytes an access and is written
-    and read faster: right for handing a trace to another process. durable: forced onto the disk, which takes
-    milliseconds; by default unless compress is False. handed_over: to a process that loads it as `ours`, while this one
-    keeps open the files in which columns lie; these are not written again.
+    compress: by default unless the trace is small. Without it a file takes up to 24 bytes an access and is written
+    and read faster, which suits the transfer to another process. durable: synced to the disk, which takes
+    milliseconds; by default unless compress is False. handed_over: to a process that loads it as `ours`, while this
+    one keeps open the files that hold columns; these are not written again.
     """
     path, durable = Path(path), compress is not False if durable is None else durable
     compress = trace.nbytes > FEW if compress is None else compress
@@ -116,35 +116,35 @@ def save(
             columns = _without_files(trace) if handed_over else _members(trace, compress)
             npz.write(file, columns, compress)
     except OSError as error:
-        raise TraceFileError(f"Can't save {path}: {_why_not_saved(path, error)}.") from error
+        raise TraceFileError(f"Can't save {path}: {_save_problem(path, error)}.") from error
     except MemoryError as error:
         raise TraceFileError(f"Can't save {path}: the memory is full; close other programs.") from error
 
 
 def load(path: str | Path, mapped: bool = False, *, ours: bool = False, aside: Path | None = None) -> Trace:
-    """Return the trace in a file; its columns are read-only. Raises TraceFileError for anything else.
+    """Load the trace in a file; its columns are read-only. Raises TraceFileError for anything else.
 
-    mapped: large columns are left in the file, which nobody may change any more; it may be removed. ours: a process of
-    ours has handed it over, with the names of other files in which columns lie. aside: a folder for files without
-    names in which the columns of accesses are put where they are not mapped, so that of any number of accesses few are
-    in memory; they last as long as the trace.
+    mapped: large columns are left in the file, which must not be changed any more; it may be removed. ours: another
+    process of this program handed it over, with the names of other files that hold columns. aside: a folder for unnamed
+    files that hold the columns of accesses if they are not mapped, so that only few accesses are in memory; they last
+    as long as the trace.
     """
     path = Path(path)
     try:
         with path.open("rb") as file:
             return _read(file, mapped, ours, aside)
-    except _Unfit as error:
+    except _InvalidFileError as error:
         raise TraceFileError(f"Can't open {path}: {error}.") from error
     except OSError as error:
         if aside is not None and error.errno in _NO_ROOM:
-            why = f"there is no room in {aside} to unpack it; free some space"
-            raise TraceFileError(f"Can't open {path}: {why}.") from error
-        raise TraceFileError(f"Can't open {path}: {_why_not_opened(path, error)}.") from error
+            problem = f"there is no room in {aside} to unpack it; free some space"
+            raise TraceFileError(f"Can't open {path}: {problem}.") from error
+        raise TraceFileError(f"Can't open {path}: {_open_problem(path, error)}.") from error
     except MemoryError as error:
         raise TraceFileError(f"Can't open {path}: the memory is full; close other programs.") from error
 
 
-def _why_not_saved(path: Path, error: OSError) -> str:
+def _save_problem(path: Path, error: OSError) -> str:
     if path.is_dir():
         return "it is a folder; choose a file name"
     if error.errno in _NO_ROOM:
@@ -156,7 +156,7 @@ def _why_not_saved(path: Path, error: OSError) -> str:
     return f"{error.strerror or error}; choose another name or folder"
 
 
-def _why_not_opened(path: Path, error: OSError) -> str:
+def _open_problem(path: Path, error: OSError) -> str:
     if path.is_dir():
         return "it is a folder; choose a trace file"
     if isinstance(error, FileNotFoundError | NotADirectoryError):
@@ -180,14 +180,14 @@ def _members(trace: Trace, packed: bool, without: str = "") -> Columns:
 
 
 def _without_files(trace: Trace) -> Columns:
-    """Return columns without those that lie in files of this process, and one that says where these are."""
+    """Return the columns that are not in files of this process, and one with the locations of the others."""
     columns = _members(trace, False, without="step" if trace.steps is None else "")
-    found = {name: file_of(column) for name, column in columns.items() if column.nbytes >= npz.LARGE}
+    locations = {name: file_of(column) for name, column in columns.items() if column.nbytes >= npz.LARGE}
     if trace.steps is None:
-        found["step"] = counted(len(trace))
-    files = {name: file for name, file in found.items() if file is not None}
-    said = np.frombuffer(msgspec.json.encode(files), np.uint8)
-    return {name: column for name, column in columns.items() if name not in files} | {ELSEWHERE: said}
+        locations["step"] = counted(len(trace))
+    files = {name: file for name, file in locations.items() if file is not None}
+    encoded = np.frombuffer(msgspec.json.encode(files), np.uint8)
+    return {name: column for name, column in columns.items() if name not in files} | {ELSEWHERE: encoded}
 
 
 def _meta(trace: Trace, packed: bool) -> NDArray[np.uint8]:
@@ -228,17 +228,17 @@ def _read(file: IO[bytes], mapped: bool, ours: bool, aside: Path | None) -> Trac
             columns.setdefault(name, np.zeros(len(columns[name.replace("part", "step")]), np.uint8))
         between = partial(forget_pages, *columns.values()) if aside is not None else _nothing
         trace = _trace(meta, columns, between, narrowed=files)
-        if not ours:  # else an engine of ours has just made it
+        if not ours:  # a trace of our own engine needs no check
             check_trace(trace, between)
     except TooLargeError as error:
-        raise _Unfit(_TOO_LARGE.format(error)) from error
+        raise _InvalidFileError(_TOO_LARGE.format(error)) from error
     except _DAMAGE as error:
-        raise _Unfit(_FOREIGN if foreign else _DAMAGED.format(str(error)[:200])) from error
+        raise _InvalidFileError(_FOREIGN if foreign else _DAMAGED.format(str(error)[:200])) from error
     return trace
 
 
 def _is_lean(meta: _Meta, announced: Mapping[str, Announced]) -> bool:
-    """Return whether the columns of accesses can be unpacked with few of them in memory, where they are packed."""
+    """Return True if packed columns of accesses can be unpacked with few accesses in memory."""
     return meta.packed and announced["blocks"][1] * math.prod(meta.block_dim) <= MOST_THREADS
 
 
@@ -246,45 +246,45 @@ def _nothing() -> None:
     """Do nothing between two pieces of columns that stay in memory."""
 
 
-# The type is made ready when it is imported: threads that are the first to use one at once can crash msgspec.
+# The decoder is created at import: msgspec can crash if two threads are the first to use a type.
 msgspec.json.Decoder(_Meta)
 _FILES = msgspec.json.Decoder(dict[str, ColumnFile])
 
 
 def _read_meta(members: zipfile.ZipFile) -> _Meta:
     if "meta.npy" not in members.namelist() or members.getinfo("meta.npy").file_size > LARGEST_META:
-        raise _Unfit(_FOREIGN)
+        raise _InvalidFileError(_FOREIGN)
     meta = json.loads(npz.read(members, "meta").tobytes())
     if not isinstance(meta, dict) or meta.get("format") != FORMAT:
-        raise _Unfit(_FOREIGN)
+        raise _InvalidFileError(_FOREIGN)
     if isinstance(meta.get("version"), int) and meta["version"] > VERSION:
-        raise _Unfit(_NEWER.format(meta["version"], VERSION))
-    if meta.get("version") == 1:  # before barriers said whom they order
-        raise _Unfit(_OLDER.format(1, VERSION))
-    # Half a surrogate pair passes JSON, and raises wherever the text is shown or written.
+        raise _InvalidFileError(_NEWER.format(meta["version"], VERSION))
+    if meta.get("version") == 1:  # before barriers had a reach
+        raise _InvalidFileError(_OLDER.format(1, VERSION))
+    # An unpaired surrogate passes JSON, but raises when the text is shown or written.
     json.dumps(meta, ensure_ascii=False).encode()
     return msgspec.convert(meta, _Meta)
 
 
 def _elsewhere(members: zipfile.ZipFile) -> dict[str, ColumnFile]:
-    """Return where the columns lie that are not in the file."""
-    there = f"{ELSEWHERE}.npy" in members.namelist()
-    return _FILES.decode(npz.read(members, ELSEWHERE).tobytes()) if there else {}
+    """Return the locations of the columns in other files."""
+    has_member = f"{ELSEWHERE}.npy" in members.namelist()
+    return _FILES.decode(npz.read(members, ELSEWHERE).tobytes()) if has_member else {}
 
 
 def _wanted(members: zipfile.ZipFile, elsewhere: Mapping[str, ColumnFile], *, ours: bool) -> list[str]:
-    """Return the names of the columns; raises ValueError where some are missing, unknown or too large."""
+    """List the names of the columns; raises ValueError if some are missing, unknown or too large."""
     sizes = npz.sizes(members)
     names = [name for name in sizes if name != "meta" and not (ours and name == ELSEWHERE)]
-    known = {*names, *elsewhere}
-    unknown = [name for name in known if name not in INTEGERS and not OPTIONAL.fullmatch(name)]
-    if unknown or not known >= set(INTEGERS) - set(LATER) or sum(sizes.values()) > LARGEST_BYTES:
+    all_names = {*names, *elsewhere}
+    unexpected = [name for name in all_names if name not in INTEGERS and not OPTIONAL.fullmatch(name)]
+    if unexpected or not all_names >= set(INTEGERS) - set(LATER) or sum(sizes.values()) > LARGEST_BYTES:
         raise ValueError("names or sizes of its columns")
     return names
 
 
 def _with_later(announced: dict[str, Announced]) -> dict[str, Announced]:
-    """Return what the columns of a file announce, with those that files of earlier versions lack."""
+    """Return the announced columns of a file, with those that files of earlier versions lack."""
     lengths = {name: announced[name.replace("part", "step")][1] for name in LATER}
     return {name: (np.dtype(np.uint8), length) for name, length in lengths.items()} | announced
 
@@ -292,8 +292,8 @@ def _with_later(announced: dict[str, Announced]) -> dict[str, Announced]:
 def _trace(
     meta: _Meta, columns: Columns, between: Callable[[], None], narrowed: Collection[str]
 ) -> Trace:  # fmt: skip
-    # As narrow as they are written: NumPy makes floats of signed and unsigned numbers of 64 bits together.
-    for name in columns.keys() & set(INTEGERS).difference(narrowed):  # no steps that are 0 1 2 ...
+    # As narrow as they are written: NumPy converts mixed signed and unsigned 64-bit integers to floats.
+    for name in columns.keys() & set(INTEGERS).difference(narrowed):  # not for steps that are 0 1 2 ...
         columns = columns | {name: narrow(columns[name])}
         between()
     for column in columns.values():
@@ -309,11 +309,15 @@ def _trace(
         outside=_outside(meta, columns),
         blocks=columns["blocks"].astype(np.int64),
         recorded=columns["recorded"].astype(np.int64),
-        initial={int(n.removeprefix("initial.")): c for n, c in columns.items() if n.startswith("initial.")},
+        initial={
+            int(name.removeprefix("initial.")): column
+            for name, column in columns.items()
+            if name.startswith("initial.")
+        },
         **from_meta,
     )
 
 
 def _outside(meta: _Meta, columns: Columns) -> OutOfBounds:
-    found: dict[str, Any] = {name: columns[f"outside.{name}"] for name in OUTSIDE_COLUMNS}
-    return OutOfBounds(**found, cell=columns["outside.cell"], text=meta.outside)
+    columns_outside: dict[str, Any] = {name: columns[f"outside.{name}"] for name in OUTSIDE_COLUMNS}
+    return OutOfBounds(**columns_outside, cell=columns["outside.cell"], text=meta.outside)

@@ -1,8 +1,8 @@
-"""Whether a trace holds together, so that nothing that draws or counts it needs to ask again.
+"""Validation of a trace, so that code that draws or counts it needs no further checks.
 
-What a file claims is checked before its columns are read (`check_meta`, `check_announced`), and what the columns hold
-before anything looks at them (`check_trace`). Bounds are what a launch can make, or what a session of it takes: tables
-of blocks, phases and cells are made from these numbers.
+The claims of a file are checked before its columns are read (`check_meta`, `check_announced`), and the columns'
+contents before they are used (`check_trace`). The limits are those of possible launches, or of a session: tables
+of blocks, phases and cells are sized by these numbers.
 """
 
 from __future__ import annotations
@@ -38,23 +38,21 @@ from ..model.trace import (
 
 LARGEST_BYTES = 2**31  # bytes that a trace, or one of its buffers, may take
 LARGEST_TABLE = 2**25  # entries of a table by block and phase
-MOST_CONTENTS = (
-    2**30
-)  # bytes that all buffers take together, with a number for each element that says who wrote it
-WRITER_BYTES = 4  # of that number
-MOST_SCATTERED = 2**25  # elements of buffers where they do not follow each other, which take tables
+MOST_CONTENTS = 2**30  # bytes of all buffers together, with the number of each element's writer
+WRITER_BYTES = 4  # of a writer's number
+MOST_SCATTERED = 2**25  # elements of non-contiguous buffers, which need tables
 MOST_BUFFERS = 512
 MOST_SITES = 2**16
 MOST_BLOCKS = 2**21  # that ran
-NUMBERED_BLOCKS = 2**32  # whose numbers take 32 bits
-MOST_THREADS = 2**48  # of a launch, whether they ran or not: numbers made from theirs stay within 64 bits
+NUMBERED_BLOCKS = 2**32  # block numbers have 32 bits
+MOST_THREADS = 2**48  # of a launch, whether they ran or not: products with their numbers fit 64 bits
 FARTHEST = 2**48  # bytes from the first address: as many as there are on a GPU
 LONGEST_TEXT = 10_000  # characters of a name, a path or a message
 LONGEST_SOURCE = 4_000_000  # characters of a file's text
 MOST_DIMENSIONS = 32
-LONGEST_OF_NOTHING = 2**16  # elements along the other dimensions of a buffer that has none along one
-CHUNK = 1 << 16  # rows that are looked up at once
-MOST_AT_ONCE = 1 << 20  # rows that an engine may make before it minds the limit of a launch
+LONGEST_OF_NOTHING = 2**16  # elements along the other dimensions of an empty buffer
+CHUNK = 1 << 16  # rows that are checked at once
+MOST_AT_ONCE = 1 << 20  # rows that an engine may record before it applies a launch's limit
 ACCESS_COLUMNS = ("block", "thread", "phase", "op", "buffer", "site", "index", "step")
 BARRIER_COLUMNS = ("block", "thread", "phase", "site", "step", "reach", "part")
 OUTSIDE_COLUMNS = ("block", "thread", "phase", "op", "buffer", "site", "step")
@@ -62,13 +60,11 @@ DTYPES = frozenset(np.dtype(kind).name for kind in "?bhilqBHILQefdFD")
 NUMBERS = re.compile(r"[<|](?:b1|[iu][1248]|f[248]|c8|c16)")
 RECORDS = re.compile(r"\|V[1-9]\d{0,3}")
 
-Announced = tuple[
-    np.dtype[Any], int
-]  # what the header of a column says: the type of its entries, and how many
+Announced = tuple[np.dtype[Any], int]  # a column's header: the type and the number of its entries
 
 
 class Meta(Protocol):
-    """What a trace says of itself beside its columns; see `Trace`."""
+    """The data of a trace in addition to its columns; see `Trace`."""
 
     @property
     def buffers(self) -> tuple[Buffer, ...]: ...
@@ -105,13 +101,13 @@ class Meta(Protocol):
 
 
 class TooLargeError(Exception):
-    """A trace holds together, but takes more memory than Tilescope gives to one; the text says what of it is."""
+    """A valid trace that takes more memory than Tilescope allows; the text names the excess."""
 
 
 def check_meta(meta: Meta) -> None:
-    """Raise ValueError, saying what does not fit, unless what a trace says of itself could be so.
+    """Raise ValueError, with the fault, unless the data of a trace are possible.
 
-    Raises TooLargeError for what could, of a launch that is too large to be shown.
+    Raises TooLargeError for valid data of a launch that is too large to be shown.
     """
     _check_sizes(meta)
     _check_texts(meta)
@@ -124,9 +120,9 @@ def check_meta(meta: Meta) -> None:
 
 
 def check_announced(meta: Meta, columns: Mapping[str, Announced]) -> None:
-    """Raise ValueError unless columns of these types and lengths could be those of a trace: none has been read.
+    """Raise ValueError unless columns of these types and lengths could be those of a trace; none is read.
 
-    columns: by the names that they have in a file, all that there must be.
+    columns: all required ones, by their names in a file.
     """
     for name, (dtype, _) in columns.items():
         if name == "value":
@@ -151,9 +147,9 @@ def check_announced(meta: Meta, columns: Mapping[str, Announced]) -> None:
 
 
 def check_trace(trace: Trace, between: Callable[[], None] = lambda: None) -> None:
-    """Raise ValueError, saying what does not fit, unless all numbers of the trace's columns are in range.
+    """Raise ValueError, with the fault, unless all numbers of the trace's columns are in range.
 
-    What it says of itself, and the types and lengths of its columns, have been checked. between: called now and then
+    The meta data, and the types and lengths of the columns, have been checked. between: called now and then
     between two pieces of the columns of accesses.
     """
     _check_blocks(trace)
@@ -166,33 +162,33 @@ def check_trace(trace: Trace, between: Callable[[], None] = lambda: None) -> Non
         _require(_holds(trace.blocks, lost.block), "a warp that did not run")
 
 
-def _require(holds: bool | np.bool_, what: str) -> None:
-    if not holds:
-        raise ValueError(what)
+def _require(condition: bool | np.bool_, fault: str) -> None:
+    if not condition:
+        raise ValueError(fault)
 
 
 def _within(numbers: Iterable[int], low: int, high: int) -> bool:
-    return all(low <= n < high for n in numbers)
+    return all(low <= number < high for number in numbers)
 
 
 def _below(column: NDArray[Any], limit: int) -> bool:
     return not len(column) or int(column.max()) < limit
 
 
-def _rising(column: NDArray[Any]) -> bool:
+def _ascends(column: NDArray[Any]) -> bool:
     return bool(np.all(column[:-1] <= column[1:]))
 
 
 def _holds(ascending: NDArray[Any], number: int) -> bool:
-    place = int(np.searchsorted(ascending, number))
-    return place < len(ascending) and int(ascending[place]) == number
+    position = int(np.searchsorted(ascending, number))
+    return position < len(ascending) and int(ascending[position]) == number
 
 
 def _are_among(column: NDArray[Any], ascending: NDArray[Any]) -> bool:
-    """Return whether each entry is one of these."""
+    """Return True if each entry of the column is in the ascending one."""
     if not len(ascending) or not len(column):
         return not len(column)
-    if int(ascending[-1]) - int(ascending[0]) == len(ascending) - 1:  # as nearly always: without gaps
+    if int(ascending[-1]) - int(ascending[0]) == len(ascending) - 1:  # the usual case: without gaps
         return int(column.min()) >= int(ascending[0]) and int(column.max()) <= int(ascending[-1])
     return bool(np.isin(column, ascending).all())
 
@@ -239,11 +235,11 @@ def _check_launch(meta: Meta) -> None:
     _require(all(len(text) <= LONGEST_TEXT for text in texts), "a text of the launch that is too long")
     _require(len(launch.arguments) <= MOST_BUFFERS, "arguments of the launch")
     _require(all(_is_possible(argument) for argument in launch.arguments), "an argument of the launch")
-    _require(_have_sense(launch, math.prod(meta.grid)), "numbers of the launch")
+    _require(_are_in_range(launch, math.prod(meta.grid)), "numbers of the launch")
 
 
 def _is_possible(argument: Array | Scalar) -> bool:
-    """Return whether there can be such an argument."""
+    """Return True if an argument is possible."""
     if isinstance(argument, Scalar):
         return len(argument.dtype) <= LONGEST_TEXT
     texts = (argument.dtype, argument.path, argument.digest)
@@ -255,8 +251,8 @@ def _is_possible(argument: Array | Scalar) -> bool:
     )
 
 
-def _have_sense(launch: Launch, blocks: int) -> bool:
-    """Return whether the numbers that say how a launch of so many blocks runs can be such."""
+def _are_in_range(launch: Launch, blocks: int) -> bool:
+    """Return True if the numbers of a launch of so many blocks are in range."""
     return (
         _within(launch.blocks or (), 0, blocks)
         and (launch.resident is None or 1 <= launch.resident < 2**63)
@@ -285,7 +281,7 @@ def _check_buffer(buffer: Buffer) -> None:
 
 
 def _check_memory(buffers: Collection[Buffer]) -> None:
-    """Raise TooLargeError where the cells of all buffers together, or the tables of some, would fill the memory."""
+    """Raise TooLargeError if the cells of all buffers together, or the tables of some, would fill the memory."""
     _require(len(buffers) <= MOST_BUFFERS, "number of buffers")
     if sum(buffer.size * (buffer.itemsize + WRITER_BYTES) for buffer in buffers) > MOST_CONTENTS:
         cells = sum(buffer.size for buffer in buffers)
@@ -296,7 +292,7 @@ def _check_memory(buffers: Collection[Buffer]) -> None:
 
 
 def _check_outcome(meta: Meta) -> None:
-    """Check what is said of an error, and of the comparison with the reference."""
+    """Check the data of an error, and of the comparison with the reference."""
     if meta.error is not None:
         places = zip((*meta.error.block, *meta.error.thread), (*meta.grid, *meta.block_dim), strict=True)
         _require(all(0 <= n < limit for n, limit in places), "the thread of an error")
@@ -311,7 +307,7 @@ def _check_outcome(meta: Meta) -> None:
 def _check_missing(meta: Meta) -> None:
     warps, sites = -(-math.prod(meta.block_dim) // WARP), len(meta.sites)
     places = {(lost.site, lost.why) for lost in meta.missing}
-    _require(len(places) == len(meta.missing), "a warp operation told twice")
+    _require(len(places) == len(meta.missing), "a duplicate warp operation")
     for lost in meta.missing:
         _require(0 <= lost.warp < warps, "a warp that did not run")
         _require(0 <= lost.site < sites and 0 <= lost.step <= meta.accesses, "a warp operation")
@@ -319,8 +315,8 @@ def _check_missing(meta: Meta) -> None:
         _require(-1 <= lost.other < sites and (lost.other >= 0) == (lost.why == "apart"), "a warp operation")
 
 
-def _check_lengths(columns: Mapping[str, Announced], names: Iterable[str], what: str) -> None:
-    _require(len({columns[name][1] for name in names}) <= 1, f"length of {what}")
+def _check_lengths(columns: Mapping[str, Announced], names: Iterable[str], subject: str) -> None:
+    _require(len({columns[name][1] for name in names}) <= 1, f"length of {subject}")
 
 
 def _check_initial(meta: Meta, number: int, dtype: np.dtype[Any], count: int) -> None:
@@ -353,7 +349,7 @@ def _check_accesses(trace: Trace, between: Callable[[], None]) -> None:
 
 
 def _check_some(trace: Trace, rows: slice, sizes: NDArray[Any]) -> None:
-    """Check some accesses, few enough to stay in a processor's cache; those after them come in another call."""
+    """Check a slice of the accesses, small enough to stay in a processor's cache."""
     buffer = trace.buffer[rows]
     _require(_below(trace.op[rows], len(Op)), "op of an access")
     _require(_below(trace.thread[rows], trace.threads), "a thread outside its block")
@@ -362,11 +358,11 @@ def _check_some(trace: Trace, rows: slice, sizes: NDArray[Any]) -> None:
     _require(_are_among(trace.block[rows], trace.blocks), "an access of a block that did not run")
     _require(bool((trace.index[rows] < sizes[buffer]).all()), "an access outside its buffer")
     if trace.steps is not None:
-        _require(_rising(trace.steps[rows.start : rows.stop + 1]), "order of the accesses")
+        _require(_ascends(trace.steps[rows.start : rows.stop + 1]), "order of the accesses")
 
 
 def _check_barriers(trace: Trace, barriers: Barriers, widest: int, largest_part: int) -> None:
-    """Check arrivals at barriers, or at warp operations; widest: the largest reach that there is, and so the part."""
+    """Check arrivals at barriers, or at warp operations; widest: the largest reach; largest_part: the largest part."""
     _require(_below(barriers.thread, trace.threads), "a thread outside its block at a barrier")
     _require(_below(barriers.site, len(trace.sites)), "a barrier at no site")
     _require(_below(barriers.reach, widest + 1), "reach of a barrier")
@@ -376,9 +372,9 @@ def _check_barriers(trace: Trace, barriers: Barriers, widest: int, largest_part:
 
 
 def _check_phases(trace: Trace, between: Callable[[], None]) -> None:
-    """Check that who is in a phase came to the barrier before it, and that there are no more than tables may have."""
+    """Check that each phase's threads passed the barrier before it, and that tables of phases are not too large."""
     barriers = trace.barriers
-    # Who passed p barriers has p rows here, so phases are as many as the tables made from them may have.
+    # A thread that passed p barriers has p rows here, so the tables bound the number of phases.
     _require(_below(barriers.phase, len(barriers.phase)), "phase of a barrier")
     phases = int(barriers.phase.max()) + 2 if len(barriers.phase) else 1
     _require(phases * len(trace.blocks) <= LARGEST_TABLE, "too many phases")
@@ -389,7 +385,7 @@ def _check_phases(trace: Trace, between: Callable[[], None]) -> None:
     for table in (trace, trace.warp_barriers, trace.outside):
         for low in range(0, len(table.phase), CHUNK):
             phase, block = table.phase[low : low + CHUNK], table.block[low : low + CHUNK]
-            everywhere = int(phase.max()) <= least  # as nearly always
+            everywhere = int(phase.max()) <= least  # the usual case
             _require(
                 everywhere or np.all(phase <= reached[trace.block_positions(block)]),
                 "a phase that its block did not reach",
@@ -400,7 +396,7 @@ def _check_phases(trace: Trace, between: Callable[[], None]) -> None:
 
 
 def _are_consecutive(trace: Trace) -> bool:
-    """Return whether each thread came to one barrier after each phase, from the first on."""
+    """Return True if each thread reached one barrier after each phase, from the first on."""
     barriers = trace.barriers
     thread, phase = trace.thread_numbers(barriers.block, barriers.thread), barriers.phase
     by_phase = stable_order(phase)

@@ -1,1 +1,1 @@
-"""The process that asks Numba's compiler what it makes of kernels, and its client. What it means is for findings."""
+"""The process that compiles kernels with Numba to learn their types and errors, and its client."""

@@ -1,4 +1,4 @@
-"""Answers of Numba's compiler on disk, by question and versions: what was asked once starts no process again."""
+"""A disk cache of the compiler's answers by question and versions, so that repeated questions start no process."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from ... import __version__
 from ..storage.atomic_write import write_atomically
 from .question import ANSWER, Answer
 
-FORMAT = 3  # of questions and answers: another one finds no old answers
+FORMAT = 3  # version of questions and answers; a new one ignores old answers
 PACKAGES = ("numba", "numba-cuda", "llvmlite", "numpy")
-MOST = 2000  # answers that are kept, of a few hundred bytes
-ENDING = ".types"
+MAX_ANSWERS = 2000  # answers that are kept, of a few hundred bytes each
+SUFFIX = ".types"
 
 
 class AnswerCache:
-    """A folder of answers. One that can't be read or written only means that nothing is found."""
+    """A folder of answers; a folder that can't be read or written acts as empty."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
 
     def get(self, key: str) -> Answer | None:
-        """Return the answer to the question of this key, None where none is kept."""
+        """Return the cached answer to the question with this key, None if there is none."""
         if self._folder is None:
             return None
         try:
@@ -37,7 +37,7 @@ class AnswerCache:
             return None
 
     def put(self, key: str, answer: Answer) -> None:
-        """Keep an answer."""
+        """Store an answer."""
         if self._folder is None:
             return
         with contextlib.suppress(OSError):
@@ -48,29 +48,31 @@ class AnswerCache:
     @staticmethod
     def _trim(folder: Path) -> None:
         """Remove the oldest answers."""
-        files = list(folder.glob(f"*{ENDING}"))
-        if len(files) > MOST:
-            for path in sorted(files, key=lambda file: file.stat().st_mtime_ns)[: len(files) - MOST // 2]:
+        files = list(folder.glob(f"*{SUFFIX}"))
+        if len(files) > MAX_ANSWERS:
+            for path in sorted(files, key=lambda file: file.stat().st_mtime_ns)[
+                : len(files) - MAX_ANSWERS // 2
+            ]:
                 path.unlink(missing_ok=True)
 
     @staticmethod
     def _path(folder: Path, key: str) -> Path:
         name = hashlib.sha256(f"{versions()} {key}".encode()).hexdigest()
-        return folder / f"{name}{ENDING}"
+        return folder / f"{name}{SUFFIX}"
 
 
 @lru_cache(maxsize=1)
 def versions() -> str:
-    """Return all that may change an answer beside the question."""
-    from importlib import metadata  # which loads what reads e-mail, and the window is to be there soon
+    """Describe everything except the question that may change an answer."""
+    from importlib import metadata  # lazy: it imports the email package, which would slow the window's start
 
-    found = [f"{FORMAT} {__version__} {sys.version} {sys.executable}"]
+    lines = [f"{FORMAT} {__version__} {sys.version} {sys.executable}"]
     for package in PACKAGES:
         with contextlib.suppress(metadata.PackageNotFoundError):
-            found.append(f"{package} {metadata.version(package)}")
-    found += sorted(
+            lines.append(f"{package} {metadata.version(package)}")
+    lines += sorted(
         f"{name}={value}"
         for name, value in os.environ.items()
         if name.startswith("NUMBA_") and name != "NUMBA_ENABLE_CUDASIM"
     )
-    return "\n".join(found)
+    return "\n".join(lines)

@@ -1,6 +1,6 @@
-"""Numba's compiler as seen from the process that shows its answers: what to ask, and what comes back.
+"""The client of Numba's compiler, which sends questions and receives answers.
 
-Asking needs no GPU, but not Numba's simulator: it happens in a process of its own (see `process`).
+The compiler needs no GPU, but it can't run next to Numba's simulator. It runs in a separate process (see `process`).
 """
 
 from __future__ import annotations
@@ -33,19 +33,21 @@ __all__ = [
 
 
 def can_be_asked(launch: Launch) -> bool:
-    """Return whether all arguments of a launch are known, so that its source text may say what Numba makes of it."""
+    """Check whether the types of all arguments of a launch are known, as a question about its source needs."""
     try:
-        types = [np.dtype(a.dtype) for a in launch.arguments if a.dtype]
-    except (TypeError, ValueError):  # records, whose text NumPy does not read
+        types = [np.dtype(argument.dtype) for argument in launch.arguments if argument.dtype]
+    except (TypeError, ValueError):  # NumPy can't parse the text of a record's dtype
         return False
-    return bool(launch.source) and not any(t.hasobject for t in types)
+    return bool(launch.source) and not any(dtype.hasobject for dtype in types)
 
 
 def source_question(launch: Launch) -> SourceQuestion:
-    """Return the question about a launch of which only the source text is known: sizes don't matter to it."""
+    """Build the question about a launch from its source text; the sizes of arrays are normalised."""
     arguments = tuple(
-        Array((1,) * len(a.shape), a.dtype) if isinstance(a, Array) else Scalar(type(a.value)(0), a.dtype)
-        for a in launch.arguments
+        Array((1,) * len(argument.shape), argument.dtype)
+        if isinstance(argument, Array)
+        else Scalar(type(argument.value)(0), argument.dtype)
+        for argument in launch.arguments
     )
     return SourceQuestion(
         Launch(launch.kernel, launch.source, arguments, (1, 1, 1), (1, 1, 1), launch.constants)
@@ -53,49 +55,48 @@ def source_question(launch: Launch) -> SourceQuestion:
 
 
 class TypeInference:
-    """Asks Numba's compiler, in a process that starts with the first question to which no answer is kept.
+    """Asks Numba's compiler, in a process that starts with the first question without a cached answer.
 
-    `ask` returns at once, and the answers are waited for where they are taken: what launches goes on meanwhile.
-    folder: where answers are kept for other runs, None for nowhere. seconds: until the process is ended, counted
-    from when somebody waits.
+    `ask` returns immediately; `answers` waits for the results. folder: for the disk cache, None for no cache. seconds:
+    the time limit after which the process is ended, counted from the beginning of a wait.
     """
 
     def __init__(self, folder: Path | None = None, seconds: float = 60.0) -> None:
         self._cache, self._seconds = AnswerCache(folder), seconds
         self._answers: dict[str, Answer] = {}
         self._waiting: queue.SimpleQueue[Asked | None] = queue.SimpleQueue()
-        self._asked: set[str] = set()
+        self._asked_keys: set[str] = set()
         self._thread: threading.Thread | None = None
         self._process: JsonProcess | None = None
         self._closed = False
-        self._changed = threading.Condition()  # is told of each answer, and of each that won't come
-        self._lost: set[str] = set()
-        self._talking = False
+        self._changed = threading.Condition()  # notified of each answer and of each failure
+        self._failed: set[str] = set()
+        self._is_running = False
 
     def ask(self, question: Asked) -> str:
-        """Ask, unless that was done before; return the key by which the answer is found."""
+        """Send a question unless it was asked before; return the key of its answer."""
         key = question.key()
-        if key in self._asked or self._closed:
+        if key in self._asked_keys or self._closed:
             return key
-        self._asked.add(key)
+        self._asked_keys.add(key)
         if isinstance(question, Question) and question.missing():
-            self._lost.add(key)
+            self._failed.add(key)
             return key
-        kept = self._cache.get(key)
-        if kept is not None:
-            self._answers[key] = kept
+        cached = self._cache.get(key)
+        if cached is not None:
+            self._answers[key] = cached
             return key
         if self._thread is None:
-            self._talking = True
-            self._thread = threading.Thread(target=self._talk_to_the_end, name="type inference", daemon=True)
+            self._is_running = True
+            self._thread = threading.Thread(target=self._run_thread, name="type inference", daemon=True)
             self._thread.start()
         self._waiting.put(question)
         return key
 
     def answers(self, patience: float = 0.0, notice: Callable[[], None] = lambda: None) -> dict[str, Answer]:
-        """Wait for the answers to all questions, and return those that came, by their keys.
+        """Wait for the answers to all questions, and return those received, by their keys.
 
-        notice: called once where that takes longer than `patience` seconds.
+        notice: called once if that takes longer than `patience` seconds.
         """
         if self._thread is not None:
             self._waiting.put(None)
@@ -110,45 +111,45 @@ class TypeInference:
         return dict(self._answers)
 
     def answer_to(self, question: Asked) -> Answer:
-        """Ask and wait for this answer alone, `NOTHING` where none came; the process waits for the next question."""
+        """Ask and wait for only this answer, `NOTHING` without one; the process then waits for the next question."""
         key = self.ask(question)
         with self._changed:
             self._changed.wait_for(
-                lambda: key in self._answers or key in self._lost or not self._talking or self._closed,
+                lambda: key in self._answers or key in self._failed or not self._is_running or self._closed,
                 self._seconds,
             )
         return self._answers.get(key, NOTHING)
 
     def answers_to(self, questions: Sequence[Asked]) -> list[Answer]:
-        """Ask some questions and return their answers, `NOTHING` where none came."""
+        """Ask questions and return their answers, `NOTHING` for those without one."""
         keys = [self.ask(question) for question in questions]
-        found = self.answers()
-        return [found.get(key, NOTHING) for key in keys]
+        answers = self.answers()
+        return [answers.get(key, NOTHING) for key in keys]
 
     def close(self) -> None:
-        """End what is asked, from another thread; nothing is asked any more."""
+        """End all questions, from any thread; later questions are ignored."""
         self._closed = True
         if self._process is not None:
             self._process.kill()
-        self._waiting.put(None)  # one that waits for a question
+        self._waiting.put(None)  # wakes the thread if it waits for a question
         with self._changed:
             self._changed.notify_all()
 
-    def _talk_to_the_end(self) -> None:
+    def _run_thread(self) -> None:
         try:
-            self._talk()
+            self._serve_questions()
         finally:
             with self._changed:
-                self._talking = False
+                self._is_running = False
                 self._changed.notify_all()
 
-    def _lose(self, question: Asked) -> None:
+    def _note_failure(self, question: Asked) -> None:
         with self._changed:
-            self._lost.add(question.key())
+            self._failed.add(question.key())
             self._changed.notify_all()
 
-    def _talk(self) -> None:
-        """In the thread: ask one question after the other; a process that died over one gets a successor."""
+    def _serve_questions(self) -> None:
+        """Ask one question after the other, in the thread; restart the process if it dies."""
         question = self._waiting.get()
         while question is not None and not self._closed:
             try:
@@ -156,16 +157,16 @@ class TypeInference:
                     if self._closed:
                         return
                     lines = self._process.lines()
-                    while question is not None and self._answered(question, self._process, lines):
+                    while question is not None and self._receive_answer(question, self._process, lines):
                         question = self._waiting.get()
             except (StartError, msgspec.MsgspecError, ValueError):
                 return
-            if question is not None:  # the one that ended the process
-                self._lose(question)
+            if question is not None:  # this question ended the process
+                self._note_failure(question)
                 question = self._waiting.get()
 
-    def _answered(self, question: Asked, process: JsonProcess, lines: Iterator[bytes]) -> bool:
-        """Ask a question; return whether an answer came."""
+    def _receive_answer(self, question: Asked, process: JsonProcess, lines: Iterator[bytes]) -> bool:
+        """Ask a question and store its answer; return False if the process has ended."""
         process.send(question)
         line = next(lines, None)
         if line is None:

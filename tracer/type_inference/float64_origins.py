@@ -1,7 +1,7 @@
-"""Why an operation is float64 to Numba: the numbers, arguments and whole numbers that made it so, in its IR.
+"""Finds in Numba's IR why an operation is float64: the constants, arguments and integers that caused it.
 
-A whole number of 32 bits or more and a float32 give a float64 ("Types and signatures" in Numba's manual, after
-NumPy's promotion), so that `a[i] * 2` is one, and stays one where 2 is a variable.
+An integer of 32 bits or more and a float32 give a float64 ("Types and signatures" in Numba's manual, after NumPy's
+promotion). So `a[i] * 2` is a float64, also if 2 is in a variable.
 """
 
 from __future__ import annotations
@@ -10,33 +10,31 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-WIDE_INTEGERS = ("int32", "int64", "uint32", "uint64")  # those of fewer bits leave a float32 as it is
+WIDE_INTEGERS = ("int32", "int64", "uint32", "uint64")  # narrower integers keep a float32
 OPERATORS: dict[str, type[ast.operator]] = {
     "add": ast.Add, "sub": ast.Sub, "mul": ast.Mult, "truediv": ast.Div, "floordiv": ast.FloorDiv, "mod": ast.Mod,
     "pow": ast.Pow, "lshift": ast.LShift, "rshift": ast.RShift, "and_": ast.BitAnd, "or_": ast.BitOr, "xor": ast.BitXor,
 }  # fmt: skip
-DEEPEST = (
-    8  # operations in an expression that is named; of a deeper one, the names that Numba gives to its parts
-)
+MAX_DEPTH = 8  # nested operations in the text of an expression; deeper parts appear by Numba's names
 CONSTANT_KINDS = ("Const", "Global", "FreeVar")
-Definitions = dict[str, list[Any]]  # the statements that give each variable a value
-Cause = tuple[str, int, str]  # what made an operation float64, on which line (0 for none), and what helps
+Definitions = dict[str, list[Any]]  # the statements that assign to each variable
+Cause = tuple[str, int, str]  # what made an operation float64, its line (0 for none), and the remedy
 
 
 def is_double(kind: Any) -> bool:
-    """Return whether a type of Numba's is a float64, or a complex number of two."""
+    """Check whether a type of Numba's is float64 or complex128."""
     return str(kind) in ("float64", "complex128")
 
 
 def operands(value: Any) -> list[str]:
-    """Return the variables that a value is made of."""
+    """Return the names of a value's operands."""
     if hasattr(value, "list_vars"):
         return [variable.name for variable in value.list_vars()]
     return [value.name] if type(value).__name__ == "Var" else []
 
 
 def float64_causes(function: Any, definitions: Definitions, statement: Any) -> Iterator[Cause]:
-    """Return all that made an operation float64: it stays so until each of these is mended."""
+    """Find all causes that make an operation float64; each of them must be fixed."""
     waiting, seen = [statement], set()
     while waiting:
         statement = waiting.pop(0)
@@ -44,20 +42,20 @@ def float64_causes(function: Any, definitions: Definitions, statement: Any) -> I
             continue
         seen.add(id(statement))
         doubles = [name for name in operands(statement.value) if is_double(function.typemap.get(name))]
-        waiting += [made for name in doubles for made in definitions.get(name, [])]
+        waiting += [definition for name in doubles for definition in definitions.get(name, [])]
         yield from _wide_integer_causes(function, definitions, statement)
         if not doubles:
             yield from _other_causes(function, definitions, statement)
 
 
 def operator_name(value: Any) -> str:
-    """Return the name of an operator that makes a value: add for + and +=; "" for anything else."""
+    """Return the name of an expression's operator, such as add for + and +=; "" for anything else."""
     fn = {"binop": "fn", "unary": "fn", "inplace_binop": "immutable_fn"}.get(getattr(value, "op", ""))
     return str(getattr(value, fn).__name__) if fn else ""
 
 
 def _wide_integer_causes(function: Any, definitions: Definitions, statement: Any) -> Iterator[Cause]:
-    """Return the whole numbers that make an operation, or a variable of several types, float64."""
+    """Yield the integers that make an operation, or a variable of several types, float64."""
     value, name = statement.value, operator_name(statement.value)
     called = _called(function, value)
     if (
@@ -66,20 +64,20 @@ def _wide_integer_causes(function: Any, definitions: Definitions, statement: Any
         and (called is None or hasattr(called, "dispatcher"))
     ):
         return
-    inputs = [v for v in operands(value) if called is None or v != value.func.name]
+    inputs = [operand for operand in operands(value) if called is None or operand != value.func.name]
     if name == "pow":
         inputs = [value.lhs.name]  # a float32 ** 2 is a float32
-    wide = [v for v in inputs if _is_wide_integer(function.typemap.get(v))]
+    wide = [operand for operand in inputs if _is_wide_integer(function.typemap.get(operand))]
     if name == "truediv" and len(wide) == len(inputs):
         yield "the division of whole numbers", statement.loc.line, "use // or divide float32 numbers"
         return
-    for one in wide:
-        text = _text(definitions, one)
-        yield f"the whole number {text}", _line(definitions, one, statement), f"write float32({text})"
+    for operand in wide:
+        text = _text(definitions, operand)
+        yield f"the whole number {text}", _line(definitions, operand, statement), f"write float32({text})"
 
 
 def _called(function: Any, value: Any) -> Any:
-    """Return the type of the function that makes a value, None where none does."""
+    """Return the type of the function that a value calls, None if it is not a call."""
     return function.typemap[value.func.name] if getattr(value, "op", "") == "call" else None
 
 
@@ -88,15 +86,19 @@ def _is_wide_integer(kind: Any) -> bool:
 
 
 def _line(definitions: Definitions, name: str, statement: Any) -> int:
-    """Return the line of a constant, or else of the statement that uses it."""
-    made = definitions.get(name, [])
+    """Return the line of a constant, or for another value the line of the statement that uses it."""
+    assignments = definitions.get(name, [])
     return int(
-        (made[0] if len(made) == 1 and type(made[0].value).__name__ == "Const" else statement).loc.line
+        (
+            assignments[0]
+            if len(assignments) == 1 and type(assignments[0].value).__name__ == "Const"
+            else statement
+        ).loc.line
     )
 
 
 def _other_causes(function: Any, definitions: Definitions, statement: Any) -> Iterator[Cause]:
-    """Return what it is where a statement makes float64 of anything but whole numbers."""
+    """Yield the causes of a float64 result other than integers."""
     value, line = statement.value, statement.loc.line
     kind, wanted = type(value).__name__, _narrower(function.typemap.get(statement.target.name))
     if kind == "Const":
@@ -116,31 +118,33 @@ def _other_causes(function: Any, definitions: Definitions, statement: Any) -> It
 
 
 def _unpacked(definitions: Definitions, value: Any) -> Any:
-    """Return what is unpacked, as `x, y = p[i]` does, where a value is one part of it; None where it is not."""
+    """Return the sequence that a value is unpacked from, as in `x, y = p[i]`; None if it is not unpacked."""
     if getattr(value, "op", "") != "static_getitem":
         return None
-    made = definitions.get(value.value.name, [])
-    sequence = made[0].value if len(made) == 1 else None
+    assignments = definitions.get(value.value.name, [])
+    sequence = assignments[0].value if len(assignments) == 1 else None
     if sequence is None or getattr(sequence, "op", "") != "exhaust_iter":
         return None
-    made = definitions.get(sequence.value.name, [])
-    is_written = len(made) == 1 and getattr(made[0].value, "op", "") == "build_tuple"  # x, n = 0.0, 0
+    assignments = definitions.get(sequence.value.name, [])
+    is_written = (
+        len(assignments) == 1 and getattr(assignments[0].value, "op", "") == "build_tuple"
+    )  # x, n = 0.0, 0
     return None if is_written else sequence
 
 
 def _called_and_unpacked(function: Any, definitions: Definitions, value: Any) -> str:
-    """Return the name of the function that returns what is unpacked; "" where none does."""
+    """Return the name of the function whose result a value is unpacked from; "" for none."""
     sequence = _unpacked(definitions, value)
-    made = definitions.get(sequence.value.name, []) if sequence is not None else []
-    if len(made) != 1 or not hasattr(_called(function, made[0].value), "dispatcher"):
+    assignments = definitions.get(sequence.value.name, []) if sequence is not None else []
+    if len(assignments) != 1 or not hasattr(_called(function, assignments[0].value), "dispatcher"):
         return ""
-    return _text(definitions, made[0].value.func.name)
+    return _text(definitions, assignments[0].value.func.name)
 
 
 def _unpacked_to(definitions: Definitions, name: str) -> str:
-    """Return the variable that a part of what is unpacked is given to; "" where it is no such part."""
-    made = definitions.get(name, [])
-    if len(made) != 1 or _unpacked(definitions, made[0].value) is None:
+    """Return the variable that an unpacked value is assigned to; "" if the value is not unpacked."""
+    assignments = definitions.get(name, [])
+    if len(assignments) != 1 or _unpacked(definitions, assignments[0].value) is None:
         return ""
     targets = (
         target
@@ -158,13 +162,13 @@ def _narrower(kind: Any) -> str:
 
 
 def _text(definitions: Definitions, name: str) -> str:
-    """Return how the source may have named a value: n, a.shape[0], (n + 1) * (n + 2)."""
-    return ast.unparse(_expression(definitions, name, DEEPEST))
+    """Reconstruct the source text of a value: n, a.shape[0], (n + 1) * (n + 2)."""
+    return ast.unparse(_expression(definitions, name, MAX_DEPTH))
 
 
 def _expression(definitions: Definitions, name: str, depth: int) -> ast.expr:
-    made = definitions.get(name, [])
-    value = made[0].value if len(made) == 1 else None
+    assignments = definitions.get(name, [])
+    value = assignments[0].value if len(assignments) == 1 else None
     kind = type(value).__name__
     if kind == "Const" and value is not None:
         return ast.Constant(value.value)
@@ -199,7 +203,7 @@ def _operation(definitions: Definitions, value: Any, depth: int) -> ast.expr:
 
 
 def _element(sequence: ast.expr, index: ast.expr) -> ast.expr:
-    """Return an element of what a source names; of a tuple without a name, as `x, n = 0.0, 0` has it, that itself."""
+    """Build the expression for an element of a sequence; an element of a tuple display is returned itself."""
     number = index.value if isinstance(index, ast.Constant) else None
     if isinstance(number, int) and isinstance(sequence, ast.Tuple):
         return sequence.elts[number]

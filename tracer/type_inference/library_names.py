@@ -1,4 +1,4 @@
-"""The names of libraries that a source text may use, as a table: what is not in it is not looked up anywhere."""
+"""A table of the library names that a source text may use; other names are never looked up."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ def _names(text: str) -> frozenset[str]:
 
 
 NUMBERS = frozenset(
-    f"{kind}{bits}" for kind, some in (("int", (8, 16, 32, 64)), ("uint", (8, 16, 32, 64)), ("float", (16, 32, 64)),
-                                       ("complex", (64, 128))) for bits in some
+    f"{kind}{bits}" for kind, sizes in (("int", (8, 16, 32, 64)), ("uint", (8, 16, 32, 64)), ("float", (16, 32, 64)),
+                                       ("complex", (64, 128))) for bits in sizes
 )  # fmt: skip
 NUMBA_TYPES = NUMBERS | {
     "boolean", "bool_", "byte", "double", "f4", "f8", "float_", "i1", "i2", "i4", "i8", "int_", "intc", "intp", "none",
@@ -31,7 +31,7 @@ OPERATOR = _names(
     "add sub mul truediv floordiv mod pow neg pos abs and_ or_ xor invert lshift rshift eq ne lt le gt ge not_ iadd "
     "isub imul"
 )
-# Functions of NumPy's, of which Numba takes many in a kernel and refuses others.
+# Functions of NumPy; Numba supports many of them in a kernel and refuses others.
 NUMPY = _names(
     "abs absolute add all any arange arccos arccosh arcsin arcsinh arctan arctan2 arctanh argmax argmin array asarray "
     "bitwise_and bitwise_not bitwise_or bitwise_xor ceil conj conjugate copy copysign cos cosh cross deg2rad degrees "
@@ -66,7 +66,9 @@ MODULES: dict[str, frozenset[str]] = {
     "numba.cuda.types": frozenset(),
     "numba.cuda.libdevice": frozenset(),
     "numba.cuda.random": frozenset(
-        f"xoroshiro128p_{what}_float{bits}" for what in ("uniform", "normal") for bits in (32, 64)
+        f"xoroshiro128p_{distribution}_float{bits}"
+        for distribution in ("uniform", "normal")
+        for bits in (32, 64)
     ),
 }
 TYPES = ("numba", "numba.types", "numba.core.types", "numba.cuda.types", "numba.cuda")
@@ -80,12 +82,12 @@ SUBMODULES = {
 
 
 def module_of(name: str) -> Value | None:
-    """Return a module of the table, None for another one."""
+    """Return a module of the table, None for any other."""
     return Library(name) if name in MODULES else None
 
 
 def value_of(module: str, name: str) -> Value | None:
-    """Return what a module of the table calls so, None for what is not in it."""
+    """Look up a name in a module of the table, None if it is not there."""
     if (module, name) in SUBMODULES:
         return module_of(SUBMODULES[module, name])
     if module in TYPES and name in NUMBA_TYPES:

@@ -1,7 +1,7 @@
-"""A kernel of the program under way as a question: its code, and what the names in it stand for now.
+"""Builds the question about a kernel of the running program: its code, and the current values of its names.
 
-Looks at the function objects themselves, so that names in closures, in other modules and of classes are right. What
-it can't describe is `Missing`, and then nothing is asked. Runs where Numba's simulator does, and imports nothing.
+It reads the function objects, so that names in closures, other modules and classes are right. An unsupported value
+becomes `Missing`, and then the question is not asked. It runs next to Numba's simulator, and imports nothing of Numba.
 """
 
 from __future__ import annotations
@@ -39,63 +39,68 @@ from .question import (
     Value,
 )
 
-MARSHAL_VERSION = 2  # without references, which would make equal values differ
+MARSHAL_VERSION = 2  # without references, so that equal values give equal bytes
 LIBRARIES = ("cmath", "math", "numba", "numpy", "operator")
 TYPEOFS = ("numba.core.typing.typeof", "numba.cuda.typing.typeof")
-CUDA_PATH = "_cuda_path"  # where a name of `cuda` that was taken out of it remembers which it is
+CUDA_PATH = "_cuda_path"  # attribute of an object of `cuda` that holds its name there
 CUDA_MODULES = ("numba.cuda", "numba.cuda.libdevice", "numba.cuda.random")
 SIMULATORS = ("numba.", "numpy.", f"{__name__.partition('.')[0]}.tracer.")
-TRANSFERS = ("In", "Out", "InOut")  # how arrays are passed
+TRANSFERS = ("In", "Out", "InOut")  # classes of numba.cuda around arrays
 CONFIGS = ("numba.core.config", "numba.cuda.core.config")
 TYPE_MODULES = ("numba.core.types", "numba.cuda.types")
-PLAIN = (bool, int, float, complex, str, bytes, type(None))
-MOST = 256  # elements of a list, set or dict that are looked at, and functions of a kernel
-DEEPEST = 20  # values in values
-MOST_KERNELS = 1000  # whose questions are kept
+PLAIN_TYPES = (bool, int, float, complex, str, bytes, type(None))
+MOST = 256  # elements of a container, and functions of a kernel, that are described
+MAX_DEPTH = 20  # nested values
+MAX_KERNELS = 1000  # kernels whose questions are kept
 GLOBAL_OPS = ("LOAD_GLOBAL", "LOAD_NAME")
 ATTRIBUTE_OPS = ("LOAD_ATTR", "LOAD_METHOD")
-JIT_OPTIONS = ("inline", "fastmath", "forceinline", "debug")  # of a decorator, which matter to the compiler
+JIT_OPTIONS = (
+    "inline",
+    "fastmath",
+    "forceinline",
+    "debug",
+)  # options of a decorator that matter to the compiler
 
 
 def question_of_call(kernel: Any, arguments: Iterable[Any], describer: Describer | None = None) -> Question:
-    """Return the question about a call of a kernel of the simulator's; some of it may be `Missing`."""
+    """Build the question about a call of a simulator's kernel; parts of it may be `Missing`."""
     return described_call(kernel, arguments, describer)[0]
 
 
 def described_call(
     kernel: Any, arguments: Iterable[Any], describer: Describer | None = None
 ) -> tuple[Question, list[FunctionType]]:
-    """Return the same question, and its functions in the order of their numbers."""
+    """Build the same question, and return it with its functions in the order of their numbers."""
     arguments = tuple(arguments)
-    return _described(kernel, arguments, _declared_for(kernel, arguments), describer)
+    return _describe_call(kernel, arguments, _signature_for(kernel, arguments), describer)
 
 
-def _declared_for(kernel: Any, arguments: tuple[Any, ...]) -> Any:
-    """Return the signature that a call takes, None where a kernel has none."""
+def _signature_for(kernel: Any, arguments: tuple[Any, ...]) -> Any:
+    """Return the declared signature that a call uses, None if the kernel declares none."""
     return kernel.declared_for(arguments) if hasattr(kernel, "declared_for") else None
 
 
-def _described(
+def _describe_call(
     kernel: Any, arguments: tuple[Any, ...], signature: Any, describer: Describer | None = None
 ) -> tuple[Question, list[FunctionType]]:
     try:
         describer = describer or Describer()
         passed = () if signature else tuple(map(describer.argument, arguments))
         number = describer.function(kernel.fn, "kernel", kernel, signature)
-        why = _not_described(kernel, len(signature.args if signature else passed))
-        if why or not isinstance(number, FunctionNumber):
-            return _unknown(why or "a kernel that is no function"), []
+        obstacle = _obstacle(kernel, len(signature.args if signature else passed))
+        if obstacle or not isinstance(number, FunctionNumber):
+            return _missing_question(obstacle or "a kernel that is not a function"), []
         return Question(tuple(describer.functions), passed), describer.live
-    except Exception as error:  # noqa: BLE001  # objects of the program's may answer as they like
-        return _unknown(f"{type(error).__name__}: {error}"), []
+    except Exception as error:  # noqa: BLE001  # the program's objects may raise anything
+        return _missing_question(f"{type(error).__name__}: {error}"), []
 
 
-def _unknown(why: str) -> Question:
-    return Question((), (Missing(why),))
+def _missing_question(reason: str) -> Question:
+    return Question((), (Missing(reason),))
 
 
-def _not_described(kernel: Any, arguments: int) -> str:
-    """Return why a call with so many arguments is more than the kernel's code and their types, "" where it is not."""
+def _obstacle(kernel: Any, arguments: int) -> str:
+    """Explain why the kernel's code and the argument types don't determine the compilation; "" if they do."""
     code = kernel.fn.__code__
     if arguments != code.co_argcount or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
         return "arguments that are not one for each parameter"
@@ -105,82 +110,84 @@ def _not_described(kernel: Any, arguments: int) -> str:
 
 
 class LaunchedKernels:
-    """The questions about a program's launches: a kernel is described once for each types of its arguments.
+    """The questions about a program's launches: a kernel is described once for each list of argument types.
 
-    That is when a GPU's program would compile it, and freeze what its names stand for.
+    At the same moments a program on a GPU would compile the kernel and freeze the values of its names.
     """
 
     def __init__(self) -> None:
-        self._known: dict[tuple[Any, ...], tuple[Question, list[FunctionType]]] = {}
+        self._described_calls: dict[tuple[Any, ...], tuple[Question, list[FunctionType]]] = {}
 
     def question(self, kernel: Any, arguments: Iterable[Any]) -> Question:
-        """Return the question about a call of a kernel of the simulator's; some of it may be `Missing`."""
+        """Return the question about a call of a simulator's kernel; parts of it may be `Missing`."""
         return self.described(kernel, arguments)[1]
 
     def described(
         self, kernel: Any, arguments: Iterable[Any]
     ) -> tuple[tuple[Any, ...], Question, list[FunctionType]]:
-        """Return what tells the types of a call's arguments apart, its question, and the question's functions."""
+        """Return the key of a call's argument types, its question, and the question's functions."""
         try:
             arguments = tuple(arguments)
-            return self._of(kernel, arguments, _declared_for(kernel, arguments))
-        except Exception as error:  # noqa: BLE001  # a kernel or an argument of a kind of its own
-            return (), _unknown(f"{type(error).__name__}: {error}"), []
+            return self._cached_call(kernel, arguments, _signature_for(kernel, arguments))
+        except Exception as error:  # noqa: BLE001  # an unusual kernel or argument
+            return (), _missing_question(f"{type(error).__name__}: {error}"), []
 
     def declared(self, kernel: Any) -> list[tuple[tuple[Any, ...], Question]]:
-        """Return the keys and questions for each signature of a kernel, which is described where it is decorated."""
-        return [self._of(kernel, (), signature)[:2] for signature in kernel._declared]
+        """Return the key and the question for each declared signature of a kernel, at its decoration."""
+        return [self._cached_call(kernel, (), signature)[:2] for signature in kernel._declared]
 
-    def _of(
+    def _cached_call(
         self, kernel: Any, arguments: tuple[Any, ...], signature: Any
     ) -> tuple[tuple[Any, ...], Question, list[FunctionType]]:
-        given = (str(signature.args),) if signature else tuple(map(Describer().argument, arguments))
-        key = (kernel.fn, *given)
-        if key not in self._known:
-            if len(self._known) >= MOST_KERNELS:  # a program that makes new ones for each launch
-                self._known.clear()
-            self._known[key] = _described(kernel, arguments, signature)
-        return given, *self._known[key]
+        type_key = (str(signature.args),) if signature else tuple(map(Describer().argument, arguments))
+        key = (kernel.fn, *type_key)
+        if key not in self._described_calls:
+            if len(self._described_calls) >= MAX_KERNELS:  # the program may create kernels for each launch
+                self._described_calls.clear()
+            self._described_calls[key] = _describe_call(kernel, arguments, signature)
+        return type_key, *self._described_calls[key]
 
 
 class Describer:
-    """Describes values; functions are numbered, since they may call themselves and each other."""
+    """Describes values; functions are numbered, because they may call themselves and each other."""
 
-    names_of_plain = False  # whether those of functions without a decorator are described, which no GPU calls
+    names_of_plain = False  # whether to describe the names of undecorated functions, which no GPU calls
 
     def __init__(self) -> None:
         self._numbers: dict[int, FunctionNumber] = {}
-        self._made: list[Function | None] = []
+        self._described: list[Function | None] = []
         self.live: list[FunctionType] = []
         self._depth = 0
-        self._arguments = False  # whether arguments are described
+        self._in_argument = False  # whether an argument is being described
 
     @property
     def functions(self) -> list[Function]:
-        return [function for function in self._made if function is not None]
+        return [function for function in self._described if function is not None]
 
     def function(
         self, function: Any, role: Literal["kernel", "device", "plain"], decorated: Any = None,
         signature: Any = None,
     ) -> Value:  # fmt: skip
-        """Return the number of a function, which is described where it was not before.
+        """Return the number of a function, and describe it if that is new.
 
-        signature: that a kernel is launched with, where it declares one.
+        signature: the declared signature that a kernel is launched with, if any.
         """
         if not isinstance(function, FunctionType):
-            return Missing("a kernel that is no function")
+            return Missing("a kernel that is not a function")
         if function.__kwdefaults__:
-            return Missing("defaults of parameters that have names alone")
+            return Missing("defaults of keyword-only parameters")
         if id(function) in self._numbers:
             return self._numbers[id(function)]
-        if len(self._made) >= MOST:
+        if len(self._described) >= MOST:
             return Missing("too many functions")
-        types = _types(signature) if role == "kernel" else _of_device(decorated) if role == "device" else ()
-        number = self._numbers[id(function)] = FunctionNumber(len(self._made))
-        self._made.append(None)
+        types = (
+            _types(signature) if role == "kernel" else _device_types(decorated) if role == "device" else ()
+        )
+        number = self._numbers[id(function)] = FunctionNumber(len(self._described))
+        self._described.append(None)
         self.live.append(function)
         code = function.__code__
-        self._made[number.number] = Function(
+        self._described[number.number] = Function(
             role, function.__name__, _marshalled(code),
             self._names(function) if role != "plain" or self.names_of_plain else {},
             () if role == "plain" else tuple(map(self.value, function.__defaults__ or ())),
@@ -189,17 +196,17 @@ class Describer:
         return number
 
     def _names(self, function: FunctionType) -> dict[str, Value]:
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         attributes = names_in(function.__code__, ATTRIBUTE_OPS)
         for name in sorted(names_in(function.__code__, GLOBAL_OPS)):
             if name in function.__globals__:
-                found[name] = function.__globals__[name]
+                values[name] = function.__globals__[name]
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-            found[name] = cell.cell_contents  # ValueError where it is empty: nothing is asked then
-        return {name: self.value(value, attributes) for name, value in found.items()}
+            values[name] = cell.cell_contents  # ValueError if the cell is empty: then nothing is asked
+        return {name: self.value(value, attributes) for name, value in values.items()}
 
     def argument(self, value: Any) -> Value:
-        """Return an argument, of which only the type counts: equal types make equal questions."""
+        """Describe the type of an argument: equal types give equal questions."""
         if isinstance(value, bool):
             return _plain(False)
         if isinstance(value, str | bytes):
@@ -215,35 +222,35 @@ class Describer:
         if isinstance(value, tuple):
             items = tuple(map(self.argument, value))
             return Sequence(items, *_name_and_fields(value))
-        self._arguments = True
+        self._in_argument = True
         described = self.value(value)
-        self._arguments = False
-        return Missing("an argument that is no value") if isinstance(described, Opaque) else described
+        self._in_argument = False
+        return Missing("an argument of an unsupported class") if isinstance(described, Opaque) else described
 
     def value(self, value: Any, attributes: Container[str] = ()) -> Value:
-        """Return what a name stands for; attributes: those that the code around it may ask of it."""
+        """Describe a value; attributes: those that the surrounding code may read."""
         self._depth += 1
         try:
-            if self._depth > DEEPEST:
+            if self._depth > MAX_DEPTH:
                 return Missing("a value that is nested deeply")
             if isinstance(value, ModuleType):
                 return self._module(value, attributes)
-            if hasattr(type(value), "copy_to_host") and not self._arguments:
+            if hasattr(type(value), "copy_to_host") and not self._in_argument:
                 return Missing("a device array from outside the kernel")
             for describe in (
                 self._number, self._array, self._tuple, self._container, self._enumeration, _type_object,
                 self._callable, _library_object, _class,
             ):  # fmt: skip
-                found = describe(value)
-                if found is not None:
-                    return found
+                described = describe(value)
+                if described is not None:
+                    return described
             return _opaque(value)
         finally:
             self._depth -= 1
 
     @staticmethod
     def _number(value: Any) -> Value | None:
-        if type(value) in PLAIN:
+        if type(value) in PLAIN_TYPES:
             return _plain(value)
         if isinstance(value, np.generic):
             if value.dtype.kind in "OUSmM":
@@ -261,7 +268,7 @@ class Describer:
         contiguous: Literal["C", "F", "A"] = (
             "C" if ary.flags.c_contiguous else "F" if ary.flags.f_contiguous else "A"
         )
-        readonly = not ary.flags.writeable and ary is value  # on a device all can be written
+        readonly = not ary.flags.writeable and ary is value  # device arrays are always writable
         if not ary.flags.aligned:
             return Missing("an array that is not aligned")
         return ArrayLike(dtype_of(ary.dtype), ary.ndim, contiguous, readonly)
@@ -272,16 +279,16 @@ class Describer:
         if len(value) > MOST:
             return Missing("a long tuple")
         if type(value) is not tuple and not _name_and_fields(value)[1]:
-            return Missing("a tuple of a class of its own")
+            return Missing("a tuple of a custom class")
         return Sequence(tuple(map(self.value, value)), *_name_and_fields(value))
 
     @staticmethod
     def _container(value: Any) -> Value | None:
         if type(value) not in (list, set, frozenset, dict):
             return None
-        some = [*value.items()] if isinstance(value, dict) else [*value]
-        inner = [one for pair in some for one in pair] if isinstance(value, dict) else some
-        if len(some) <= MOST and all(type(one) in PLAIN for one in inner):
+        items = [*value.items()] if isinstance(value, dict) else [*value]
+        values = [element for pair in items for element in pair] if isinstance(value, dict) else items
+        if len(items) <= MOST and all(type(element) in PLAIN_TYPES for element in values):
             return _plain(value)
         return Opaque("builtins", "dict") if isinstance(value, dict) else Missing(f"a {type(value).__name__}")
 
@@ -291,7 +298,7 @@ class Describer:
             return None
         members = tuple((name, self.value(member.value)) for name, member in kind.__members__.items())
         if len(members) > MOST or not {*kind.__mro__} <= {kind, IntEnum, Enum, int, object, *IntEnum.__mro__}:
-            return Missing("an enumeration of a kind of its own")
+            return Missing("an enumeration of a custom kind")
         return Enumeration(
             kind.__name__,
             issubclass(kind, int),
@@ -300,7 +307,7 @@ class Describer:
         )
 
     def _callable(self, value: Any) -> Value | None:
-        """Return a function, decorated or not, that is no library's."""
+        """Describe a function, decorated or not, that belongs to no library."""
         if isinstance(value, type) or not callable(value):
             return None
         library = _library_object(value)
@@ -309,12 +316,12 @@ class Describer:
         if _is_part_of_simulator(value):
             return Missing("a part of the simulator")
         if is_registered(value):
-            return Missing("a function that the program taught Numba")
+            return Missing("a function that the program registered with Numba")
         if hasattr(value, "fn") and hasattr(value, "_device"):  # of the simulator
             return self.function(value.fn, "device" if value._device else "kernel", value)
         if hasattr(value, "py_func"):
             if not hasattr(value, "targetoptions"):
-                return Missing("a function compiled in another way")
+                return Missing("a function compiled by another decorator")
             return self.function(value.py_func, "device", value)
         return self.function(value, "plain") if isinstance(value, FunctionType) else None
 
@@ -324,12 +331,14 @@ class Describer:
         name = value.__name__
         if name.partition(".")[0] in LIBRARIES and sys.modules.get(name) is value:
             return Library(name)
-        names = {name: self.value(one, attributes) for name, one in vars(value).items() if name in attributes}
+        names = {
+            name: self.value(member, attributes) for name, member in vars(value).items() if name in attributes
+        }
         return UserModule(name, names)
 
 
 def _has_memory() -> bool:
-    """Return whether the program has turned on numba-cuda's runtime, with which kernels make arrays."""
+    """Check whether numba-cuda's runtime is enabled, which lets kernels allocate arrays."""
     return any(getattr(sys.modules.get(name), "CUDA_ENABLE_NRT", False) for name in CONFIGS)
 
 
@@ -347,7 +356,7 @@ def _name_and_fields(value: tuple[Any, ...]) -> tuple[str, tuple[str, ...]]:
 
 
 def dtype_of(dtype: np.dtype[Any]) -> DType:
-    """Return a dtype as plain data."""
+    """Describe a dtype as plain data."""
     if dtype.subdtype is not None:
         inner = dtype_of(dtype.subdtype[0])
         return DType(
@@ -357,22 +366,26 @@ def dtype_of(dtype: np.dtype[Any]) -> DType:
         return DType(dtype.str)
     fields = [dtype.fields[name] for name in dtype.names]
     return DType(
-        "", dtype.names, tuple(dtype_of(f[0]) for f in fields), tuple(f[1] for f in fields), dtype.itemsize,
+        "", dtype.names, tuple(dtype_of(f[0]) for f in fields), tuple(field[1] for field in fields), dtype.itemsize,
         dtype.isalignedstruct,
     )  # fmt: skip
 
 
 def _array_in(value: Any) -> Any:
-    """Return the NumPy array of an array, or of a device array of the simulator's."""
+    """Return the NumPy array of an array or of a simulator's device array."""
     inner = getattr(value, "_ary", None) if hasattr(type(value), "copy_to_host") else value
     return inner if isinstance(inner, np.ndarray) else None
 
 
 def names_in(code: CodeType, operations: Container[str]) -> set[str]:
-    """Return the names that these operations of a code, and of those in it, look up."""
-    found = {str(i.argval) for i in dis.get_instructions(code) if i.opname in operations}
+    """Collect the names that these operations look up, in a code object and those nested in it."""
+    names = {
+        str(instruction.argval)
+        for instruction in dis.get_instructions(code)
+        if instruction.opname in operations
+    }
     inner = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
-    return found.union(*(names_in(nested, operations) for nested in inner))
+    return names.union(*(names_in(nested, operations) for nested in inner))
 
 
 def _options(decorated: Any) -> dict[str, bool | str]:
@@ -384,13 +397,13 @@ def _options(decorated: Any) -> dict[str, bool | str]:
 
 
 def _types(signature: Any) -> tuple[Value, ...]:
-    """Return the types of a signature's arguments."""
-    found = signature.args if signature else ()
-    return tuple(_type_object(one) or Missing("a type") for one in found)
+    """Describe the types of a signature's arguments."""
+    arguments = signature.args if signature else ()
+    return tuple(_type_object(argument) or Missing("a type") for argument in arguments)
 
 
-def _of_device(decorated: Any) -> tuple[Value, ...]:
-    """Return the types that a device function's decorator names: of the result, None if it names none; of arguments."""
+def _device_types(decorated: Any) -> tuple[Value, ...]:
+    """Describe a device function's declared types: of the result (None if undeclared), then of the arguments."""
     declared: tuple[Any, ...] = getattr(decorated, "_declared", ())
     if len(declared) != 1:
         return (Missing("several signatures"),) if declared else ()
@@ -401,65 +414,62 @@ def _of_device(decorated: Any) -> tuple[Value, ...]:
 
 
 def _library_object(value: Any) -> Value | None:
-    """Return the name of what is a library's: math.sin, cuda.grid, a type of numbers."""
+    """Describe an object of a library: math.sin, cuda.grid, a number type."""
     if hasattr(type(value), "cuda_path"):  # of `tracer/simulator/host/kernel_names.py`
         return Library("numba.cuda", value.cuda_path)
     module, name = getattr(value, "__module__", None), getattr(value, "__name__", None)
     if isinstance(value, np.ufunc):
         module = "numpy"
     if isinstance(value, ModuleType) or not isinstance(name, str):
-        return _of_cuda(value)
+        return _cuda_object(value)
     if getattr(builtins, name, None) is value:
         return Library("builtins", name)
-    for place in (module, str(module).lstrip("_"), "numpy", "math"):
-        if str(place).partition(".")[0] in LIBRARIES and _named(place, name, value):
-            return Library(str(place), name)
-    return _of_cuda(value)
+    for module_name in (module, str(module).lstrip("_"), "numpy", "math"):
+        if str(module_name).partition(".")[0] in LIBRARIES and _is_module_attribute(module_name, name, value):
+            return Library(str(module_name), name)
+    return _cuda_object(value)
 
 
 def _is_part_of_simulator(value: Any) -> bool:
-    """Return whether something is Numba's or ours, and stands for what a GPU's program has in its place."""
-    places = {str(getattr(value, "__module__", "")), type(value).__module__}
-    kernels = hasattr(value, "fn") or hasattr(
-        value, "py_func"
-    )  # which are functions of the user's, in a class of ours
-    return not kernels and any(place.startswith(SIMULATORS) for place in places)
+    """Check whether an object of Numba or ours replaces an object of the real CUDA target."""
+    modules = {str(getattr(value, "__module__", "")), type(value).__module__}
+    is_kernel = hasattr(value, "fn") or hasattr(value, "py_func")  # the user's functions, in our classes
+    return not is_kernel and any(module.startswith(SIMULATORS) for module in modules)
 
 
-def _named(module: Any, name: str, value: Any) -> bool:
-    found = vars(sys.modules.get(str(module), ModuleType(""))).get(name)
-    return found is value
+def _is_module_attribute(module: Any, name: str, value: Any) -> bool:
+    return vars(sys.modules.get(str(module), ModuleType(""))).get(name) is value
 
 
-def _of_cuda(value: Any) -> Value | None:
-    """Return what stands in the simulator for something of numba.cuda's."""
+def _cuda_object(value: Any) -> Value | None:
+    """Describe the simulator's replacement of an object of numba.cuda."""
     if isinstance(value, ModuleType) or value is None:
         return None
-    taken_out = getattr(value, "__dict__", {}).get(CUDA_PATH)
-    if isinstance(taken_out, str) and taken_out.isidentifier():
-        return Library("numba.cuda", taken_out)
-    for place in CUDA_MODULES:
-        for name, one in vars(sys.modules.get(place, ModuleType(place))).items():
-            if one is value and not name.startswith("_"):
-                return Library(place, name)
+    cuda_name = getattr(value, "__dict__", {}).get(CUDA_PATH)
+    if isinstance(cuda_name, str) and cuda_name.isidentifier():
+        return Library("numba.cuda", cuda_name)
+    for module in CUDA_MODULES:
+        for name, attribute in vars(sys.modules.get(module, ModuleType(module))).items():
+            if attribute is value and not name.startswith("_"):
+                return Library(module, name)
     return None
 
 
 def _type_object(value: Any) -> Value | None:
-    """Return a type of numba's, or a dtype of NumPy's."""
+    """Describe a type of numba or a dtype of NumPy."""
     if isinstance(value, np.dtype):
         return (
             Missing(f"the type {value}")
             if value.hasobject
             else TypeObject("numpy dtype", dtype=dtype_of(value))
         )
-    modules: list[Any] = [m for m in map(sys.modules.get, TYPE_MODULES) if hasattr(m, "Type")]
+    modules: list[Any] = [module for module in map(sys.modules.get, TYPE_MODULES) if hasattr(module, "Type")]
     kinds: Any = tuple(module.Type for module in modules)
     if not isinstance(value, kinds):
         return None
     for module in modules:
-        for name, one in vars(module).items():
-            if one is value and not name.startswith("_"):
+        for name, attribute in vars(module).items():
+            if attribute is value and not name.startswith("_"):
                 return TypeObject("numba", name)
     dtype = getattr(value, "dtype", None)
     if type(value).__name__ == "Record" and isinstance(dtype, np.dtype):
@@ -479,7 +489,7 @@ def _class(value: Any) -> Value | None:
 
 
 def _opaque(value: Any) -> Value:
-    """Return something without a type of Numba's: what it says of others, it says of this."""
+    """Describe an object that Numba has no type for; only the name of its class matters to the compiler."""
     kind = value if isinstance(value, type) else type(value)
     library = kind.__module__.partition(".")[0] in ("numba", "numpy", "cupy", "torch")
     if library or is_registered(value) or any(map(_has_type, TYPEOFS, (value, value))):
@@ -488,11 +498,11 @@ def _opaque(value: Any) -> Value:
 
 
 def _has_type(name: str, value: Any) -> bool:
-    """Return whether the Numba in this module knows a type of a value."""
+    """Check whether this Numba module has a type for a value."""
     module = sys.modules.get(name)
     if module is None:
         return False
     try:
         return module.typeof_impl(value, module._TypeofContext(module.Purpose.constant)) is not None
-    except Exception:  # noqa: BLE001  # another Numba, or whatever an object of the program's raises
+    except Exception:  # noqa: BLE001  # another version of Numba, or any exception of the program's object
         return True

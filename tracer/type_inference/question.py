@@ -1,7 +1,7 @@
-"""A kernel as plain data, to be asked about: the code of its functions, and what the names in these stand for.
+"""Questions and answers about kernels as plain data: the code of their functions, and the values of their names.
 
-Everything is a number, a text, a name in a table of ours, or made of these; what a function does is never part of it
-but as code that is compiled and not run.
+Everything consists of numbers, texts and names in our tables. Functions are included only as code, which is compiled
+and never run.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from .typed_ir import Program
 
 
 class Plain(msgspec.Struct, frozen=True, tag="plain"):
-    """A number, a text, None, or a list, tuple, set or dict of such, as `marshal` writes them."""
+    """A number, a text, None, or a container of these, as bytes of `marshal`."""
 
     data: bytes
 
 
 class DType(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A NumPy dtype: text for a simple one; for a record its names, formats and offsets."""
+    """A NumPy dtype: the text of a simple one; the names, formats and offsets of a record."""
 
     text: str = ""  # "<f4"
-    names: tuple[str, ...] = ()  # of the fields of a record
-    formats: tuple[DType, ...] = ()  # of these
+    names: tuple[str, ...] = ()  # of a record's fields
+    formats: tuple[DType, ...] = ()  # of a record's fields
     offsets: tuple[int, ...] = ()  # bytes
     size: int = 0  # bytes of a record
     aligned: bool = False  # as in `numpy.dtype(align=True)`
@@ -34,14 +34,14 @@ class DType(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class NumPyScalar(msgspec.Struct, frozen=True, tag="scalar"):
-    """A number of NumPy's, or a record."""
+    """A NumPy number or record."""
 
     dtype: DType
     data: bytes
 
 
 class ArrayLike(msgspec.Struct, frozen=True, tag="array"):
-    """An array of which only the type counts."""
+    """An array of which only the type matters."""
 
     dtype: DType
     ndim: int
@@ -50,16 +50,16 @@ class ArrayLike(msgspec.Struct, frozen=True, tag="array"):
 
 
 class ArrayContent(msgspec.Struct, frozen=True, tag="array content"):
-    """An array with its elements, for who runs a kernel (`tracer/calls`): to the compiler it is an `ArrayLike`."""
+    """An array with its elements, for running a kernel (`tracer/calls`); the compiler uses an `ArrayLike`."""
 
     dtype: DType
     shape: tuple[int, ...]
     layout: Literal["C", "F"]
-    data: bytes  # of its elements, in this layout
+    data: bytes  # its elements in this layout
 
 
 class Sequence(msgspec.Struct, frozen=True, tag="tuple"):
-    """A tuple; with fields, a named one."""
+    """A tuple; a named tuple if it has fields."""
 
     items: tuple[Value, ...]
     name: str = ""
@@ -67,15 +67,15 @@ class Sequence(msgspec.Struct, frozen=True, tag="tuple"):
 
 
 class TypeObject(msgspec.Struct, frozen=True, tag="type"):
-    """A type that a kernel names: of numba ("float32", or of a record), or a dtype of NumPy."""
+    """A type that a kernel names: a type of numba ("float32", or a record), or a NumPy dtype."""
 
     origin: Literal["numba", "numpy dtype"]
     name: str = ""  # in numba's types
-    dtype: DType | None = None  # of a record or of NumPy's
+    dtype: DType | None = None  # of a record or of NumPy
 
 
 class ArrayType(msgspec.Struct, frozen=True, tag="array type"):
-    """The type of arrays, as signatures have it: float32[:, ::1]."""
+    """An array type of a signature: float32[:, ::1]."""
 
     element: TypeObject
     ndim: int
@@ -84,21 +84,21 @@ class ArrayType(msgspec.Struct, frozen=True, tag="array type"):
 
 
 class Library(msgspec.Struct, frozen=True, tag="library"):
-    """A module of a library, or what it calls so: numpy, ("math", "sin")."""
+    """A library module, or an object in it: numpy, ("math", "sin")."""
 
     module: str
     name: str = ""
 
 
 class UserModule(msgspec.Struct, frozen=True, tag="module"):
-    """A module of the user's, of which these are used."""
+    """A user's module, with the names that are used."""
 
     name: str
     names: dict[str, Value]
 
 
 class Enumeration(msgspec.Struct, frozen=True, tag="enum"):
-    """A class of the standard library's `enum`, or with `member` that of it."""
+    """A class of the standard library's `enum`, or its member `member`."""
 
     name: str
     whole: bool  # an IntEnum
@@ -107,13 +107,13 @@ class Enumeration(msgspec.Struct, frozen=True, tag="enum"):
 
 
 class ErrorClass(msgspec.Struct, frozen=True, tag="error"):
-    """An exception class of the user's."""
+    """A user's exception class."""
 
     name: str
 
 
 class Opaque(msgspec.Struct, frozen=True, tag="opaque"):
-    """Something that Numba has no type for: only the name of its class counts."""
+    """An object that Numba has no type for: only the name of its class matters."""
 
     module: str
     name: str
@@ -121,13 +121,13 @@ class Opaque(msgspec.Struct, frozen=True, tag="opaque"):
 
 
 class FunctionNumber(msgspec.Struct, frozen=True, tag="function"):
-    """One of the question's functions."""
+    """A reference to one of the question's functions."""
 
     number: int
 
 
 class Missing(msgspec.Struct, frozen=True, tag="missing"):
-    """Something that can't be described: where it is used, nothing is asked."""
+    """A value that can't be described; a question that contains it is not asked."""
 
     why: str
 
@@ -151,32 +151,30 @@ Value = (
 
 
 class Function(msgspec.Struct, frozen=True):
-    """A function as code, which is compiled and never run."""
+    """A function as code that is compiled and never run."""
 
-    role: Literal["kernel", "device", "plain"]  # plain: without a decorator, so that Numba can't call it
+    role: Literal["kernel", "device", "plain"]  # plain: undecorated, so that Numba can't call it
     name: str
-    code: bytes  # as `marshal` writes it
-    names: dict[str, Value]  # what its globals and the variables around it hold, as far as it uses them
+    code: bytes  # of `marshal`
+    names: dict[str, Value]  # values of the globals and closure variables that it uses
     defaults: tuple[Value, ...] = ()  # of its last parameters
     options: dict[str, bool | str] = {}  # of its decorator: inline, fastmath
-    signature: tuple[
-        Value, ...
-    ] = ()  # types of its arguments where the decorator says them; of a device function's
-    # result first
+    # Declared types of the arguments, if any; a device function's result type comes first.
+    signature: tuple[Value, ...] = ()
 
 
 class Question(msgspec.Struct, frozen=True, tag="live"):
-    """A kernel, the first of these functions, and the arguments that it was launched with, of which types count."""
+    """A question about a kernel, which is the first of these functions, and the types of its arguments."""
 
     functions: tuple[Function, ...]
     arguments: tuple[Value, ...]
 
     def key(self) -> str:
-        """Return a name for this question: equal ones have equal keys (64 hexadecimal digits)."""
+        """Return the key of this question (64 hexadecimal digits); equal questions have equal keys."""
         return hashlib.sha256(msgspec.json.encode(self, order="sorted")).hexdigest()
 
     def missing(self) -> str:
-        """Return why this question can't be answered, "" where it can."""
+        """Explain why this question can't be answered, "" if it can."""
         values = [*self.arguments]
         for function in self.functions:
             values += [*function.names.values(), *function.defaults, *function.signature]
@@ -184,17 +182,17 @@ class Question(msgspec.Struct, frozen=True, tag="live"):
 
 
 class SourceQuestion(msgspec.Struct, frozen=True, tag="source"):
-    """A kernel that only the source text of a launch says anything of."""
+    """A question about a kernel of which only the source text is known."""
 
     launch: Launch
 
     def key(self) -> str:
-        """Return a name for this question: equal ones have equal keys (64 hexadecimal digits)."""
+        """Return the key of this question (64 hexadecimal digits); equal questions have equal keys."""
         return self.launch.key()
 
 
 def missing_in(value: Value) -> str:
-    """Return why a value can't be had, "" where it can."""
+    """Explain why a value can't be described, "" if it can."""
     inner: tuple[Value, ...] = ()
     if isinstance(value, Missing):
         return value.why
@@ -213,31 +211,31 @@ class Operation(msgspec.Struct, frozen=True, order=True):
     file: str
     line: int  # from 1
     name: str  # "add", "sqrt"
-    causes: tuple[tuple[str, int, str], ...]  # what made it so, on which line (0 for none), and what helps
-    loop: int = 0  # the line of the loop that it is told of, where no array holds floats; else 0
+    causes: tuple[tuple[str, int, str], ...]  # each cause, its line (0 for none), and its remedy
+    loop: int = 0  # line of the loop to report, if no array holds floats; otherwise 0
 
 
 class Refusal(msgspec.Struct, frozen=True):
-    """Why Numba does not compile a kernel for a GPU."""
+    """The reason why Numba does not compile a kernel for a GPU."""
 
     file: str
     line: int  # from 1
     reason: str  # a sentence without its full stop
-    remedy: str = ""  # what helps, "" where that is not known
-    error: str = ""  # the class of Numba's error, "" for an error of another kind
+    remedy: str = ""  # "" if unknown
+    error: str = ""  # class of Numba's error, "" for other errors
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What Numba's compiler makes of a kernel."""
+    """The compiler's answer about a kernel."""
 
-    operations: tuple[Operation, ...] = ()  # that are float64, where the kernel compiles
-    refusal: Refusal | None = None  # None where it compiles, or where it is not known
-    program: Program | None = None  # the typed IR, where the kernel compiles
+    operations: tuple[Operation, ...] = ()  # float64 operations, if the kernel compiles
+    refusal: Refusal | None = None  # None if the kernel compiles, or if that is unknown
+    program: Program | None = None  # the typed IR, if the kernel compiles
     unknown: str = ""  # why there is neither a refusal nor a program
 
 
 NOTHING = Answer()
 
 
-# Made when it is imported: threads that are the first to use a type at once can crash msgspec.
+# Created at import: threads that use a type for the first time simultaneously can crash msgspec.
 ANSWER = msgspec.json.Decoder(Answer)

@@ -1,8 +1,8 @@
-"""A question's kernel as a function that Numba compiles: code in a dictionary of names that was made here.
+"""Rebuilds a question's kernel as a function that Numba compiles: its code, with a new dictionary of names.
 
-None of the code is run. Numba itself runs texts that it makes of a nested function's defaults and of the constants
-that it uses (`convert_code_obj_to_function` in its `ir_utils`): where such could hold text of the file's, there is no
-kernel. Of the libraries, what a question names is taken from a module's dictionary.
+None of the code runs. But Numba executes text that it builds from a nested function's defaults and constants
+(`convert_code_obj_to_function` in its `ir_utils`). If these could contain text of the file, the kernel is not rebuilt.
+Library objects are read from the dictionaries of their modules.
 """
 
 from __future__ import annotations
@@ -41,55 +41,51 @@ from .question import (
 
 LIBRARIES = ("builtins", "cmath", "math", "numba", "numpy", "operator")
 TYPE_MODULES = ("numba.core.types", "numba.cuda.types")
-Device = Callable[
-    [FunctionType, Function, tuple[Any, ...]], Any
-]  # of a function, what it is, types of a signature
+# Makes a device function; takes a function, its description, and the types of its signature.
+Device = Callable[[FunctionType, Function, tuple[Any, ...]], Any]
 
 
 class NotRebuilt(Exception):
-    """Something of a question that can't be had here; the text says what."""
+    """A part of a question is not available here; the message names it."""
 
 
 def rebuilt_kernel(
     question: Question, device: Device
 ) -> tuple[list[FunctionType], tuple[Any, ...], list[CodeType]]:
-    """Return (functions, the kernel first; arguments; the code of what is compiled).
+    """Rebuild a question; return (functions, the kernel first; arguments; the code objects to compile).
 
-    device: makes a device function of a function.
-
-    Where a signature says the types of the arguments, these are types of numba's, else examples.
-
-    Raises NotRebuilt where something of it is missing, or Numba would run text of it.
+    device: turns a function into a device function. The arguments are types of numba if a signature declares them,
+    otherwise examples. Raises NotRebuilt if a part is missing, or if Numba would execute text of it.
     """
     if question.missing():
         raise NotRebuilt(question.missing())
     maker = Maker(question.functions, device)
     functions = [maker.plain(number) for number in range(len(question.functions))]
-    given = question.functions[0].signature
-    arguments = tuple(map(maker.value, given or question.arguments))
-    compiled = [number for number, one in enumerate(question.functions) if one.role != "plain"]
+    signature = question.functions[0].signature
+    arguments = tuple(map(maker.value, signature or question.arguments))
+    compiled = [number for number, function in enumerate(question.functions) if function.role != "plain"]
     codes = [maker.plain(number).__code__ for number in compiled]
     return functions, arguments, codes
 
 
 class Maker:
-    """Makes what a question describes; device: makes a device function of a function."""
+    """Builds the objects that a question describes; device: turns a function into a device function."""
 
-    runs = False  # whether the kernel is to run: then text that Numba might run is of no concern
+    runs = False  # whether the kernel is going to run; then text that Numba executes is no risk
 
     def __init__(self, functions: tuple[Function, ...], device: Device) -> None:
         self._functions, self._device = functions, device
         self._plain: dict[int, FunctionType] = {}
         self._decorated: dict[int, Any] = {}
-        self._classes: dict[bytes, Any] = {}  # each once, so that members of one are of one
+        self._classes: dict[bytes, Any] = {}  # each class is built once, so that its members are equal
 
     def plain(self, number: int) -> FunctionType:
-        """Return a function, in a dictionary of its own, which is filled when it is first asked for."""
+        """Return a function without its decorator; the first call builds it, with a separate dictionary of names."""
         if number in self._plain:
             return self._plain[number]
         described = self._functions[number]
         code = marshal.loads(described.code)
-        if described.role != "plain" and not self.runs and _gives_text(code, described):
+        if described.role != "plain" and not self.runs and _may_execute_text(code, described):
             raise NotRebuilt("a nested function and text")
         names: dict[str, Any] = {"__name__": "kernels", "__builtins__": __builtins__}
         cells = tuple(CellType() for _ in code.co_freevars)
@@ -102,7 +98,7 @@ class Maker:
         return function
 
     def _function(self, number: int) -> Any:
-        """Return what a function is to those who call it."""
+        """Return a function as its callers see it, decorated if it was."""
         described, function = self._functions[number], self.plain(number)
         if described.role == "plain":
             return function
@@ -112,7 +108,7 @@ class Maker:
         return self._decorated[number]
 
     def value(self, value: Value) -> Any:
-        """Return what a value stands for; raises NotRebuilt for what can't be had here."""
+        """Build a described value; raises NotRebuilt for a value that is not available here."""
         if isinstance(value, Plain):
             return marshal.loads(value.data)
         if isinstance(value, FunctionNumber):
@@ -121,7 +117,7 @@ class Maker:
             return self._tuple(value)
         if isinstance(value, UserModule):
             module = ModuleType(value.name)
-            vars(module).update({name: self.value(one) for name, one in value.names.items()})
+            vars(module).update({name: self.value(item) for name, item in value.names.items()})
             return module
         if isinstance(value, Enumeration):
             kind = self._enumeration(msgspec.structs.replace(value, member=""))
@@ -148,7 +144,7 @@ class Maker:
 
 
 def _simple(value: Value) -> Any:
-    """Return what is made of nothing else."""
+    """Build a value that contains no other values."""
     if isinstance(value, NumPyScalar):
         return np.frombuffer(value.data, dtype_from(value.dtype))[0]
     if isinstance(value, ArrayLike):
@@ -168,9 +164,9 @@ def _simple(value: Value) -> Any:
 
 
 def dtype_from(dtype: DType) -> np.dtype[Any]:
-    """Return a dtype described by `dtype_of`."""
+    """Build a dtype from the description of `dtype_of`."""
     if dtype.names:
-        made = np.dtype(
+        base = np.dtype(
             {
                 "names": list(dtype.names),
                 "formats": [dtype_from(f) for f in dtype.formats],
@@ -180,18 +176,18 @@ def dtype_from(dtype: DType) -> np.dtype[Any]:
             align=dtype.aligned,
         )
     else:
-        made = np.dtype(dtype.text)
-    return np.dtype((made, dtype.shape)) if dtype.shape else made
+        base = np.dtype(dtype.text)
+    return np.dtype((base, dtype.shape)) if dtype.shape else base
 
 
 def _array(value: ArrayLike) -> Any:
     dtype = dtype_from(value.dtype)
     if value.layout == "A":
-        made = np.zeros((4,) * value.ndim, dtype)[(slice(None, None, 2),) * value.ndim]
+        array = np.zeros((4,) * value.ndim, dtype)[(slice(None, None, 2),) * value.ndim]
     else:
-        made = np.zeros((2,) * value.ndim, dtype, order=value.layout)
-    made.flags.writeable = not value.readonly
-    return made
+        array = np.zeros((2,) * value.ndim, dtype, order=value.layout)
+    array.flags.writeable = not value.readonly
+    return array
 
 
 def _type(value: TypeObject) -> Any:
@@ -201,11 +197,11 @@ def _type(value: TypeObject) -> Any:
         return np.dtype(dtype_from(value.dtype))
     if value.dtype:
         return from_dtype(dtype_from(value.dtype))
-    modules: list[Any] = [m for m in map(sys.modules.get, TYPE_MODULES) if hasattr(m, "Type")]
+    modules: list[Any] = [loaded for loaded in map(sys.modules.get, TYPE_MODULES) if hasattr(loaded, "Type")]
     for module in modules:
-        found = vars(module).get(value.name)
-        if isinstance(found, module.Type):
-            return found
+        kind = vars(module).get(value.name)
+        if isinstance(kind, module.Type):
+            return kind
     raise NotRebuilt(f"the type {value.name}")
 
 
@@ -216,7 +212,7 @@ def _array_type(value: ArrayType) -> Any:
 
 
 def _library(value: Library) -> Any:
-    """Return a library's module, or what it holds."""
+    """Return a library's module, or an object in it."""
     if value.module.partition(".")[0] not in LIBRARIES:
         raise NotRebuilt(f"the module {value.module}")
     try:
@@ -230,21 +226,23 @@ def _library(value: Library) -> Any:
     return vars(module)[value.name]
 
 
-def _gives_text(code: CodeType, described: Function) -> bool:
-    """Return whether Numba might run text of a code: of a nested function's defaults, or what it captures."""
+def _may_execute_text(code: CodeType, described: Function) -> bool:
+    """Check whether Numba might execute text from a nested function's defaults or captured values."""
     if not any(isinstance(constant, CodeType) for constant in code.co_consts):
         return False
-    return any(map(_is_text, _loaded(code))) or any(
-        isinstance(v, Sequence) or (isinstance(v, Plain) and _is_text(marshal.loads(v.data)))
-        for v in described.names.values()
+    return any(map(_is_text, _loaded_constants(code))) or any(
+        isinstance(value, Sequence) or (isinstance(value, Plain) and _is_text(marshal.loads(value.data)))
+        for value in described.names.values()
     )
 
 
-def _loaded(code: CodeType) -> list[Any]:
-    """Return the constants that a code and those in it load."""
-    found = [i.argval for i in dis.get_instructions(code) if i.opname == "LOAD_CONST"]
-    inner = [c for c in code.co_consts if isinstance(c, CodeType)]
-    return [*found, *(one for nested in inner for one in _loaded(nested))]
+def _loaded_constants(code: CodeType) -> list[Any]:
+    """List the constants that a code object and those nested in it load."""
+    constants = [
+        instruction.argval for instruction in dis.get_instructions(code) if instruction.opname == "LOAD_CONST"
+    ]
+    inner = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+    return [*constants, *(constant for nested in inner for constant in _loaded_constants(nested))]
 
 
 def _is_text(value: Any) -> bool:

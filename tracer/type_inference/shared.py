@@ -1,4 +1,4 @@
-"""The client of Numba's compiler in a process that launches kernels, which all of it shares."""
+"""The shared client of Numba's compiler in a process that launches kernels."""
 
 from __future__ import annotations
 

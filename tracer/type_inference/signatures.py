@@ -1,4 +1,4 @@
-"""A signature in a decorator, "void(float32[:, ::1], int32)", read as syntax: Numba itself would evaluate it."""
+"""Parses signatures in decorators, such as "void(float32[:, ::1], int32)", which Numba itself would evaluate."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Callable
 from .library_names import value_of
 from .question import ArrayType, Missing, TypeObject, Value
 
-Resolve = Callable[[ast.expr], Value]  # what an expression of a source stands for
+Resolve = Callable[[ast.expr], Value]  # returns the value of an expression in a source
 
 
 def signature_types(signature: ast.expr, resolve: Resolve) -> tuple[Value, ...]:
-    """Return the types of the arguments that a signature names; Missing for what can't be read so."""
+    """Parse the argument types of a signature; Missing if it can't be parsed."""
     if isinstance(signature, ast.List) and len(signature.elts) == 1:
         return signature_types(signature.elts[0], resolve)
     if isinstance(signature, ast.Constant) and isinstance(signature.value, str):
@@ -28,18 +28,18 @@ def signature_types(signature: ast.expr, resolve: Resolve) -> tuple[Value, ...]:
 
 
 def _in_numba(node: ast.expr) -> Value:
-    found = value_of("numba", node.id) if isinstance(node, ast.Name) else None
-    return Missing("a signature") if found is None else found
+    value = value_of("numba", node.id) if isinstance(node, ast.Name) else None
+    return Missing("a signature") if value is None else value
 
 
 def _type(node: ast.expr, resolve: Resolve) -> Value:
-    """Return a type: float32, or that of arrays, float32[:, ::1]."""
+    """Parse a type: float32, or an array type, float32[:, ::1]."""
     if not isinstance(node, ast.Subscript):
-        found = resolve(node)
-        return found if isinstance(found, TypeObject) else Missing("a signature")
+        value = resolve(node)
+        return value if isinstance(value, TypeObject) else Missing("a signature")
     element = resolve(node.value)
     slices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    if not isinstance(element, TypeObject) or not all(isinstance(one, ast.Slice) for one in slices):
+    if not isinstance(element, TypeObject) or not all(isinstance(axis, ast.Slice) for axis in slices):
         return Missing("a signature")
-    steps = [one.step is not None for one in slices if isinstance(one, ast.Slice)]
-    return ArrayType(element, len(slices), "C" if steps[-1] else "F" if steps[0] else "A")
+    has_step = [axis.step is not None for axis in slices if isinstance(axis, ast.Slice)]
+    return ArrayType(element, len(slices), "C" if has_step[-1] else "F" if has_step[0] else "A")

@@ -1,9 +1,8 @@
-"""A kernel of a source text as a question: its function, those that it calls, and what its names are bound to.
+"""Builds the question about a kernel from its source text: its functions, and the values that its names are bound to.
 
-The text may come from anybody, with a trace file, so nothing of it runs. It is parsed, and of that an allow-list is
-taken: functions as code, imports of modules in a table of ours, numbers and tuples of such, sums of numbers, types by
-their names in our tables. A name that is bound to anything else, or more than once, is `Missing`, and then nothing is
-asked: what is said must be right.
+The text is untrusted, because it may come with a trace file, so it is parsed and never run. An allow-list applies:
+functions as code, imports of modules in our table, numbers, tuples and arithmetic of numbers, and types in our tables.
+A name that is bound to anything else, or more than once, becomes `Missing`, and then the question is not asked.
 """
 
 from __future__ import annotations
@@ -36,16 +35,16 @@ from .question import (
 from .question import NumPyScalar as NumPyNumber
 from .signatures import signature_types
 
-MOST_FUNCTIONS = 64
-LARGEST = 1 << 64  # of whole numbers in sums
+MAX_FUNCTIONS = 64
+MAX_INTEGER = 1 << 64  # bound of integers in arithmetic
 OPERATIONS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.USub: operator.neg, ast.UAdd: operator.pos,
 }  # fmt: skip
-NUMBERS = (bool, int, float, complex)
+NUMBER_TYPES = (bool, int, float, complex)
 DEVICE_DECORATORS = ("cuda.jit", "numba.cuda.jit", "jit", "njit", "numba.jit", "numba.njit")
 IMPORTS = (ast.Import, ast.ImportFrom)
-NOT_TAKEN = (
+UNSUPPORTED = (
     ast.With,
     ast.AsyncWith,
     ast.ClassDef,
@@ -59,128 +58,140 @@ Scope = ast.Module | ast.FunctionDef
 
 
 def question_of_source(launch: Launch) -> Question:
-    """Return the question about a launch's kernel; raises SyntaxError and ValueError where its text has none."""
+    """Build the question about a launch's kernel; raises SyntaxError, and ValueError if the text has no such kernel."""
     file, _, name = launch.kernel.rpartition(":")
-    taken = _Taken(launch, ast.parse(launch.source), file)
-    taken.kernel(name)
-    return Question(taken.functions, tuple(map(_argument, launch.arguments)))
+    reader = _SourceReader(launch, ast.parse(launch.source), file)
+    reader.read_kernel(name)
+    return Question(reader.functions, tuple(map(_argument, launch.arguments)))
 
 
-class _Taken:
-    """What is taken of a text, functions in the order of their numbers."""
+class _SourceReader:
+    """Reads the functions of a source text, in the order of their numbers."""
 
     def __init__(self, launch: Launch, tree: ast.Module, file: str) -> None:
         self._launch, self._tree, self._file = launch, tree, file
         self._parents = {node: scope for scope in _scopes(tree) for node in _directly_in(scope)}
-        self._teaches = any("extending" in ast.dump(n) for n in ast.walk(tree) if isinstance(n, IMPORTS))
+        self._registers_functions = any(
+            "extending" in ast.dump(node) for node in ast.walk(tree) if isinstance(node, IMPORTS)
+        )
         self._numbers: dict[ast.FunctionDef, FunctionNumber] = {}
-        self._made: list[Function | None] = []
-        self._values: set[tuple[str, Scope]] = set()  # what is being found out
+        self._described: list[Function | None] = []
+        self._values: set[tuple[str, Scope]] = set()  # names being evaluated, to detect cycles
 
     @property
     def functions(self) -> tuple[Function, ...]:
-        return tuple(function for function in self._made if function is not None)
+        return tuple(function for function in self._described if function is not None)
 
-    def kernel(self, name: str) -> None:
-        """Take the kernel; raises ValueError where not exactly one function has its name."""
-        found = [n for n in ast.walk(self._tree) if isinstance(n, ast.FunctionDef) and n.name == name]
-        if len(found) != 1 or found[0] not in self._parents:
+    def read_kernel(self, name: str) -> None:
+        """Read the kernel; raises ValueError unless exactly one function has its name."""
+        functions = [
+            node for node in ast.walk(self._tree) if isinstance(node, ast.FunctionDef) and node.name == name
+        ]
+        if len(functions) != 1 or functions[0] not in self._parents:
             raise ValueError(name)
-        self._function(found[0], "kernel", self._signature(found[0]))
+        self._function(functions[0], "kernel", self._signature(functions[0]))
 
     def _signature(self, kernel: ast.FunctionDef) -> tuple[Value, ...]:
-        """Return the types of the arguments that a kernel's decorator gives, or a call that decorates it."""
+        """Return the argument types that a kernel's decorator declares, or a call that decorates it."""
         decorators = kernel.decorator_list or [
             call.func if isinstance(call.func, ast.Call) else ast.Call(call.func, [], [])
             for call in ast.walk(self._tree)
-            if isinstance(call, ast.Call) and any(_names(argument, kernel.name) for argument in call.args)
+            if isinstance(call, ast.Call) and any(_is_name(argument, kernel.name) for argument in call.args)
         ]
-        kinds = {ast.dump(one): one for one in decorators if _is_jit(one)}
+        kinds = {ast.dump(candidate): candidate for candidate in decorators if _is_jit(candidate)}
         if len(kinds) != 1 or len(decorators) > 1:
-            return (Missing("a decorator that is not known"),)
+            return (Missing("an unknown decorator"),)
         (decorator,) = kinds.values()
-        given = decorator.args if isinstance(decorator, ast.Call) else []
+        declared = decorator.args if isinstance(decorator, ast.Call) else []
         return (
-            signature_types(given[0], lambda node: self._value(node, self._parents[kernel])) if given else ()
+            signature_types(declared[0], lambda node: self._value(node, self._parents[kernel]))
+            if declared
+            else ()
         )
 
     def _function(self, node: ast.FunctionDef, role: Any, signature: tuple[Value, ...] = ()) -> Value:
         if node in self._numbers:
             return self._numbers[node]
-        if len(self._made) >= MOST_FUNCTIONS:
+        if len(self._described) >= MAX_FUNCTIONS:
             return Missing("too many functions")
-        number = self._numbers[node] = FunctionNumber(len(self._made))
-        self._made.append(None)
+        number = self._numbers[node] = FunctionNumber(len(self._described))
+        self._described.append(None)
         code = _code(node, self._file)
-        self._made[number.number] = Function(
-            role, node.name, marshal.dumps(code, 2), self._known_names(node, code), signature=signature
+        self._described[number.number] = Function(
+            role, node.name, marshal.dumps(code, 2), self._describe_names(node, code), signature=signature
         )
         return number
 
-    def _known_names(self, node: ast.FunctionDef, code: CodeType) -> dict[str, Value]:
-        if not _is_taken(node):
-            return {"": Missing("a statement that is not taken")}
+    def _describe_names(self, node: ast.FunctionDef, code: CodeType) -> dict[str, Value]:
+        if not _is_supported(node):
+            return {"": Missing("an unsupported statement")}
         names = names_in(code, GLOBAL_OPS)
-        bound = {name: self._bound(name, self._parents[node]) for name in sorted(names)}
-        found = {name: value for name, value in bound.items() if value is not None}
-        for name in _modules_astray(node, found) | _attributes_astray(node, found):
-            found[name] = Missing(name)
-        return found
+        bound = {name: self._look_up(name, self._parents[node]) for name in sorted(names)}
+        values = {name: value for name, value in bound.items() if value is not None}
+        for name in _misused_modules(node, values) | _modules_with_unknown_attributes(node, values):
+            values[name] = Missing(name)
+        return values
 
-    def _bound(self, name: str, scope: Scope) -> Value | None:
-        """Return what a name means in a scope and those around it; None for Python's own."""
+    def _look_up(self, name: str, scope: Scope) -> Value | None:
+        """Look up a name in a scope and those around it; None for a builtin of Python."""
         if name in self._launch.constants:
             return _constant(self._launch.constants[name])
         while not isinstance(scope, ast.Module):
-            found = _bindings(scope, name)
-            if found:
-                return self._once([self._taken(one, name, scope) for one in found])
+            bindings = _bindings(scope, name)
+            if bindings:
+                return self._single_value([self._binding_value(binding, name, scope) for binding in bindings])
             scope = self._parents[scope]
         return self._global(name)
 
     def _global(self, name: str) -> Value | None:
-        """Return what a name means in the file; None for Python's own."""
-        found = [self._taken(one, name, self._tree) for one in _bindings(self._tree, name)]
-        stars = {_star(node) for node in ast.walk(self._tree) if isinstance(node, ast.ImportFrom)} - {""}
-        found += [value for module in sorted(stars) if (value := value_of(module, name)) is not None]
+        """Look up a global name of the file; None for a builtin of Python."""
+        values = [self._binding_value(binding, name, self._tree) for binding in _bindings(self._tree, name)]
+        stars = {_star_import(node) for node in ast.walk(self._tree) if isinstance(node, ast.ImportFrom)} - {
+            ""
+        }
+        values += [value for module in sorted(stars) if (value := value_of(module, name)) is not None]
         if UNKNOWN in stars:
-            return Missing(f"{name}, which a module may bind of which all names are imported")
-        if found:
-            return self._once(found)
+            return Missing(f"{name}, which a star import may bind")
+        if values:
+            return self._single_value(values)
         return None if hasattr(builtins, name) else Missing(name)
 
     @staticmethod
-    def _once(values: list[Value]) -> Value:
+    def _single_value(values: list[Value]) -> Value:
         return (
             values[0] if all(value == values[0] for value in values) else Missing("bound to several things")
         )
 
-    def _taken(self, binding: ast.AST, name: str, scope: Scope) -> Value:
-        """Return what a statement binds a name to."""
+    def _binding_value(self, binding: ast.AST, name: str, scope: Scope) -> Value:
+        """Return the value that a statement binds a name to."""
         if isinstance(binding, ast.FunctionDef):
-            return self._called(binding)
+            return self._called_function(binding)
         if isinstance(binding, ast.Import | ast.ImportFrom):
-            return _imported(binding, name)
+            return _imported_value(binding, name)
         if (name, scope) in self._values or not isinstance(binding, ast.Assign):
             return Missing(name)
         self._values.add((name, scope))
         try:
-            return self._assigned(binding, name, scope)
+            return self._assigned_value(binding, name, scope)
         finally:
             self._values.discard((name, scope))
 
-    def _called(self, node: ast.FunctionDef) -> Value:
-        """Return a function that a kernel calls: one with the decorator of a device function, and no signature."""
+    def _called_function(self, node: ast.FunctionDef) -> Value:
+        """Describe a function that a kernel calls: a device function without a signature, or an undecorated one."""
         if not node.decorator_list:
             return (
-                Missing("a function that Numba may be taught")
-                if self._teaches
+                Missing("a function that may be registered with Numba")
+                if self._registers_functions
                 else self._function(node, "plain")
             )
         (decorator, *more) = node.decorator_list
         call = decorator if isinstance(decorator, ast.Call) else None
         if more or (
-            call and (call.args or {k.arg for k in call.keywords} - {"device", "inline", "fastmath", "cache"})
+            call
+            and (
+                call.args
+                or {keyword.arg for keyword in call.keywords} - {"device", "inline", "fastmath", "cache"}
+            )
         ):
             return Missing("a decorator that is not known")
         if not _is_jit(decorator):
@@ -189,7 +200,7 @@ class _Taken:
             return Missing("defaults")
         return self._function(node, "device")
 
-    def _assigned(self, statement: ast.Assign, name: str, scope: Scope) -> Value:
+    def _assigned_value(self, statement: ast.Assign, name: str, scope: Scope) -> Value:
         (target, *more) = statement.targets
         if more:
             return Missing(name)
@@ -197,38 +208,42 @@ class _Taken:
             return self._value(statement.value, scope)
         if isinstance(target, ast.Tuple) and isinstance(statement.value, ast.Tuple):
             pairs = zip(target.elts, statement.value.elts, strict=False)
-            found = [value for one, value in pairs if isinstance(one, ast.Name) and one.id == name]
-            if len(target.elts) == len(statement.value.elts) and len(found) == 1:
-                return self._value(found[0], scope)
+            values = [
+                value for element, value in pairs if isinstance(element, ast.Name) and element.id == name
+            ]
+            if len(target.elts) == len(statement.value.elts) and len(values) == 1:
+                return self._value(values[0], scope)
         return Missing(name)
 
     def _value(self, node: ast.expr, scope: Scope) -> Value:
-        """Return the value of an expression of the allow-list."""
-        if isinstance(node, ast.Constant) and isinstance(node.value, (*NUMBERS, str, type(None))):
+        """Evaluate an expression of the allow-list."""
+        if isinstance(node, ast.Constant) and isinstance(node.value, (*NUMBER_TYPES, str, type(None))):
             return _plain(node.value)
         if isinstance(node, ast.Tuple):
             return Sequence(tuple(self._value(item, scope) for item in node.elts))
         if isinstance(node, ast.Name):
-            found = self._bound(node.id, scope)
-            return Missing(node.id) if found is None else found
+            bound = self._look_up(node.id, scope)
+            return Missing(node.id) if bound is None else bound
         if isinstance(node, ast.Attribute):
             return self._attribute(node, scope)
         if isinstance(node, ast.BinOp | ast.UnaryOp):
-            return self._sum(node, scope)
+            return self._arithmetic(node, scope)
         if isinstance(node, ast.Call):
             return self._number(node, scope)
         return Missing(ast.unparse(node)[:80])
 
     def _attribute(self, node: ast.Attribute, scope: Scope) -> Value:
         base = self._value(node.value, scope)
-        found = value_of(base.module, node.attr) if isinstance(base, Library) and not base.name else None
-        return Missing(node.attr) if found is None else found
+        attribute = value_of(base.module, node.attr) if isinstance(base, Library) and not base.name else None
+        return Missing(node.attr) if attribute is None else attribute
 
-    def _sum(self, node: ast.BinOp | ast.UnaryOp, scope: Scope) -> Value:
+    def _arithmetic(self, node: ast.BinOp | ast.UnaryOp, scope: Scope) -> Value:
         parts = [node.left, node.right] if isinstance(node, ast.BinOp) else [node.operand]
         compute = OPERATIONS.get(type(node.op))
         numbers = [
-            marshal.loads(v.data) for v in (self._value(p, scope) for p in parts) if isinstance(v, Plain)
+            marshal.loads(value.data)
+            for value in (self._value(part, scope) for part in parts)
+            if isinstance(value, Plain)
         ]
         if compute is None or len(numbers) != len(parts) or not all(map(_is_small, numbers)):
             return Missing("a sum")
@@ -238,21 +253,21 @@ class _Taken:
             return Missing("a sum")
 
     def _number(self, node: ast.Call, scope: Scope) -> Value:
-        """Return a number of a type of NumPy's or numba's: np.float32(0.5)."""
+        """Evaluate the call of a number type of NumPy: np.float32(0.5)."""
         called = self._value(node.func, scope)
         if node.keywords or len(node.args) != 1 or not isinstance(called, Library):
             return Missing("a call")
-        given = self._value(node.args[0], scope)
-        number = marshal.loads(given.data) if isinstance(given, Plain) else None
+        argument = self._value(node.args[0], scope)
+        number = marshal.loads(argument.data) if isinstance(argument, Plain) else None
         if called.module != "numpy" or not _is_small(number):
             return Missing("a call")
         try:
             dtype = np.dtype(called.name)
             with np.errstate(all="ignore"):
-                made = dtype.type(number)
+                converted = dtype.type(number)
         except (TypeError, ValueError, OverflowError):
             return Missing("a call")
-        return NumPyNumber(DType(dtype.str), made.tobytes())
+        return NumPyNumber(DType(dtype.str), converted.tobytes())
 
 
 def _scopes(tree: ast.Module) -> Iterator[Scope]:
@@ -263,7 +278,7 @@ def _scopes(tree: ast.Module) -> Iterator[Scope]:
 
 
 def _directly_in(scope: Scope) -> Iterator[ast.AST]:
-    """Yield the nodes of a scope, and the functions in it without what is in these."""
+    """Yield the nodes of a scope, including its functions but not their contents."""
     waiting: list[ast.AST] = list(ast.iter_child_nodes(scope))
     while waiting:
         node = waiting.pop(0)
@@ -273,55 +288,58 @@ def _directly_in(scope: Scope) -> Iterator[ast.AST]:
 
 
 def _bindings(scope: Scope, name: str) -> list[ast.AST]:
-    """Return whatever binds a name in a scope: a definition, an import, an assignment, anything else."""
-    found: list[ast.AST] = []
+    """List the nodes that bind a name in a scope: definitions, imports, assignments and others."""
+    bindings: list[ast.AST] = []
     for node in _directly_in(scope):
         if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
-            found += [node] * (node.name == name)
+            bindings += [node] * (node.name == name)
         elif isinstance(node, ast.Import | ast.ImportFrom):
-            bound = [alias.asname or alias.name.partition(".")[0] for alias in node.names]
-            found += [node] * bound.count(name)
+            names = [alias.asname or alias.name.partition(".")[0] for alias in node.names]
+            bindings += [node] * names.count(name)
         elif isinstance(node, ast.Assign):
-            found += [node] * (name in _stored(node))
+            bindings += [node] * (name in _stored_names(node))
         elif isinstance(node, ast.arg):
-            found += [node] * (node.arg == name)
+            bindings += [node] * (node.arg == name)
         elif isinstance(node, ast.Global | ast.Nonlocal):
-            found += [node] * (name in node.names)
+            bindings += [node] * (name in node.names)
         elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar):
-            found += [node] * (node.name == name)
+            bindings += [node] * (node.name == name)
         elif isinstance(node, ast.stmt | ast.NamedExpr | ast.comprehension) and not isinstance(
             node, ast.Expr
         ):
             targets = [getattr(node, field, None) for field in ("target", "targets", "items")]
-            found += [node] * (name in {n for t in targets if t is not None for n in _stored(t)})
-    inner = [n for f in ast.walk(scope) if isinstance(f, ast.Global) and name in f.names for n in [f]]
-    return found + [node for node in inner if node not in found]
+            stored: set[str] = set().union(
+                *(_stored_names(target) for target in targets if target is not None)
+            )
+            bindings += [node] * (name in stored)
+    declarations = [node for node in ast.walk(scope) if isinstance(node, ast.Global) and name in node.names]
+    return bindings + [node for node in declarations if node not in bindings]
 
 
-def _stored(node: Any) -> set[str]:
+def _stored_names(node: Any) -> set[str]:
     nodes = node if isinstance(node, list) else [node]
     return {
-        n.id
-        for one in nodes
-        for n in ast.walk(one)
-        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store | ast.Del)
+        name.id
+        for root in nodes
+        for name in ast.walk(root)
+        if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store | ast.Del)
     }
 
 
-def _star(node: ast.ImportFrom) -> str:
-    """Return the module of whose names all are imported, UNKNOWN for one of no table; "" where some are."""
+def _star_import(node: ast.ImportFrom) -> str:
+    """Return the module of a star import, UNKNOWN for a module outside the tables; "" for other imports."""
     if [alias.name for alias in node.names] != ["*"]:
         return ""
     return node.module if node.module in MODULES and not node.level else UNKNOWN
 
 
-def _imported(node: ast.Import | ast.ImportFrom, name: str) -> Value:
+def _imported_value(node: ast.Import | ast.ImportFrom, name: str) -> Value:
     if isinstance(node, ast.ImportFrom):
         (alias,) = [a for a in node.names if (a.asname or a.name) == name][:1] or [ast.alias("?")]
-        found = None if node.level else value_of(node.module or "", alias.name)
-        return Missing(name) if found is None else found
-    (found_alias,) = [a for a in node.names if (a.asname or a.name.partition(".")[0]) == name][:1]
-    module = found_alias.name if found_alias.asname else name
+        value = None if node.level else value_of(node.module or "", alias.name)
+        return Missing(name) if value is None else value
+    (alias,) = [a for a in node.names if (a.asname or a.name.partition(".")[0]) == name][:1]
+    module = alias.name if alias.asname else name
     return module_of(module) or Missing(name)
 
 
@@ -329,27 +347,29 @@ def _is_jit(decorator: ast.expr) -> bool:
     return ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator) in DEVICE_DECORATORS
 
 
-def _names(node: ast.expr, name: str) -> bool:
+def _is_name(node: ast.expr, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
 
 
-def _is_taken(node: ast.FunctionDef) -> bool:
-    """Return whether a function is made of what is taken; Numba itself looks into `with` and runs texts for classes."""
-    return not any(isinstance(inner, NOT_TAKEN) for inner in ast.walk(node))
+def _is_supported(node: ast.FunctionDef) -> bool:
+    """Check whether a function has only supported nodes; Numba inspects `with` and executes text for classes."""
+    return not any(isinstance(inner, UNSUPPORTED) for inner in ast.walk(node))
 
 
-def _modules_astray(node: ast.FunctionDef, names: dict[str, Value]) -> set[str]:
-    """Return the modules of which a function asks more than names in our tables: `m = numpy`."""
+def _misused_modules(node: ast.FunctionDef, names: dict[str, Value]) -> set[str]:
+    """Find the modules that a function uses for anything but their attributes: `m = numpy`."""
     modules = {name for name, value in names.items() if isinstance(value, Library) and not value.name}
-    bases = {id(n.value) for n in ast.walk(node) if isinstance(n, ast.Attribute)}
+    bases = {id(inner.value) for inner in ast.walk(node) if isinstance(inner, ast.Attribute)}
     return {
-        n.id for n in ast.walk(node) if isinstance(n, ast.Name) and n.id in modules and id(n) not in bases
+        inner.id
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.Name) and inner.id in modules and id(inner) not in bases
     }
 
 
-def _attributes_astray(node: ast.FunctionDef, names: dict[str, Value]) -> set[str]:
-    """Return the modules of which a function asks for something that is not in our tables."""
-    found = set()
+def _modules_with_unknown_attributes(node: ast.FunctionDef, names: dict[str, Value]) -> set[str]:
+    """Find the modules of which a function uses attributes outside our tables."""
+    modules = set()
     for attribute in ast.walk(node):
         if isinstance(attribute, ast.Attribute):
             chain, base = [attribute.attr], attribute.value
@@ -360,27 +380,29 @@ def _attributes_astray(node: ast.FunctionDef, names: dict[str, Value]) -> set[st
             while isinstance(value, Library) and not value.name and chain:
                 value = value_of(value.module, chain.pop(0))
                 if value is None and isinstance(base, ast.Name):
-                    found.add(base.id)
-    return found
+                    modules.add(base.id)
+    return modules
 
 
 def _code(node: ast.FunctionDef, file: str) -> CodeType:
-    """Return the code of a function without its decorators, annotations, defaults and docstring."""
+    """Compile a function without its decorators, annotations, defaults and docstring."""
     arguments = node.args
     if arguments.vararg or arguments.kwarg or arguments.kwonlyargs:
         raise ValueError("arguments")
-    named, positional = ([ast.arg(a.arg) for a in some] for some in (arguments.args, arguments.posonlyargs))
-    bare = ast.arguments(positional, named, None, [], [], None, [])
+    named, positional = (
+        [ast.arg(argument.arg) for argument in group] for group in (arguments.args, arguments.posonlyargs)
+    )
+    parameters = ast.arguments(positional, named, None, [], [], None, [])
     body = node.body[1:] if ast.get_docstring(node) is not None else node.body
-    alone = ast.copy_location(ast.FunctionDef(node.name, bare, body or [ast.Pass()], []), node)
-    vars(alone)["type_params"] = []  # of Python 3.12
-    module = ast.fix_missing_locations(ast.Module([alone], []))
-    made = compile(module, file, "exec", dont_inherit=True)
-    return next(constant for constant in made.co_consts if isinstance(constant, CodeType))
+    bare_function = ast.copy_location(ast.FunctionDef(node.name, parameters, body or [ast.Pass()], []), node)
+    vars(bare_function)["type_params"] = []  # of Python 3.12
+    module = ast.fix_missing_locations(ast.Module([bare_function], []))
+    module_code = compile(module, file, "exec", dont_inherit=True)
+    return next(constant for constant in module_code.co_consts if isinstance(constant, CodeType))
 
 
 def _is_small(number: Any) -> bool:
-    return isinstance(number, NUMBERS) and (not isinstance(number, int) or abs(number) < LARGEST)
+    return isinstance(number, NUMBER_TYPES) and (not isinstance(number, int) or abs(number) < MAX_INTEGER)
 
 
 def _plain(value: Any) -> Plain:
@@ -388,7 +410,7 @@ def _plain(value: Any) -> Plain:
 
 
 def _constant(value: bool | int | float | str) -> Value:
-    """Return a constant of a launch; a text names a type."""
+    """Describe a constant of a launch; a text names a type."""
     if isinstance(value, str):
         return value_of("numba", value) or Missing(value)
     return _plain(value)

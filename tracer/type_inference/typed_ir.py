@@ -1,18 +1,18 @@
-"""A kernel's typed IR as plain data: what Numba's inference decided about each variable, operator and call."""
+"""A kernel's typed IR as plain data: the types that Numba inferred for each variable, operator and call."""
 
 from __future__ import annotations
 
 import msgspec
 
-Position = tuple[int, int, int, int]  # line from 1, column from 0 (-1: not known), last line, last column
+Position = tuple[int, int, int, int]  # line from 1, column from 0 (-1: unknown), last line, last column
 
 
 class Type(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
-    """A type of Numba's.
+    """A type of Numba.
 
-    kind: a kind of numbers ("int32", "bool", "complex64"), "none", or one of the words in `typed_program.py`. text:
-    what else tells types of this kind apart. parts: of a tuple its items, of an array, a pointer or an optional value
-    what they hold.
+    kind: a number type ("int32", "bool", "complex64"), "none", or one of the words in `typed_program.py`. text:
+    distinguishes types of the same kind. parts: the items of a tuple, or the content of an array, a pointer or an
+    optional value.
     """
 
     kind: str
@@ -21,7 +21,7 @@ class Type(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
 
 
 class Literal(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
-    """A constant: the name of its Python type and its text, which for floats is exact; the parts of a tuple."""
+    """A constant: the name of its Python type and its text, exact for floats; or the parts of a tuple."""
 
     kind: str
     text: str = ""
@@ -29,12 +29,13 @@ class Literal(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
 
 
 class Statement(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
-    """A statement: an operation with the variable that gets its result, an assignment to memory, or a jump.
+    """A statement: an operation with the variable for its result, a store to memory, or a jump.
 
-    operands: names of variables. name: of an operator, an attribute, a global or a parameter. number: the index of
-    an argument, of a called function of the program (-1: none) or of the function a global name belongs to. types: of
-    the operands, as the operation takes them, and of its result, as indices into the program's types (-1: as they are).
-    keywords: names of the last operands of a call. labels: of the blocks that a jump leads to.
+    operands: names of variables. name: an operator, an attribute, a global or a parameter. number: the index of an
+    argument, of a called function of the program (-1: none), or of the function that a global name belongs to.
+
+    types: the types the operation converts its operands to, and its result type, as indices into the program's types
+    (-1: no conversion). keywords: names of the last operands of a call. labels: target blocks of a jump.
     """
 
     op: str
@@ -57,9 +58,9 @@ class Block(msgspec.Struct, frozen=True, array_like=True):
 
 
 class FunctionIR(msgspec.Struct, frozen=True, array_like=True):
-    """A function for the types of its arguments.
+    """A function, compiled for the types of its arguments.
 
-    number: of the question's function, -1 for one of a library. variables: the index of the type of each.
+    number: of the question's function, -1 for a library function. variables: the type index of each variable.
     """
 
     number: int

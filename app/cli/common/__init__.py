@@ -1,1 +1,1 @@
-"""What all commands share: the words they take and what they print."""
+"""The shared parts of all commands: their arguments and their output."""

@@ -1,4 +1,4 @@
-"""What commands share of the command line: the parser, types of arguments, scenarios, and the look of pictures."""
+"""Shared parts of the command line: the parser, types of arguments, scenarios, and the look of pictures."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from ...model.named_file import is_file
 
 
 class UsageError(Exception):
-    """A command line that can't be followed; the text is one sentence."""
+    """A command line that can't be used; the text is one sentence."""
 
 
 class Parser(ArgumentParser):
-    """A parser that leaves the last word on an error to `main`."""
+    """A parser that raises its errors, so that `main` prints them."""
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message}; see {self.prog} --help.")
 
-    def parse_args(  # type: ignore[override]  # into a namespace of its own
+    def parse_args(  # type: ignore[override]  # the namespace type differs
         self, args: Sequence[str] | None = None, namespace: Namespace | None = None
     ) -> Namespace:
-        """Return the options and arguments; raises UsageError, which names the option that was perhaps meant."""
+        """Parse the options and arguments; raises UsageError, which suggests similar options."""
         chosen, unknown = self.parse_known_args(args, namespace)
         if unknown:
             options = [option for option in self._option_string_actions if option.startswith("--")]
@@ -36,7 +36,7 @@ class Parser(ArgumentParser):
 
 
 def no_file(name: str) -> str:
-    """Return a sentence about a file that is missing, with the names next to it that are like its name."""
+    """Describe a missing file in a sentence, with similar names in its folder."""
     path = Path(name)
     try:
         near = near_words(path.name, [other.name for other in path.parent.iterdir() if other.is_file()])
@@ -47,7 +47,7 @@ def no_file(name: str) -> str:
 
 
 def whole_number(text: str) -> int:
-    """Return a whole number from 0 on."""
+    """Parse an integer from 0 on."""
     number = whole_number_of(text)
     if number is None:
         raise ArgumentTypeError(f"must be a whole number from 0 on, not {text!r}")
@@ -55,7 +55,7 @@ def whole_number(text: str) -> int:
 
 
 def positive_number(text: str) -> int:
-    """Return a whole number from 1 on."""
+    """Parse an integer from 1 on."""
     number = whole_number_of(text)
     if not number:
         raise ArgumentTypeError(f"must be a whole number from 1 on, not {text!r}")
@@ -63,7 +63,7 @@ def positive_number(text: str) -> int:
 
 
 def number_between(low: float, high: float) -> Callable[[str], float]:
-    """Return the type of numbers from `low` to `high`."""
+    """Return the argument type of numbers from `low` to `high`."""
 
     def number(text: str) -> float:
         try:
@@ -78,62 +78,62 @@ def number_between(low: float, high: float) -> Callable[[str], float]:
 
 
 def positive_seconds(text: str) -> float:
-    """Return a number of seconds above 0."""
+    """Parse a number of seconds above 0."""
     return number_between(0.001, 1_000_000)(text)
 
 
 def block_numbers(text: str) -> tuple[int, ...]:
-    """Return the numbers in `0,5` or `0+5`, in their order and each once."""
+    """Parse the numbers in `0,5` or `0+5`, sorted and without duplicates."""
     numbers = [whole_number_of(part) for part in text.replace("+", ",").split(",")]
-    known = {number for number in numbers if number is not None}
+    values = {number for number in numbers if number is not None}
     if None in numbers:
-        raise ArgumentTypeError(f"must be block numbers as 0,5, not {text!r}")
-    return tuple(sorted(known))
+        raise ArgumentTypeError(f"must be block numbers such as 0,5, not {text!r}")
+    return tuple(sorted(values))
 
 
 def blocks_or_all(text: str) -> tuple[int, ...] | Literal["all"]:
-    """Return block numbers as `block_numbers` does, or the word all."""
+    """Parse block numbers as `block_numbers` does, or the word all."""
     return "all" if text == "all" else block_numbers(text)
 
 
-def picture_size(most: int) -> Callable[[str], tuple[int, int]]:
-    """Return the type of WIDTHxHEIGHT, each 320 to `most`."""
+def picture_size(limit: int) -> Callable[[str], tuple[int, int]]:
+    """Return the argument type of WIDTHxHEIGHT, each 320 to `limit`."""
 
     def size(text: str) -> tuple[int, int]:
         width, height = (whole_number_of(part) or 0 for part in text.partition("x")[::2])
-        if not (320 <= width <= most and 320 <= height <= most):
-            raise ArgumentTypeError(f"must be WIDTHxHEIGHT, each 320 to {most}, not {text!r}")
+        if not (320 <= width <= limit and 320 <= height <= limit):
+            raise ArgumentTypeError(f"must be WIDTHxHEIGHT, each 320 to {limit}, not {text!r}")
         return width, height
 
     return size
 
 
 def add_scenarios(parser: Parser, number: Literal["*", "+"]) -> None:
-    """Add `scenario`: one or two, or a trace file; check_scenarios looks at them."""
-    text = "as matmul-tiled:m=64,tile=16 (tilescope list names them all), or one trace file"
+    """Add `scenario`: one or two, or a trace file; `check_scenarios` checks them."""
+    text = "a name such as matmul-tiled:m=64,tile=16 (see tilescope list), or one trace file"
     parser.add_argument("scenario", nargs=number, help=text)
 
 
 def check_scenarios(specs: Sequence[str]) -> None:
-    """Raise UsageError, CatalogueError or PlanError for what can't be shown: a file, or one or two scenarios."""
+    """Raise UsageError, CatalogueError or PlanError for specs that can't be shown: a file, or one or two scenarios."""
     if _is_file(specs):
         return
     from ....tracer.model.plan import launch_of, parse_spec
 
     if len(specs) > 2:
-        raise UsageError(f"two scenarios are compared, not {len(specs)}.")
+        raise UsageError(f"at most two scenarios can be compared, not {len(specs)}.")
     for spec in specs:
         scenario, values, options = parse_spec(spec)
         launch_of(scenario, values, **options)
 
 
 def check_panes(specs: Sequence[str]) -> None:
-    """Raise UsageError, CatalogueError or PlanError for what can't be shown side by side: files, scenarios, or one."""
+    """Raise UsageError, CatalogueError or PlanError unless specs are one or two files or scenarios to show."""
     from ....tracer.model.plan import parse_file_spec
     from ...model.first_bookmark import names_file
 
     if len(specs) > 2:
-        raise UsageError(f"two are compared, not {len(specs)}.")
+        raise UsageError(f"at most two can be compared, not {len(specs)}.")
     for spec in specs:
         if names_file(spec):
             path = parse_file_spec(spec)[0]
@@ -144,20 +144,20 @@ def check_panes(specs: Sequence[str]) -> None:
 
 
 def _is_file(specs: Sequence[str]) -> bool:
-    """Return whether a trace file is named; raises UsageError where it is missing or not alone."""
+    """Check whether a trace file is named; raises UsageError if it is missing or not the only argument."""
     from ....tracer.model.plan import parse_file_spec
     from ...model.first_bookmark import names_file
 
     files = [parse_file_spec(spec)[0] for spec in specs if names_file(spec)]
     if files and len(specs) > 1:
-        raise UsageError(f"the trace file {files[0]} is opened alone; leave the other words out.")
+        raise UsageError(f"the trace file {files[0]} must be the only argument; leave the others out.")
     if files and not is_file(files[0]):
         raise UsageError(no_file(files[0]))
     return bool(files)
 
 
 def add_look(parser: Parser) -> None:
-    """Add what pictures of the window look like: `theme`, `size` in points, `scale` and `text_size`."""
+    """Add the options for the look of pictures: `theme`, `size` in points, `scale` and `text_size`."""
     parser.add_argument("--theme", choices=("light", "dark"), default="light")
     parser.add_argument(
         "--size", type=picture_size(8192), default=(1600, 900), metavar="1600x900", help="of the window"
@@ -170,5 +170,5 @@ def add_look(parser: Parser) -> None:
         type=number_between(0.8, 2),
         default=1.0,
         metavar="1.0",
-        help="0.8 to 2 times the normal",
+        help="0.8 to 2 times the normal size",
     )

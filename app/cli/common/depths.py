@@ -22,12 +22,12 @@ class Column(Struct, frozen=True):
 
     title: str
     mark: str
-    counters: dict[str, int]  # empty where they are not known
+    counters: dict[str, int]  # empty if they are not known
     notes: tuple[str, ...]  # sentences about them
 
 
 def depths_table(sessions: Sequence[Session], depths: Sequence[str]) -> str:
-    """Return the counters of sessions at some depths, a column for each of both."""
+    """Format the counters of sessions at some depths, a column for each pair."""
     column_of = {"written": _written_column, "compiled": _compiled_column, "measured": _measured_column}
     columns = [column_of[depth](session) for session in sessions for depth in depths]
     used = [name for name in NAMES if any(column.counters.get(name) for column in columns)]
@@ -44,49 +44,52 @@ def _cell(column: Column, name: str) -> str:
 
 def _written_column(session: Session) -> Column:
     total = session.counters.total
-    whole = (session.trace.totals or not session.trace.is_part) and session.trace.error is None
-    mark = PART if not whole else EXACT if session.trace.totals else mark_of(session.trace)
+    is_complete = (session.trace.totals or not session.trace.is_part) and session.trace.error is None
+    mark = PART if not is_complete else EXACT if session.trace.totals else mark_of(session.trace)
     return Column(session.title, mark, dict(total), ())
 
 
 def _compiled_column(session: Session) -> Column:
-    found = compiled_counters_of(session)
-    if found.reason:
-        return Column(session.title, COMPILED, {}, (f"not compiled: {found.reason}",))
-    notes = (f"compiled by {found.compiler}.", *found.notes)
-    if found.registers is not None:
-        spills = f", {count_text(found.spills)} bytes of spills" if found.spills else ""
-        notes = (f"compiled by {found.compiler}: {found.registers} registers a thread{spills}.", *found.notes)
-    return Column(session.title, COMPILED, dict(found.counters), notes)
+    compiled = compiled_counters_of(session)
+    if compiled.reason:
+        return Column(session.title, COMPILED, {}, (f"not compiled: {compiled.reason}",))
+    notes = (f"compiled by {compiled.compiler}.", *compiled.notes)
+    if compiled.registers is not None:
+        spills = f", {count_text(compiled.spills)} bytes of spills" if compiled.spills else ""
+        notes = (
+            f"compiled by {compiled.compiler}: {compiled.registers} registers a thread{spills}.",
+            *compiled.notes,
+        )
+    return Column(session.title, COMPILED, dict(compiled.counters), notes)
 
 
 def _measured_column(session: Session) -> Column:
-    read = recorded_counters_of(session.launch)
-    if read is None:
-        return Column(session.title, MEASURED, {}, ("nobody has measured this launch.",))
-    known = {name: amount for name, amount in read.counters.items() if name in NAMES}
-    return Column(session.title, MEASURED, known, (f"measured on an {read.device}.",))
+    recorded = recorded_counters_of(session.launch)
+    if recorded is None:
+        return Column(session.title, MEASURED, {}, ("this launch was not measured.",))
+    counters = {name: amount for name, amount in recorded.counters.items() if name in NAMES}
+    return Column(session.title, MEASURED, counters, (f"measured on an {recorded.device}.",))
 
 
 def compiled_by_line(session: Session) -> str:
-    """Return the counters as compiled of each line, one a row, under the title and the mark."""
-    found = compiled_counters_of(session)
-    if found.reason:
-        return f"{session.title}: not compiled: {found.reason}"
+    """Format the compiled counters of each line, one a row, under the title and the mark."""
+    compiled = compiled_counters_of(session)
+    if compiled.reason:
+        return f"{session.title}: not compiled: {compiled.reason}"
     rows: list[list[str]] = []
     last = ""
-    for line, name, amount in sorted(_amounts(found), key=lambda one: one[0]):
+    for line, name, amount in sorted(_amounts(compiled), key=lambda row: row[0]):
         text = f"line {line}" if line else "several lines"
         rows.append([text if text != last else "", name.replace("_", " "), count_text(amount)])
         last = text
     widths = (max((len(row[0]) for row in rows), default=0), 26, 13)
-    title = f"{session.title}, by line ({COMPILED}, {found.compiler})"
+    title = f"{session.title}, by line ({COMPILED}, {compiled.compiler})"
     return "\n".join([title, *aligned(rows, "<<>", widths)])
 
 
-def _amounts(found: CompiledCounters) -> Iterator[tuple[int, str, int]]:
+def _amounts(compiled: CompiledCounters) -> Iterator[tuple[int, str, int]]:
     totals: dict[tuple[int, str], int] = {}
-    for site in found.sites:
+    for site in compiled.sites:
         for group, (space, ops) in GROUPS.items():
             if space == site.space and site.op in ops:
                 for measure in MEASURES[space]:

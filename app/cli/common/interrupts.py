@@ -1,4 +1,4 @@
-"""Ctrl+C in a terminal, taken note of and answered where nothing is lost: never in the midst of painting."""
+"""Handle Ctrl+C in a terminal where nothing is lost: never in the middle of painting."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def interrupts_noted() -> Iterator[Callable[[], None]]:
-    """Lend what raises KeyboardInterrupt once Ctrl+C was pressed; so does the end of the `with`, and nothing else."""
+    """Yield a function that raises KeyboardInterrupt after Ctrl+C; so does the end of the `with`, and nothing else."""
     interrupted: list[int] = []
 
     def check() -> None:
@@ -26,9 +26,9 @@ def interrupts_noted() -> Iterator[Callable[[], None]]:
 
 @contextmanager
 def interrupts_obeyed() -> Iterator[None]:
-    """Have Ctrl+C end the process at once, while nothing is there that could be left in halves.
+    """Let Ctrl+C end the process at once, while no file is half written.
 
-    Qt's event loop would not let Python hear of it.
+    Qt's event loop would otherwise keep Python from handling the signal.
     """
     before = signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:

@@ -1,4 +1,4 @@
-"""`tilescope lecture FILE -o`: a lecture on paper, or a picture of each step, drawn without a screen."""
+"""`tilescope lecture FILE -o`: write a handout of a lecture, or a picture of each step, without a screen."""
 
 from __future__ import annotations
 
@@ -29,21 +29,25 @@ Progress = Callable[[int], None]
 
 
 def add_output(parser: Parser) -> None:
-    """Add `output` and how it looks."""
+    """Add `output` and the options for its look."""
     parser.add_argument(
-        "-o", "--output", metavar="FILE.pdf | FOLDER", help="write a handout, or a PNG file of each step"
+        "-o", "--output", metavar="FILE.pdf | FOLDER", help="write a handout, or a PNG file for each step"
     )
     parser.add_argument(
-        "--paper", choices=("a4", "letter"), default="a4", type=str.lower, help="of a handout (a4)"
+        "--paper",
+        choices=("a4", "letter"),
+        default="a4",
+        type=str.lower,
+        help="the paper size of a handout (a4)",
     )
-    parser.add_argument("--notes", action="store_true", help="with the speaker's notes in a handout")
+    parser.add_argument("--notes", action="store_true", help="include the speaker's notes in a handout")
     add_look(parser)
 
 
 def is_handout(output: str) -> bool:
-    """Return whether a PDF is asked for, and not a folder of pictures.
+    """Check whether the output is a PDF, and not a folder of pictures.
 
-    Raises UsageError for a file of another kind, and for what can't be written where it is.
+    Raises UsageError for other kinds of files, and for paths that can't be written.
     """
     path = Path(output)
     if path.is_dir() or output.endswith(("/", os.sep)) or not path.suffix:
@@ -59,24 +63,26 @@ def is_handout(output: str) -> bool:
 
 
 def _check_folder(path: Path) -> None:
-    there = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
-    if not there.is_dir():
-        raise UsageError(f"the folder {path} cannot be made: {there} is a file.")
-    if not os.access(there, os.W_OK):
-        raise UsageError(f"the folder {path} cannot be written: {there.absolute()} is read-only.")
+    existing = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
+    if not existing.is_dir():
+        raise UsageError(f"the folder {path} cannot be created: {existing} is a file.")
+    if not os.access(existing, os.W_OK):
+        raise UsageError(f"the folder {path} cannot be written: {existing.absolute()} is read-only.")
 
 
 def write_output(
     lecture: Lecture, chosen: Namespace, sessions: Sessions, progress: Progress
 ) -> Iterator[Path]:
-    """Write what is asked for, and yield each file once it is there; raises PictureError and UsageError.
+    """Write the output, and yield each file once it is complete; raises PictureError and UsageError.
 
-    sessions: makes those of the panes. progress: called with the number of each step before it is drawn.
+    sessions: creates the sessions of the panes. progress: called with the number of each step before it is drawn.
     """
     as_pdf = is_handout(chosen.output)
     prepare_qt(1.0 if as_pdf else chosen.scale)
-    with interrupts_noted() as check_interrupts, drawing(lecture, sessions, check_interrupts) as made:
-        stand, pictures = made
+    with (
+        interrupts_noted() as check_interrupts,
+        drawing(lecture, sessions, check_interrupts) as (stand, pictures),
+    ):
         path = Path(chosen.output)
         if as_pdf:
             from ...window.lecture.handout import HandoutLook, write_handout
@@ -92,7 +98,7 @@ def write_output(
 def drawing(
     lecture: Lecture, sessions: Sessions, check_interrupts: Callable[[], None]
 ) -> Iterator[tuple[Callable[[int], StandingStep], StepPictures]]:
-    """Lend what makes steps stand, and the window that draws them; Ctrl+C ends it between two steps."""
+    """Yield the function that positions a step, and the window that draws it; Ctrl+C stops between two steps."""
     from ...control.session_jobs import SessionJobs
     from ...window.lecture.step_picture import StandingStep, StepPictures, panes_below
     from ...window.start import application, window_for_pictures
@@ -104,8 +110,8 @@ def drawing(
     def stand(number: int) -> StandingStep:
         check_interrupts()
         setups = setups_below(panes_below(scenes, number))
-        found = [sessions.of(setup).prepared().examined() for setup in setups]
-        return StandingStep(lecture, scenes, number, setups, found)
+        step_sessions = [sessions.of(setup).prepared().examined() for setup in setups]
+        return StandingStep(lecture, scenes, number, setups, step_sessions)
 
     try:
         yield stand, pictures
@@ -114,7 +120,7 @@ def drawing(
 
 
 def setups_below(panes: tuple[Pane, ...]) -> tuple[Setup, ...]:
-    """Return what panes run: nothing where one needs consent, and what the window opens with for no panes."""
+    """Return the setups of panes: none if one needs consent; the default pair if there are no panes."""
     setups = tuple(pane for pane in panes if isinstance(pane, Setup))
     return () if len(setups) < len(panes) else setups or first_bookmark((), None).panes
 
@@ -132,7 +138,7 @@ def _write_pictures(
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise PictureError(f"The folder {folder} could not be made: {error.strerror or error}.") from error
+        raise PictureError(f"The folder {folder} could not be created: {error.strerror or error}.") from error
     look = Bookmark((), theme=chosen.theme, text_scale=chosen.text_size)
     for number, step in enumerate(lecture.steps):
         progress(number)
@@ -144,6 +150,6 @@ def _write_pictures(
 
 
 def picture_name(number: int, title: str, count: int) -> str:
-    """Return what the picture of a step is called: "03-how-often-is-a-read.png" of the third."""
+    """Return the file name of a step's picture: "03-how-often-is-a-read.png" for the third."""
     words = re.sub(r"[^\w]+", "-", title.lower()).strip("-_")[:60].rstrip("-_")
     return f"{number + 1:0{max(2, len(str(count)))}}-{words or 'step'}.png"

@@ -1,4 +1,4 @@
-"""What commands need that look at all of a lecture: its sessions, its problems, and how far they are."""
+"""Shared parts of commands that process a complete lecture: its sessions, problems, and progress."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..common.text_output import say, show_progress
 
 @contextmanager
 def lent_sessions(patience: float | None = PATIENCE) -> Iterator[Sessions]:
-    """Lend what makes sessions; patience: seconds that a launch may take, None for any."""
+    """Yield the creator of sessions; patience: seconds that a launch may take, None for any."""
     worker = Worker()
     try:
         yield Sessions(worker, TraceCache(cache_folder()), patience)
@@ -28,20 +28,20 @@ def lent_sessions(patience: float | None = PATIENCE) -> Iterator[Sessions]:
 
 
 def has_problems(lecture: Lecture, path: Path, sessions: Sessions) -> bool:
-    """Print the problems of a lecture, and return whether it has some."""
-    found = check_lecture(lecture, sessions.of, lambda step: show_if_read(progress_text(lecture, step)))
+    """Print the problems of a lecture, and return whether there are any."""
+    problems = check_lecture(lecture, sessions.of, lambda step: show_if_read(progress_text(lecture, step)))
     show_if_read("")
-    for problem in found:
+    for problem in problems:
         say(f"{path}:{problem.line}: {problem.sentence}")
-    return bool(found)
+    return bool(problems)
 
 
 def progress_text(lecture: Lecture, step: int) -> str:
-    """Return which step is looked at: "step 3 of 12: The first tile"."""
+    """Describe the current step: "step 3 of 12: The first tile"."""
     return f"step {step + 1} of {len(lecture.steps)}: {lecture.steps[step].title}"
 
 
 def show_if_read(progress: str) -> None:
-    """Show how far it is where somebody reads it; "" takes it away."""
+    """Show the progress on a terminal; "" removes it."""
     if sys.stderr.isatty():
         show_progress(progress)

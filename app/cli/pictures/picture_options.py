@@ -1,6 +1,7 @@
-"""The options that say how a picture of the window looks: everything that a bookmark holds, and how its room is shared.
+"""The options for the look of a picture: all fields of a bookmark, and the sizes of the window's areas.
 
-Those of a lecture's steps have the steps' words (`app/lecture/changes.py`); `app/window/copy_command.py` writes all.
+Options that steps of lectures share use the same keys (`app/lecture/changes.py`); `app/window/copy_command.py` writes
+all of them.
 """
 
 from __future__ import annotations
@@ -29,51 +30,62 @@ from ..common.arguments import Parser, UsageError, positive_number
 
 STEP_OPTIONS = {
     "focus": "left or right: the pane that the right column follows",
-    "panel": f"of the right column: {', '.join(PANELS)}",
+    "panel": f"the tab of the right column: {', '.join(PANELS)}",
     "colour": f"what colours the cells: {', '.join(COLOURS)}",
     "picture": "auto, memory or histogram",
-    "zoom": "buffers that the memory pictures show alone, as 'A, tile_a'",
-    "spotlight": "what stands out, as 'C[2, 3], warp 1'",
-    "chart": "a chart in place of the panes: of measured times in the words of tilescope export timings, or gpu",
-    "link": "moment or progress: what two panes have in common",
-    "time": "moments or measured: what timelines show, by a GPU's clock where it was recorded",
-    "nearest": "shown or hidden: whether a pane that was not measured names the nearest measured launch",
-    "compiled": "shown or hidden: counters as compiled, which are waited for",
+    "zoom": "the only buffers that the memory pictures show, as in 'A, tile_a'",
+    "spotlight": "what is highlighted, as in 'C[2, 3], warp 1'",
+    "chart": "a chart instead of the panes: measured times as in tilescope export timings, or gpu",
+    "link": "moment or progress: how two panes are linked",
+    "time": "moments or measured: what timelines show; measured is GPU time, where it was recorded",
+    "nearest": "shown or hidden: whether a pane without measurements names the nearest measured launch",
+    "compiled": "shown or hidden: the compiled counters, which the picture waits for",
     "speed": "moments a second, or auto",
-    "words": "own, cuda or work-item: for threads and blocks",
+    "words": "own, cuda or work-item: the terms for threads and blocks",
 }
-LARGEST = 2**31  # of a moment or a number of a block or thread, which is beyond all there are
+LARGEST = 2**31  # of a moment or a number of a block or thread
 
 
 def add_picture_options(parser: Parser) -> None:
-    """Add the options; `bookmark_of` and `room_of` read what was given."""
+    """Add the options; `bookmark_of` and `room_of` read them."""
     more = parser.add_argument_group("everything else that the window shows", "as Copy as command writes it")
     for key, text in STEP_OPTIONS.items():
         more.add_argument(f"--{key}", type=_step_word(key), metavar="WORD", help=text)
     more.add_argument(
-        "--playhead", type=_time, metavar="N.N", help="where time stands: moments of the longer launch"
+        "--playhead", type=_time, metavar="N.N", help="the playhead's moment in the longer launch"
     )
     more.add_argument(
         "--select",
         type=_selections,
         metavar="BLOCK:THREAD,…",
-        help="what each pane looks at, by linear numbers",
+        help="the selection of each pane, as linear numbers",
     )
     more.add_argument(
         "--edit", action="append", default=[], metavar="PANE:LINES=TEXT",
-        help="text in place of lines of a pane's kernel, as right:47-48=TEXT; 46+ is behind line 46",
+        help="replace lines of a pane's kernel, as in right:47-48=TEXT; 46+ inserts after line 46",
     )  # fmt: skip
-    more.add_argument("--step", metavar="LECTURE:N", help="what a lecture's step says, above the pictures")
-    more.add_argument("--question", choices=("open", "answered"), default="answered", help="of that step")
-    more.add_argument("--choice", type=positive_number, metavar="N", help="which of its choices was chosen")
+    more.add_argument(
+        "--step", metavar="LECTURE:N", help="show the caption of a lecture's step above the pictures"
+    )
+    more.add_argument(
+        "--question",
+        choices=("open", "answered"),
+        default="answered",
+        help="the state of its question",
+    )
+    more.add_argument("--choice", type=positive_number, metavar="N", help="the selected choice")
     more.add_argument("--layout", choices=("ordinary", "lecture"), default="ordinary")
     more.add_argument(
         "--fields", choices=("shared", "own"), help="whether panes share their parameters' fields"
     )
     more.add_argument("--motion", choices=("full", "reduced"), default="full")
-    more.add_argument("--loop", action="store_true", help="the end is followed by the start")
+    more.add_argument("--loop", action="store_true", help="restart at the end")
     more.add_argument(
-        "--columns", type=_lengths, default=(), metavar="W:W:W", help="widths of what is side by side"
+        "--columns",
+        type=_lengths,
+        default=(),
+        metavar="W:W:W",
+        help="widths of the panes and the right column",
     )
     more.add_argument(
         "--rows", type=_lengths, default=(), metavar="H:H", help="heights of pictures and timelines"
@@ -81,11 +93,11 @@ def add_picture_options(parser: Parser) -> None:
     more.add_argument(
         "--ranges", type=_ranges, default=(), metavar="FIRST:LAST,…", help="moments of each timeline, or all"
     )
-    more.add_argument("--bar", choices=("shown", "hidden"), help="the bar at the top")
+    more.add_argument("--bar", choices=("shown", "hidden"), help="the toolbar")
 
 
 def bookmark_of(chosen: Namespace) -> Bookmark:
-    """Return what was chosen, by default as the window opens; raises UsageError and CatalogueError."""
+    """Build the bookmark of the options, with the window's defaults; raises UsageError and CatalogueError."""
     mark = first_bookmark(chosen.scenario, None)
     panes = _edited(mark.panes, chosen.edit)
     mark = msgspec.structs.replace(
@@ -94,36 +106,36 @@ def bookmark_of(chosen: Namespace) -> Bookmark:
         selections=chosen.select or (), spotlight=chosen.spotlight or (),
         shared=mark.shared if chosen.fields is None else chosen.fields == "shared",
     )  # fmt: skip
-    said = {key: getattr(chosen, key) for key in STEP_OPTIONS}
-    return _fitting(changed_look(mark, StepChange(**said)))
+    fields = {key: getattr(chosen, key) for key in STEP_OPTIONS}
+    return _fitting(changed_look(mark, StepChange(**fields)))
 
 
 def _fitting(mark: Bookmark) -> Bookmark:
-    """Return a bookmark that speaks of no pane that it has not."""
+    """Check that a bookmark refers only to existing panes, and return it."""
     if mark.focus >= len(mark.panes):
-        raise UsageError("--focus right needs two panes; name another scenario, or leave it out.")
+        raise UsageError("--focus right needs two panes; name another scenario, or remove the option.")
     if len(mark.selections) > len(mark.panes):
-        raise UsageError(f"--select looks at {len(mark.selections)} panes, where there is only one.")
+        raise UsageError(f"--select names {len(mark.selections)} panes, but there is only one.")
     return mark
 
 
 def room_of(chosen: Namespace) -> Room:
-    """Return how the room is shared."""
+    """Build the sizes of the window's areas."""
     bar = None if chosen.bar is None else chosen.bar == "shown"
     return Room(chosen.columns, chosen.rows, chosen.ranges, bar)
 
 
 class ShownStep(NamedTuple):
-    """A step of a lecture, as it is on screen."""
+    """A step of a lecture, as displayed."""
 
     lecture: Lecture
     number: int  # from 0
     is_open: bool  # its question is not answered yet
-    chosen: int | None  # of the question's choices, from 0
+    chosen: int | None  # index of the selected choice
 
 
 def step_of(chosen: Namespace) -> ShownStep | None:
-    """Return the step that was named; raises UsageError."""
+    """Find the step that --step names; raises UsageError."""
     if chosen.step is None:
         return None
     name, _, text = chosen.step.rpartition(":")
@@ -139,14 +151,14 @@ def step_of(chosen: Namespace) -> ShownStep | None:
 
 
 def _edited(panes: Sequence[Setup], edits: Sequence[str]) -> tuple[Setup, ...]:
-    """Return setups whose kernels have lines in place of others."""
+    """Apply the edits to the kernels of the setups."""
     by_pane: dict[int, list[TextEdit]] = {}
     for edit in edits:
         place, _, text = edit.partition("=")
         pane, _, where = place.rpartition(":")
         number = {"left": 0, "right": 1}.get(pane, len(panes))
         if number >= len(panes):
-            raise UsageError(f"--edit {place!r} is of no pane here; write left:47=TEXT, or right.")
+            raise UsageError(f"--edit {place!r} names no pane; write left:47=TEXT or right:47=TEXT.")
         by_pane.setdefault(number, []).append(TextEdit(where, text))
     try:
         return tuple(
@@ -156,18 +168,18 @@ def _edited(panes: Sequence[Setup], edits: Sequence[str]) -> tuple[Setup, ...]:
             for i, setup in enumerate(panes)
         )
     except ValueError as error:
-        raise UsageError(f"--edit can't be made: {error}") from None
+        raise UsageError(f"--edit can't be applied: {error}") from None
 
 
 def _own_text(setup: Setup) -> str:
-    """Return the text of a kernel's file before it is edited."""
+    """Return the text of a kernel's file before its edits."""
     if setup.source or not setup.file:
         return setup.source or kernel_source(find(setup.scenario).kernel)[1]
     return decode(load(setup.file).launch).source
 
 
 def _step_word(key: str) -> Callable[[str], Any]:
-    """Return the type of a word that steps of lectures have too."""
+    """Return the argument type of a key that steps of lectures share."""
 
     def read(text: str) -> Any:
         try:
@@ -189,22 +201,22 @@ def _time(text: str) -> float:
 
 
 def _selections(text: str) -> tuple[Selection, ...]:
-    found = []
+    selections = []
     for part in text.split(","):
         numbers = [whole_number_of(number) for number in part.split(":")]
-        known = [number for number in numbers if number is not None and number < LARGEST]
-        if len(known) != 2 or len(numbers) != 2:
-            raise ArgumentTypeError(f"must be BLOCK:THREAD of each pane, as 0:5,3:0, not {text!r}")
-        found.append(Selection(*known))
-    return tuple(found)
+        valid = [number for number in numbers if number is not None and number < LARGEST]
+        if len(valid) != 2 or len(numbers) != 2:
+            raise ArgumentTypeError(f"must be BLOCK:THREAD for each pane, as in 0:5,3:0, not {text!r}")
+        selections.append(Selection(*valid))
+    return tuple(selections)
 
 
 def _lengths(text: str) -> tuple[int, ...]:
     numbers = [whole_number_of(part) for part in text.split(":")]
-    known = tuple(number for number in numbers if number is not None and number < 2**15)
-    if len(known) != len(numbers):
-        raise ArgumentTypeError(f"must be lengths in points, as 500:500:300, not {text!r}")
-    return known
+    valid = tuple(number for number in numbers if number is not None and number < 2**15)
+    if len(valid) != len(numbers):
+        raise ArgumentTypeError(f"must be lengths in points, as in 500:500:300, not {text!r}")
+    return valid
 
 
 def _ranges(text: str) -> tuple[tuple[float, float] | None, ...]:
@@ -213,7 +225,7 @@ def _ranges(text: str) -> tuple[tuple[float, float] | None, ...]:
 
 def _range(text: str) -> tuple[float, float]:
     first, _, last = text.partition(":")
-    found = _time(first), _time(last)
-    if not found[0] < found[1]:
+    bounds = _time(first), _time(last)
+    if not bounds[0] < bounds[1]:
         raise ArgumentTypeError(f"must be FIRST:LAST, the first before the last, not {text!r}")
-    return found
+    return bounds

@@ -1,4 +1,4 @@
-"""`tilescope render`: what the window shows as a film, drawn without a screen at exact times."""
+"""`tilescope render`: render the window as a film, without a screen, at exact times."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from ...window.recording.recording import Outlook, Recording, Source
     from ...window.recording.wanted import Wanted
 
-OF_PICTURES = ("playhead", "step", "ranges")  # options of one picture alone
+OF_PICTURES = ("playhead", "step", "ranges")  # options that apply only to a single picture
 
 
 def add_arguments(parser: Parser) -> None:
     parser.description = (
-        "Render scenarios, a trace file or a lecture as a film, drawn without a screen at exact times."
+        "Render scenarios, a trace file or a lecture as a film, without a screen, at exact times."
     )
     parser.add_argument(
         "what", nargs="+", metavar="SCENARIO [SCENARIO] | FILE.npz | LECTURE",
@@ -44,7 +44,9 @@ def add_arguments(parser: Parser) -> None:
         "-o", "--output", required=True, metavar="FILE",
         help="FILE.mp4, .webm, .gif or .webp, a folder for PNG files, or replay.html",
     )  # fmt: skip
-    place = 'a place in time of the last scenario: 24, "phase 2", "end of phase 2", "first load"; of a lecture a step'
+    place = (
+        'a moment of the last scenario: 24, "phase 2", "end of phase 2", "first load"; or a step of a lecture'
+    )
     parser.add_argument("--from", dest="begin", metavar="PLACE", help=f"{place} (start)")
     parser.add_argument("--to", dest="end", metavar="PLACE", help="likewise (end)")
     parser.add_argument(
@@ -52,23 +54,30 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--hold", type=number_between(0, 600), metavar="SECONDS",
-        help="that the end is to be seen (1); in a lecture each step (as long as one reads)",
+        help="how long the end is shown (1), or each step of a lecture (its reading time)",
     )  # fmt: skip
     parser.add_argument(
-        "--part", choices=("window", "memory"), default="window", help="the memory pictures alone"
+        "--part",
+        choices=("window", "memory"),
+        default="window",
+        help="the window, or only the memory pictures",
     )
-    parser.add_argument("--captions", action="store_true", help="of a lecture's steps, above the pictures")
-    parser.add_argument("--long", action="store_true", help="go on where it takes over 10 minutes or 500 MB")
+    parser.add_argument(
+        "--captions", action="store_true", help="show the captions of a lecture above the pictures"
+    )
+    parser.add_argument(
+        "--long", action="store_true", help="render even if it takes over 10 minutes or 500 MB"
+    )
     add_look(parser)
     add_picture_options(parser)
 
 
 def execute(chosen: Namespace) -> int:
-    """Write the film and print its name; a sentence before says how long and how large it will be."""
+    """Render the film and print its name, after an estimate of its length and size."""
     if chosen.output.lower().endswith(".html"):
         from .replay_file import write_replay_file
 
-        _refuse_of_films(chosen)
+        _refuse_film_options(chosen)
         write_replay_file(chosen)
         say(chosen.output)
         return 0
@@ -86,8 +95,8 @@ def execute(chosen: Namespace) -> int:
     rate = _rate(kind, chosen.fps)
     with ExitStack() as stack:
         with interrupts_obeyed():
-            made = _scenarios(chosen, rate) if lecture is None else _steps(lecture, chosen, rate)
-            source = stack.enter_context(made)
+            source_context = _scenarios(chosen, rate) if lecture is None else _steps(lecture, chosen, rate)
+            source = stack.enter_context(source_context)
             if source is None:
                 return 1
             recording = Recording(source, kind, rate, chosen.theme)
@@ -100,27 +109,25 @@ def execute(chosen: Namespace) -> int:
 OF_FILMS = ("fps", "hold", "captions", "long", "select", "edit", "columns", "rows", "ranges", "bar")
 
 
-def _refuse_of_films(chosen: Namespace) -> None:
-    """Raise UsageError for what a replay does not take: it holds all there is to see, and its reader chooses."""
+def _refuse_film_options(chosen: Namespace) -> None:
+    """Raise UsageError for film options: a replay contains everything, and its reader chooses."""
     names = (*OF_FILMS, *OF_PICTURES, *(name for name in STEP_OPTIONS if name != "speed"))
     given = [name for name in names if getattr(chosen, name)] + ["part"] * (chosen.part != "window")
     if given:
-        raise UsageError(
-            f"--{given[0]} is for films; a replay holds all there is to see, and its reader chooses."
-        )
+        raise UsageError(f"--{given[0]} is for films; a replay contains everything, and its reader chooses.")
 
 
 def _check_options(chosen: Namespace, *, is_lecture: bool) -> None:
-    """Raise UsageError for options of pictures that this film has not."""
+    """Raise UsageError for picture options that this film does not support."""
     own = [name for name in STEP_OPTIONS if name != "speed" or chosen.speed == "auto"]
     for name in (*OF_PICTURES, *(("select", "edit", *own) if is_lecture else ())):
         if getattr(chosen, name):
-            why = "it is of one picture" if name in OF_PICTURES else "a lecture's steps say what is shown"
-            raise UsageError(f"--{name} can't be taken here: {why}.")
+            reason = "it applies to a single picture" if name in OF_PICTURES else "its steps decide"
+            raise UsageError(f"--{name} can't be used here: {reason}.")
 
 
 def _lecture(words: list[str]) -> Path | None:
-    """Return the file of a lecture that is named; raises UsageError where there is none."""
+    """Find the file of a named lecture; raises UsageError if it is missing."""
     if len(words) > 1 or not (words[0].endswith(".md") or words[0] in map(name_of, shipped())):
         return None
     try:
@@ -130,7 +137,7 @@ def _lecture(words: list[str]) -> Path | None:
 
 
 def _rate(kind: Kind, wanted: int | None) -> Fraction:
-    """Return the frames a second, and say where a GIF has others than are wanted."""
+    """Return the frames a second, and report if a GIF needs another rate."""
     from ...window.recording.kinds import FASTEST, rate_for
 
     if wanted is not None and wanted > FASTEST:
@@ -138,14 +145,14 @@ def _rate(kind: Kind, wanted: int | None) -> Fraction:
     rate = rate_for(kind, wanted)
     if wanted not in (None, rate):
         complain(
-            f"a GIF counts in hundredths of a second: {float(rate):.4g} frames a second in place of {wanted}."
+            f"a GIF counts in hundredths of a second: {float(rate):.4g} frames a second instead of {wanted}."
         )
     return rate
 
 
 @contextmanager
 def _scenarios(chosen: Namespace, rate: Fraction) -> Iterator[Source]:
-    """Lend what draws scenarios or a trace file."""
+    """Yield the source that draws scenarios or a trace file."""
     worker = Worker()
     worker.start()
     prepare_qt(chosen.scale)
@@ -177,7 +184,7 @@ def _wanted(chosen: Namespace) -> Wanted:
 
 @contextmanager
 def _steps(path: Path, chosen: Namespace, rate: Fraction) -> Iterator[Source | None]:
-    """Lend what draws a lecture, None for one with mistakes, which are printed."""
+    """Yield the source that draws a lecture; None if it has mistakes, which are printed."""
     lecture = read_lecture(path)
     numbers = _numbers(lecture, chosen)
     with lent_sessions() as sessions:
@@ -198,46 +205,44 @@ def _steps(path: Path, chosen: Namespace, rate: Fraction) -> Iterator[Source | N
 
 
 def _numbers(lecture: Lecture, chosen: Namespace) -> range:
-    """Return the steps that are recorded, counted from 0; raises UsageError for one that is not there."""
+    """Return the rendered steps, counted from 0; raises UsageError for an unknown step."""
     count = len(lecture.steps)
-    first, last = (_number(text, usual, count) for text, usual in ((chosen.begin, 1), (chosen.end, count)))
+    first, last = (
+        _number(text, default, count) for text, default in ((chosen.begin, 1), (chosen.end, count))
+    )
     if first > last:
-        raise UsageError(f"step {last} comes before step {first}; exchange --from and --to.")
+        raise UsageError(f"step {last} comes before step {first}; swap --from and --to.")
     return range(first - 1, last)
 
 
-def _number(text: str | None, usual: int, count: int) -> int:
-    number = usual if text is None else whole_number_of(text.removeprefix("step "))
+def _number(text: str | None, default: int, count: int) -> int:
+    number = default if text is None else whole_number_of(text.removeprefix("step "))
     if number is None or not 1 <= number <= count:
-        raise UsageError(
-            f"a lecture is recorded from a step to a step, 1 to {count} of this one, not {text!r}."
-        )
+        raise UsageError(f"--from and --to of a lecture are steps from 1 to {count}, not {text!r}.")
     return number
 
 
 def _announce(outlook: Outlook, chosen: Namespace) -> None:
-    """Say how long and how large it will be; raises UsageError where it is long or large and nobody said so."""
+    """Print the estimate; raises UsageError for a long or large film without --long."""
     if outlook.is_long and not chosen.long:
-        raise UsageError(
-            f"{chosen.output} would be {outlook.text()}; render less or faster, or say --long to go on."
-        )
+        raise UsageError(f"{chosen.output} would be {outlook.text()}; render less, or use --long.")
     complain(outlook.text())
     if outlook.size != outlook.drawn:
         width, height = outlook.drawn
         complain(
-            f"a video has even sides, so the last column or row of {width} x {height} pixels is there twice."
+            f"a video has even sides, so the last column or row of {width} x {height} pixels is repeated."
         )
 
 
 def _write(recording: Recording, path: Path) -> None:
-    """Write the file, and tell how far it is to who reads it; after Ctrl+C there is none."""
-    count, told = recording.source.film.frames, is_read_by_someone()
+    """Write the file, and show the progress on a terminal; Ctrl+C leaves no file."""
+    count, is_shown = recording.source.film.frames, is_read_by_someone()
     with interrupts_noted() as check_interrupts, closing(recording.write(path)) as written:
         try:
             for done in written:
                 check_interrupts()
-                if told:
+                if is_shown:
                     show_progress(f"frame {done:,} of {count:,}")
         finally:
-            if told:
+            if is_shown:
                 show_progress("")

@@ -1,4 +1,4 @@
-"""`tilescope render … -o replay.html`: scenarios, a trace file or a lecture as one page that any browser opens."""
+"""`tilescope render … -o replay.html`: render scenarios, a trace file or a lecture as one page for any browser."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from .lecture_work import lent_sessions, progress_text, show_if_read
 if TYPE_CHECKING:
     from ...window.replay.document import ReplayDocument
 
-# Logical pixels: what can be read on a phone, and is drawn larger where there is more room.
+# Logical pixels: readable on a phone; larger screens scale it up.
 PICTURE = 420, 350
 
 
 def write_replay_file(chosen: Namespace) -> None:
-    """Write the page that is asked for, whole or not at all.
+    """Write the page atomically.
 
     chosen: `what` (words: one or two scenarios, a trace file, or a lecture), `output`, the `text_size` of pictures, and
-    perhaps `begin` and `end` (places in time, or steps of a lecture) and `speed` (moments a second). Colours are the
-    reader's. Raises UsageError, PictureError, and what tracing raises.
+    optionally `begin` and `end` (places in time, or steps of a lecture) and `speed` (moments a second). The reader
+    chooses the colours. Raises UsageError, PictureError, and errors of tracing.
     """
     _check_output(Path(chosen.output))
     if not is_lecture(chosen.what):
@@ -61,49 +61,49 @@ def write_replay_file(chosen: Namespace) -> None:
 
 
 def _page(chosen: Namespace) -> bytes:
-    """Return the page; while it is painted Ctrl+C ends it between two moments."""
+    """Build the page; Ctrl+C stops between two moments."""
     from ...window.replay.limits import check_moments
     from ...window.replay.page import page_of
 
     lecture = is_lecture(chosen.what)
     with lent_sessions(PATIENCE if lecture else None) as sessions:
-        document = (_of_lecture if lecture else _of_launches)(chosen, sessions)
+        document = (_lecture_document if lecture else _launches_document)(chosen, sessions)
     check_moments(document, chosen.output)
     with interrupts_noted() as check:
 
-        def progress(done: int, of: int) -> None:
+        def progress(done: int, total: int) -> None:
             check()
             if done % 50 == 0:
-                show_if_read(f"moment {done:,} of {of:,}")
+                show_if_read(f"moment {done:,} of {total:,}")
 
         document.draw(progress)
         return page_of(document.written()).encode("utf-8")
 
 
-def is_lecture(what: Sequence[str]) -> bool:
-    """Return whether words name a lecture: a shipped one, or a Markdown file."""
-    return len(what) == 1 and (what[0].endswith(".md") or what[0] in map(name_of, shipped()))
+def is_lecture(words: Sequence[str]) -> bool:
+    """Check whether words name a lecture: a shipped one, or a Markdown file."""
+    return len(words) == 1 and (words[0].endswith(".md") or words[0] in map(name_of, shipped()))
 
 
-def _of_launches(chosen: Namespace, sessions: Sessions) -> ReplayDocument:
-    """Return the document of scenarios or a trace file, before it is drawn."""
+def _launches_document(chosen: Namespace, sessions: Sessions) -> ReplayDocument:
+    """Build the document of scenarios or a trace file, before it is drawn."""
     from ...window.replay.document import ReplayDocument
     from ...window.replay.frames import Form
     from ...window.replay.limits import ALL
     from ...window.replay.showing import cut, first_showing
 
     mark = msgspec.structs.replace(first_bookmark(chosen.what, None), speed=vars(chosen).get("speed"))
-    made = tuple(sessions.of(setup).prepared().examined() for setup in mark.panes)
-    title = " and ".join(dict.fromkeys(session.title for session in made))
+    sessions_shown = tuple(sessions.of(setup).prepared().examined() for setup in mark.panes)
+    title = " and ".join(dict.fromkeys(session.title for session in sessions_shown))
     document = ReplayDocument(title, Form(*PICTURE, chosen.text_size))
     begin, end = (vars(chosen).get(name) for name in ("begin", "end"))
-    showing = cut(first_showing(mark.panes, made, mark), begin, end)
+    showing = cut(first_showing(mark.panes, sessions_shown, mark), begin, end)
     document.add_step({"title": title}, showing, ALL)
     return document
 
 
-def _of_lecture(chosen: Namespace, sessions: Sessions) -> ReplayDocument:
-    """Return the document of a lecture, before it is drawn."""
+def _lecture_document(chosen: Namespace, sessions: Sessions) -> ReplayDocument:
+    """Build the document of a lecture, before it is drawn."""
     from ...window.lecture.step_picture import StandingStep, panes_below
     from ...window.replay.document import ReplayDocument
     from ...window.replay.frames import Form
@@ -119,38 +119,40 @@ def _of_lecture(chosen: Namespace, sessions: Sessions) -> ReplayDocument:
     for number in numbers:
         show_if_read(progress_text(lecture, number))
         setups = setups_below(panes_below(scenes, number))
-        found = [sessions.of(setup).prepared().examined() for setup in setups]
-        standing = StandingStep(lecture, scenes, number, setups, found)
-        with interrupts_noted():  # a chart is painted at once
+        step_sessions = [sessions.of(setup).prepared().examined() for setup in setups]
+        standing = StandingStep(lecture, scenes, number, setups, step_sessions)
+        with interrupts_noted():  # a chart is painted in one go
             add_lecture_step(document, standing, vars(chosen).get("speed"))
     return document
 
 
 def _numbers(chosen: Namespace, count: int) -> range:
-    """Return the steps that are asked for, counted from 0; raises UsageError for one that is not there."""
+    """Return the steps of --from and --to, counted from 0; raises UsageError for an unknown step."""
     words = [vars(chosen).get(name) for name in ("begin", "end")]
     first, last = (
-        usual if word is None else whole_number_of(word.removeprefix("step "))
-        for word, usual in zip(words, (1, count), strict=True)
+        default if word is None else whole_number_of(word.removeprefix("step "))
+        for word, default in zip(words, (1, count), strict=True)
     )
     if not (first and last and 1 <= first <= last <= count):
-        asked = " to ".join(word for word in words if word)
+        requested = " to ".join(word for word in words if word)
         raise UsageError(
-            f"a lecture is taken from a step to a later one, 1 to {count} of this one, not {asked}."
+            f"--from and --to of a lecture are steps from 1 to {count} in order, not {requested}."
         )
     return range(first - 1, last)
 
 
 def _refuse_mistakes(lecture: Lecture, path: Path, sessions: Sessions) -> None:
-    """Raise PictureError with the first mistake of a lecture, and say how many more there are."""
-    found = check_lecture(lecture, sessions.of)
-    if found:
-        more = f" There are {len(found)} mistakes: tilescope lecture --check names all." * (len(found) > 1)
-        raise PictureError(f"{path}:{found[0].line}: {found[0].sentence}{more}")
+    """Raise PictureError with the first mistake of a lecture, and the number of all."""
+    problems = check_lecture(lecture, sessions.of)
+    if problems:
+        more = f" There are {len(problems)} mistakes: tilescope lecture --check lists them." * (
+            len(problems) > 1
+        )
+        raise PictureError(f"{path}:{problems[0].line}: {problems[0].sentence}{more}")
 
 
 def _check_output(path: Path) -> None:
-    """Raise UsageError where the file can't be written, before anything is traced."""
+    """Raise UsageError, before anything is traced, if the file can't be written."""
     if path.is_dir():
         raise UsageError(f"{path} is a folder; name a file in it.")
     if not path.parent.is_dir():

@@ -1,4 +1,4 @@
-"""`tilescope snapshot`: the window as a picture, drawn without a screen."""
+"""`tilescope snapshot`: draw the window as a picture, without a screen."""
 
 from __future__ import annotations
 
@@ -33,18 +33,20 @@ def add_arguments(parser: Parser) -> None:
     add_scenarios(parser, "+")
     parser.add_argument(
         "-o", "--output", required=True, metavar="FILE.png",
-        help="the picture to write; FILE.svg and FILE.pdf hold the views alone, as vectors",
+        help="the picture to write; FILE.svg and FILE.pdf contain only the views, as vectors",
     )  # fmt: skip
     parser.add_argument(
         "--view",
         choices=VIEWS,
-        help="of an SVG or a PDF: memory pictures and timelines (all), or one kind of view",
+        help="the views in an SVG or a PDF: memory pictures and timelines (all), or one kind of view",
     )
     when = parser.add_mutually_exclusive_group()  # or --playhead
     when.add_argument(
-        "--moment", type=whole_number, metavar="N", help="of the last scenario; beyond the end is the end"
+        "--moment", type=whole_number, metavar="N", help="the moment of the last scenario, at most its end"
     )
-    when.add_argument("--phase", type=whole_number, metavar="N", help="of the last scenario, counted from 0")
+    when.add_argument(
+        "--phase", type=whole_number, metavar="N", help="the phase of the last scenario, counted from 0"
+    )
     add_look(parser)
     add_picture_options(parser)
 
@@ -54,13 +56,13 @@ def execute(chosen: Namespace) -> int:
     check_panes(chosen.scenario)
     if chosen.view and not is_vector_file(chosen.output):
         raise UsageError(
-            "--view goes with a picture that ends with .svg or .pdf; others show the whole window."
+            "--view needs a picture that ends with .svg or .pdf; others show the complete window."
         )
     view: PictureParts = chosen.view or "all"
     room, step = room_of(chosen), step_of(chosen)
     start = _start(chosen.moment, chosen.phase)
     if start is not None and chosen.moment is not None:
-        start = _saying_where(start, chosen.moment)
+        start = _with_notice(start, chosen.moment)
     write_picture(bookmark_of(chosen), chosen.output, start, chosen.size, chosen.scale, room, step, view)
     say(chosen.output)
     return 0
@@ -77,37 +79,39 @@ def snapshot(
     text_size: float = 1.0,
     view: PictureParts = "all",
 ) -> None:
-    """Write the window on these scenarios as a PNG file of `size` points with `scale` pixels each.
+    """Draw the window on these scenarios as a PNG file of `size` points with `scale` pixels each.
 
-    A name that ends with .svg or .pdf gets the views alone, as vectors; view: which of them.
+    A name that ends with .svg or .pdf gets only the views, as vectors; view: selects them.
 
-    moment, phase: the last scenario's; of a phase the middle is shown; beyond the end is the end; with
-    neither it is the first load. Raises CatalogueError for scenarios that cannot be launched, and
-    PictureError where there is no trace or the file cannot be written.
+    moment, phase: of the last scenario, at most its end; for a phase its middle is shown; the default is the first
+    load. Raises CatalogueError for scenarios that can't be launched, and PictureError if there is no trace or the file
+    can't be written.
     """
     mark = msgspec.structs.replace(first_bookmark(specs, None), theme=theme, text_scale=text_size)
     write_picture(mark, output, _start(moment, phase), size, scale, view=view)
 
 
 def _start(moment: int | None, phase: int | None) -> StartMoment | None:
-    """Return where the picture stands, None for where its bookmark does."""
+    """Return the start moment of the picture, None for that of its bookmark."""
     from ...control.start_moment import at_moment, at_phase
 
     return at_moment(moment) if moment is not None else at_phase(phase) if phase is not None else None
 
 
-def _saying_where(start: StartMoment, moment: int) -> StartMoment:
-    """Return the same start, which says so where the last pane ends before that moment."""
+def _with_notice(start: StartMoment, moment: int) -> StartMoment:
+    """Wrap a start, to report if the last pane ends before that moment."""
     ends: list[int] = []
 
-    def said(panes: Panes) -> float:
+    def start_with_notice(panes: Panes) -> float:
         end = panes.ends()[-1]
         if moment > end and not ends:
             ends.append(end)
-            complain(f"there is no moment {moment:,}: the launch ends at moment {end:,}, which is drawn.")
+            complain(
+                f"there is no moment {moment:,}; the picture shows the end of the launch, moment {end:,}."
+            )
         return start(panes)
 
-    return said
+    return start_with_notice
 
 
 def write_picture(
@@ -120,12 +124,12 @@ def write_picture(
     step: ShownStep | None = None,
     view: PictureParts = "all",
 ) -> None:
-    """Write the window on a bookmark as a PNG file, or views of it as vectors; raises as `snapshot` does.
+    """Draw the window on a bookmark as a PNG file, or its views as vectors; raises as `snapshot` does.
 
-    step: whose caption stands above the pictures.
+    step: its caption appears above the pictures.
     """
     if is_vector_file(output) and mark.side == "auto":
-        mark = msgspec.structs.replace(mark, side="hidden")  # the room is the pictures'
+        mark = msgspec.structs.replace(mark, side="hidden")  # only the pictures are drawn
     check_pixels(size, scale)
     worker = Worker()
     worker.start()
@@ -142,7 +146,7 @@ def write_picture(
 
 
 def _caption(window: MainWindow, step: ShownStep) -> None:
-    """Show what a step says, with the numbers of the sessions that the window shows."""
+    """Show a step's caption, with the numbers of the window's sessions."""
     from ...window.lecture.step_picture import StandingStep, show_step_text
 
     scenes = scenes_of(step.lecture)
@@ -150,13 +154,13 @@ def _caption(window: MainWindow, step: ShownStep) -> None:
     try:
         standing = StandingStep(step.lecture, scenes, step.number, window.stage.setups, sessions)
     except PlaceError as error:
-        raise PictureError(f"Step {step.number + 1} can't stand here: {error}") from None
+        raise PictureError(f"Step {step.number + 1} has no valid place here: {error}") from None
     show_step_text(window.central.caption, standing, is_open=step.is_open, chosen=step.chosen)
     window.central.keep_verdicts(step.is_open)
 
 
 def _draw(window: MainWindow, path: Path, size: Size, scale: float, room: Room, view: PictureParts) -> None:
-    """Draw a window, or views of it, at this size, even where its parts ask for more, and close it."""
+    """Draw a window, or its views, at this size, even if its parts need more, and close it."""
     from PySide6.QtWidgets import QApplication
 
     from ...window.room import take_room
@@ -168,7 +172,7 @@ def _draw(window: MainWindow, path: Path, size: Size, scale: float, room: Room, 
     take_room(window.central, room)
     QApplication.processEvents()
     window.draw()
-    QApplication.processEvents()  # texts of this moment may need other room than those before
+    QApplication.processEvents()  # texts of this moment may need more room
     try:
         if is_vector_file(path):
             write_vector_picture(window.central, view, path)

@@ -1,1 +1,1 @@
-"""`run` and `check`: a program of the user's under the tracer, and what is said of it."""
+"""`run` and `check`: run a user's program under the tracer, and report on its launches."""

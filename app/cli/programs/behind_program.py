@@ -1,4 +1,4 @@
-"""What is done behind a program's back: one task after the other, in a thread that the program does not see."""
+"""Background work during a program: one task after the other, in a thread that the program does not see."""
 
 from __future__ import annotations
 
@@ -10,52 +10,52 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-ROOM = 1 << 27  # bytes that what waits may hold, before the program waits for it too
-LEAVING = ("_exit", "abort", "execv", "execve")  # ways out of a process that leave nobody time: of `os`
+ROOM = 1 << 27  # bytes that queued tasks may hold before the program has to wait
+LEAVING = ("_exit", "abort", "execv", "execve")  # functions of `os` that end the process at once
 Task = Callable[[], None]
 
 
 class BehindProgram:
-    """Does tasks in the order in which they come, while the program goes on.
+    """Runs tasks in order while the program continues.
 
-    The thread lives as long as there is something to do, is none of those that the program finds, and is not there
-    where it forks. room: bytes that tasks may hold until somebody who comes with another has to wait.
+    The thread lives as long as there are tasks, is invisible to the program, and is joined before a fork. room: bytes
+    that queued tasks may hold; a caller with more has to wait.
     """
 
     def __init__(self, room: int = ROOM) -> None:
         self._room, self._held = room, 0
-        self._tasks: deque[tuple[Task, int]] = deque()  # the first is under way, each with what it holds
+        self._tasks: deque[tuple[Task, int]] = deque()  # the first one runs, each with its bytes
         self._failed: list[Task] = []
         self._changed = threading.Condition()
-        self._works = False
-        self._own = os.getpid()
+        self._is_running = False
+        self._process = os.getpid()
         if hasattr(os, "register_at_fork"):
-            os.register_at_fork(before=self._rest)
+            os.register_at_fork(before=self._drain)
 
     @property
     def is_idle(self) -> bool:
-        """Whether all is done."""
+        """Whether no task is left."""
         return not self._tasks
 
     def do(self, task: Task, nbytes: int) -> None:
-        """Have a task done, which holds so many bytes until then."""
+        """Queue a task, which holds so many bytes until it has run."""
         with self._changed:
             self._tasks.append((task, nbytes))
             self._held += nbytes
-            if not self._works:
-                self._begin()
-            self._changed.wait_for(lambda: self._held <= self._room or not self._works)
+            if not self._is_running:
+                self._start_thread()
+            self._changed.wait_for(lambda: self._held <= self._room or not self._is_running)
 
     def finish(self) -> None:
-        """Wait until all is done. What raised something is done again, and raises it here.
+        """Wait for all tasks. A task that raised runs again here, and its exception propagates.
 
-        That may have been for the program's builtins, which are in the place of Python's while it runs. Ctrl+C gives
-        up what is not under way yet.
+        It may have failed because the program replaces Python's builtins while it runs. Ctrl+C drops the tasks that
+        have not started.
         """
-        if os.getpid() != self._own:  # a fork of the program's, which has none of it
+        if os.getpid() != self._process:  # a fork of the program, which has no tasks
             return
         try:
-            self._rest()
+            self._drain()
         except KeyboardInterrupt:
             self._give_up()
             raise
@@ -65,7 +65,7 @@ class BehindProgram:
 
     @contextmanager
     def finished_before_leaving(self) -> Iterator[None]:
-        """Finish also where the program leaves by what leaves nobody time, as os._exit."""
+        """Finish the tasks also if the program calls a function that ends the process at once, such as os._exit."""
         ways = {name: getattr(os, name) for name in LEAVING}
 
         def finishing(leave: Callable[..., Any]) -> Callable[..., Any]:
@@ -83,26 +83,26 @@ class BehindProgram:
             for name, leave in ways.items():
                 setattr(os, name, leave)
 
-    def _rest(self) -> None:
-        """Wait until the thread has ended, and do what it has left."""
+    def _drain(self) -> None:
+        """Wait until the thread has ended, and run the tasks that it left."""
         with self._changed:
-            self._changed.wait_for(lambda: not self._works)
-        self._work()
+            self._changed.wait_for(lambda: not self._is_running)
+        self._run_tasks()
 
     def _give_up(self) -> None:
         with self._changed:
             while len(self._tasks) > 1:
                 self._held -= self._tasks.pop()[1]
-            self._changed.wait_for(lambda: not self._works)
+            self._changed.wait_for(lambda: not self._is_running)
 
-    def _begin(self) -> None:
-        self._works = True
+    def _start_thread(self) -> None:
+        self._is_running = True
         try:
-            _thread.start_new_thread(self._work, ())
-        except RuntimeError:  # no thread is to be had: all is done in the end
-            self._works = False
+            _thread.start_new_thread(self._run_tasks, ())
+        except RuntimeError:  # no thread can be started: the tasks run at the end
+            self._is_running = False
 
-    def _work(self) -> None:
+    def _run_tasks(self) -> None:
         while self._has_task():
             task, nbytes = self._tasks[0]
             try:
@@ -119,6 +119,6 @@ class BehindProgram:
         with self._changed:
             if self._tasks:
                 return True
-            self._works = False
+            self._is_running = False
             self._changed.notify_all()
             return False

@@ -1,4 +1,4 @@
-"""The value of a cell as Jupyter prints it: long collections are cut, and what is too long for a line has several.
+"""Format the value of a cell as Jupyter does: long collections are cut, and long values take several lines.
 
 The layout is that of IPython's `lib.pretty`.
 """
@@ -10,7 +10,7 @@ from typing import Any
 
 WIDTH = 79
 MOST_ITEMS = 1000  # that are printed of a collection
-SINGLE_LINE = WIDTH // 3  # items, beyond which a collection surely takes more than a line
+SINGLE_LINE = WIDTH // 3  # more items certainly need more than one line
 BRACKETS: dict[type, Sequence[str]] = {
     list: "[]",
     tuple: "()",
@@ -21,12 +21,12 @@ BRACKETS: dict[type, Sequence[str]] = {
 
 
 def cell_value(value: object) -> str:
-    """Return the text of a value."""
+    """Format a value."""
     return _text(value, 0, set())
 
 
 def _text(value: Any, indent: int, within: set[int]) -> str:
-    """Return the text of a value that stands behind `indent` spaces; within: the collections that it is part of."""
+    """Format a value that follows `indent` spaces; within: ids of the enclosing collections."""
     brackets = BRACKETS.get(type(value))
     if brackets is None or not len(value):
         return repr(value)
@@ -44,8 +44,8 @@ def _text(value: Any, indent: int, within: set[int]) -> str:
 
 
 def _parts(value: Any, indent: int, within: set[int]) -> Iterator[str]:
-    for number, item in enumerate(_sorted(value) if isinstance(value, set | frozenset) else value):
-        if number == MOST_ITEMS:
+    for index, item in enumerate(_sorted(value) if isinstance(value, set | frozenset) else value):
+        if index == MOST_ITEMS:
             yield "..."
             return
         text = _text(item, indent, within)
@@ -53,7 +53,7 @@ def _parts(value: Any, indent: int, within: set[int]) -> Iterator[str]:
 
 
 def _sorted(items: set[Any] | frozenset[Any]) -> list[Any]:
-    """Return the items of a set in their order, if they have one."""
+    """Sort the items of a set if they have an order."""
     if len(items) >= MOST_ITEMS:
         return list(items)
     try:

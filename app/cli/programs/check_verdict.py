@@ -1,4 +1,4 @@
-"""What `tilescope check` says of a program once it has ended, however it did."""
+"""The report of `tilescope check` once a program has ended, by whatever way."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ if TYPE_CHECKING:
 
     from ....tracer.model.launch import Launch
 
-UNRECORDED = "kernels were launched in child processes too; those launches are not recorded."
+UNRECORDED = "kernels were also launched in child processes; those launches are not traced."
 
 
 class ForkedLaunches:
-    """Whether processes that the program forked launched a kernel: they and their parent share a byte."""
+    """Whether forked processes launched a kernel: they share a byte with their parent."""
 
     def __init__(self) -> None:
         self._shared = mmap(-1, 1)
 
     def launched(self) -> None:
-        """Note, in a child, that it launched a kernel."""
+        """Record, in a child, that it launched a kernel."""
         self._shared[0] = 1
 
     def report(self) -> None:
-        """Say that there were launches which were not recorded, if there were."""
+        """Report untraced launches, if there were any."""
         if self._shared[0]:
             complain(UNRECORDED)
 
 
 class Verdict:
-    """What is said of a program, and the exit status that follows.
+    """The report on a program, and its exit status.
 
-    name: of the program, as the user gave it: lines are reported of files named in the same way, from the root on or
-    not, since an annotation is shown beside the file that it names.
+    name: of the program, as the user gave it: the files of findings are named likewise, absolute or relative, since
+    annotations are shown next to the file that they name.
     """
 
     def __init__(
@@ -60,19 +60,19 @@ class Verdict:
         self._folder = None if Path(name).is_absolute() else Path.cwd()
 
     def report(self, status: int) -> int:
-        """Print what was found in a program that ended with this status; return the exit status of `check`."""
-        found = [self._with_names(finding) for finding in self.collector.findings()]
+        """Print the findings of a program that ended with this status; return the exit status of `check`."""
+        findings = [self._with_names(finding) for finding in self.collector.findings()]
         launched = self.collector.launches > 0
-        none = "" if not launched else "nothing found before it ended" if status else "no findings"
-        # Who reads a part of the findings gets the same status, and who has closed everything too.
+        empty_text = "" if not launched else "no findings before it ended" if status else "no findings"
+        # A reader that stops early, or a closed output, does not change the status.
         with suppress(OSError), self._output:
-            print_findings(found, self._form, self._output, none)
+            print_findings(findings, self._form, self._output, empty_text)
         if self._form == "text":
             self.collector.engines.report()
         self.forked.report()
         if status == INTERRUPTED:
             return status
-        if any(finding["severity"] == "error" for finding in found):
+        if any(finding["severity"] == "error" for finding in findings):
             return 1
         if not launched and not status:
             complain("the program launched no kernel, so nothing was checked.")
@@ -92,51 +92,51 @@ class Verdict:
 
 
 class KnownSoFar:
-    """What a check has found, and which kernel runs: kept where it outlives the process that finds it."""
+    """The findings of a check and its running kernel, stored so that they outlive a crash of the process."""
 
     def __init__(self, name: str, form: str) -> None:
         self._name, self._form = name, form
         self._note = SharedNote()
-        self._own = 0
+        self._process = 0
         self._found: list[FindingData] = []
         self._launches, self._kernel = 0, ""
-        self.engines = EnginesUsed()  # none: what ran is told of programs that came to their end
+        self.engines = EnginesUsed()  # empty: engines are reported only for programs that ended
 
     def begin_launch(self, launch: Launch) -> None:
-        """Note that a kernel runs from now on."""
-        self._own = self._own or os.getpid()
+        """Record that a kernel starts."""
+        self._process = self._process or os.getpid()
         self._kernel = launch.kernel.rpartition(":")[2]
         self._write()
 
     def note(self, collector: FindingCollector) -> None:
-        """Note what was found, once a launch has ended."""
+        """Record the findings, once a launch has ended."""
         self._launches, self._found, self._kernel = collector.launches, collector.found(), ""
         self._write()
 
     def _write(self) -> None:
-        if os.getpid() == self._own:  # not in a process that the program forked
+        if os.getpid() == self._process:  # not in a process that the program forked
             self._note.write(json.dumps([self._found, self._launches, self._kernel]).encode())
 
     def findings(self) -> list[FindingData]:
-        """Return the findings that were noted, worst first."""
+        """Return the recorded findings, worst first."""
         return in_order(self._found)
 
     @property
     def launches(self) -> int:
-        """How many launches had ended."""
+        """The number of completed launches."""
         return self._launches
 
     def judge(self, status: int) -> int | None:
-        """Say what is known of a program whose process ended so, if a signal ended it; return the status of `check`.
+        """Report on a program that a signal ended; return the status of `check`.
 
-        None where the signal came outside a kernel: then `check` ends as the program did.
+        Returns None if the signal came outside a kernel: then `check` ends as the program did.
         """
         from ....tracer.processes.json_process import cause_of_death
 
         if status >= 0:
             return status
-        if noted := self._note.read():
-            self._found, self._launches, self._kernel = json.loads(noted)
+        if note := self._note.read():
+            self._found, self._launches, self._kernel = json.loads(note)
         where = f" in its kernel {self._kernel}" if self._kernel else ""
         complain(f"{cause_of_death(status)} ended the program{where}.")
         reported = Verdict(self, ForkedLaunches(), self._name, self._form, sys.stdout).report(1)
@@ -145,7 +145,7 @@ class KnownSoFar:
 
 @contextmanager
 def reporting_at_os_exit(report: Callable[[int], int]) -> Iterator[None]:
-    """Report what was found also where the program ends by os._exit, which leaves nobody time for it."""
+    """Report the findings also if the program ends by os._exit, which runs no cleanup."""
     leave = os._exit
 
     def report_and_leave(status: int) -> NoReturn:

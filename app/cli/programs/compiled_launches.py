@@ -1,4 +1,4 @@
-"""The counters as compiled of a program's launches: described as each begins, and counted once it has ended."""
+"""The compiled counters of a program's launches: described as each starts, and counted after the program."""
 
 from __future__ import annotations
 
@@ -11,37 +11,37 @@ if TYPE_CHECKING:
 
 SECONDS = 600.0  # for all launches of a program
 KEPT_BYTES = 1 << 31  # of copies of arrays
-TOO_LATE = "Its program made more launches than were counted as compiled; count fewer at a time."
+TOO_LATE = "The program made too many launches to count them as compiled; count fewer at a time."
 
 
 class CompiledLaunches:
-    """Counts as compiled what a program launches."""
+    """Counts the launches of a program as compiled code."""
 
     def __init__(self) -> None:
-        self._waiting: LiveLaunch | None = None  # the launch that has begun last
+        self._waiting: LiveLaunch | None = None  # the launch that started last
         self._launches: list[LiveLaunch] = []
 
     def begin(self, kernel: Any, arguments: tuple[Any, ...], blocks: tuple[int, ...] | None = None) -> None:
-        """Describe a launch that begins."""
+        """Describe a launch that starts."""
         from ....tracer.as_compiled.live_job import LiveLaunch
 
         self.drop()
         self._waiting = LiveLaunch(kernel, arguments, blocks)
 
     def end(self) -> None:
-        """Keep the launch that has begun last: it has ended."""
+        """Keep the launch that started last: it has ended."""
         if self._waiting is not None:
             self._launches.append(self._waiting)
             self._waiting = None
 
     def drop(self) -> None:
-        """Forget the launch that has begun last."""
+        """Forget the launch that started last."""
         if self._waiting is not None:
             self._waiting.discard()
             self._waiting = None
 
     def counted(self) -> list[dict[str, Any]]:
-        """Count all launches; return of each what its line of JSON says, in their order."""
+        """Count all launches; return the entries for their lines of JSON, in order."""
         from ....tracer.as_compiled.client import CompiledCounting
         from ....tracer.as_compiled.job import CompiledCounters
         from ....tracer.storage.folders import cache_folder
@@ -49,7 +49,7 @@ class CompiledLaunches:
         self.drop()
         counting = CompiledCounting(cache_folder() / "as-compiled")
         end = time.monotonic() + SECONDS
-        found = []
+        entries = []
         try:
             for launch in self._launches:
                 if launch.job is None:
@@ -59,14 +59,14 @@ class CompiledLaunches:
                 else:
                     answer = counting.count(launch.job)
                 launch.discard()
-                found.append(told(answer))
+                entries.append(told(answer))
         finally:
             counting.close()
-        return found
+        return entries
 
 
 def told(answer: CompiledCounters) -> dict[str, Any]:
-    """Return the counters as compiled as plain data."""
+    """Convert compiled counters to plain data."""
     compiled: dict[str, Any] = {"compiler": answer.compiler, "notes": list(answer.notes)}
     if answer.reason:
         compiled = {"reason": answer.reason}

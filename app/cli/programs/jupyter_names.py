@@ -1,4 +1,4 @@
-"""What a notebook finds in Jupyter: `display`, `get_ipython`, and packages that draw, which may be missing here."""
+"""Jupyter's names for notebooks: `display`, `get_ipython`, and drawing packages, which may be missing here."""
 
 from __future__ import annotations
 
@@ -7,35 +7,35 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
-# Packages that show something: where one is not installed, what a notebook draws with it is left out.
+# Packages that draw: if one is not installed, the drawings that need it are skipped.
 DRAWING = ("matplotlib", "mpl_toolkits", "seaborn", "plotly", "bokeh", "altair", "IPython", "ipywidgets")
 SHELL_CALLS = ("run_line_magic", "run_cell_magic", "magic", "system", "getoutput")
 
 
 def display(*values: object, **_: object) -> None:
-    """Print what Jupyter would show, as text."""
+    """Print the values as text, instead of showing them."""
     for value in values:
         sys.stdout.write(f"{value!r}\n")
 
 
 class Shell:
-    """Stands for Jupyter's shell, whose magics and commands are skipped. tell: gets the kind and a sentence, once."""
+    """A substitute for Jupyter's shell, which skips magics and commands. report: gets the kind and a sentence, once."""
 
-    def __init__(self, tell: Callable[[str, str], None]) -> None:
-        self._tell = tell
+    def __init__(self, report: Callable[[str, str], None]) -> None:
+        self._report = report
 
     def __getattr__(self, name: str) -> Callable[..., None]:
         if name not in SHELL_CALLS:
-            raise AttributeError(f"the shell of a notebook has no {name} under Tilescope")
+            raise AttributeError(f"the shell of a notebook has no {name} in Tilescope")
 
         def skip(*_: object, **__: object) -> None:
-            self._tell(name, f"what get_ipython().{name} is called for is skipped")
+            self._report(name, f"the call of get_ipython().{name} is skipped")
 
         return skip
 
 
 class NotInstalled:
-    """Stands for a name of a package that is not installed, or for what was to be drawn with it: any use raises."""
+    """A substitute for a name of a missing package, or for a result of its functions: any use raises."""
 
     def __init__(self, package: str) -> None:
         object.__setattr__(self, "_package", package)
@@ -57,22 +57,22 @@ class NotInstalled:
 
 
 class NotDrawn(ModuleNotFoundError):
-    """Something that can't be drawn, since the package for it is not installed."""
+    """A drawing is impossible, because its package is not installed."""
 
 
 def package_of(error: ModuleNotFoundError) -> str:
-    """Return the package that is not installed."""
+    """Return the name of the missing package."""
     return (error.name or "").partition(".")[0]
 
 
 def only_draws(error: ModuleNotFoundError, statement: ast.stmt) -> bool:
-    """Return whether a notebook can go on without a statement: it imports, or uses, a package that draws."""
+    """Check whether a notebook can continue without a statement: it imports, or uses, a package that draws."""
     imports = isinstance(statement, ast.Import | ast.ImportFrom)
     return isinstance(error, NotDrawn) or (imports and package_of(error) in _imported(statement))
 
 
 def _imported(statement: ast.stmt) -> set[str]:
-    """Return the packages that draw which a statement imports."""
+    """Find the drawing packages that a statement imports."""
     named = [statement.module or ""] if isinstance(statement, ast.ImportFrom) else []
     named += [alias.name for alias in statement.names] if isinstance(statement, ast.Import) else []
     return {name.partition(".")[0] for name in named} & set(DRAWING)

@@ -1,4 +1,4 @@
-"""The code cells of a notebook's file, or one sentence why there are none to be run."""
+"""Read the code cells of a notebook file."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 from .run_as_main import ProgramError, program_text
 
-LARGEST_NOTEBOOK = 256_000_000  # bytes that are read of one: pictures among its outputs may be large
+LARGEST_NOTEBOOK = 256_000_000  # pictures among the outputs may be large
 PYTHON = "python"
-RAISES = "raises-exception"  # the tag of a cell that is to raise
+RAISES = "raises-exception"  # the tag of a cell that is expected to raise
 
 
 class NotebookError(ProgramError):
-    """A notebook that can't be run; the text is one sentence."""
+    """A notebook that can't run; the text is one sentence."""
 
 
 class Cell(NamedTuple):
@@ -28,14 +28,14 @@ class Cell(NamedTuple):
 
     text: str
     may_raise: bool = (
-        False  # whether its author says that it raises, so that Jupyter continues with the next cell
+        False  # whether the author marked it as raising, so that Jupyter continues with the next cell
     )
 
 
 def code_cells(path: str) -> tuple[Cell, ...]:
-    """Return a notebook's code cells that are not blank, in order; raises ProgramError.
+    """List a notebook's code cells that are not blank, in order; raises ProgramError.
 
-    Those are the cells that Jupyter numbers where all are run: 1, 2, 3, ...
+    Jupyter numbers the same cells when it runs all: 1, 2, 3, ...
     """
     return _cells_of(program_text(path, LARGEST_NOTEBOOK, "so clear its outputs"), Path(path).name)
 
@@ -45,7 +45,7 @@ def _cells_of(content: bytes, name: str) -> tuple[Cell, ...]:
     notebook = _read(content, name)
     language = _language(notebook)
     if not language.startswith(PYTHON):
-        raise NotebookError(f"{name} is a notebook in {language[:40]!r}; only those in Python are run.")
+        raise NotebookError(f"{name} is a notebook in {language[:40]!r}; only Python notebooks can run.")
     cells = tuple(cell for cell in _code_cells(notebook, name) if cell.text.strip())
     if not cells:
         raise NotebookError(f"{name} has no code cells, so there is nothing to run.")
@@ -53,7 +53,7 @@ def _cells_of(content: bytes, name: str) -> tuple[Cell, ...]:
 
 
 def _read(content: bytes, name: str) -> Any:
-    """Return a notebook of any version as one of version 4."""
+    """Read a notebook of any version as version 4."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -69,29 +69,27 @@ def _read(content: bytes, name: str) -> Any:
             where = f" (line {cause.lineno}: {cause.msg})" if isinstance(cause, JSONDecodeError) else ""
             raise NotebookError(f"{name} is no notebook: it is not JSON{where}.") from error
         except RecursionError as error:
-            raise NotebookError(
-                f"{name} is no notebook: its parts lie too deep within each other."
-            ) from error
+            raise NotebookError(f"{name} is no notebook: its parts are nested too deeply.") from error
         except MemoryError as error:
             raise NotebookError(f"{name} does not fit in memory; clear its outputs.") from error
-        except Exception as error:  # whatever nbformat raises where parts are missing, or of other types
-            raise NotebookError(_why_not(text, name)) from error
+        except Exception as error:  # nbformat raises various errors for missing parts and wrong types
+            raise NotebookError(_format_problem(text, name)) from error
 
 
-def _why_not(text: str, name: str) -> str:
-    """Return why JSON is no notebook that can be read."""
+def _format_problem(text: str, name: str) -> str:
+    """Explain why JSON is not a readable notebook."""
     held = json.loads(text)
     version = held.get("nbformat") if isinstance(held, dict) else None
     if isinstance(version, int) and version > 4:
         return f"{name} is a notebook of format {version}, which is too new; save it as one of format 4."
     if isinstance(version, int) and "cells" in held:
-        return f"{name} is a damaged notebook: parts of it are missing, or are of another kind than they should be."
+        return f"{name} is a damaged notebook: parts of it are missing or have the wrong type."
     return f"{name} is no notebook: it is JSON, but holds no cells."
 
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """Let nbformat neither warn nor log: of what it finds wrong only what hinders running is told."""
+    """Suppress nbformat's warnings and logs: only errors that prevent running matter."""
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:
@@ -103,18 +101,18 @@ def _quietly() -> Iterator[None]:
 
 
 def _language(notebook: Any) -> str:
-    """Return the language that a notebook says it is in, in small letters; Python where it says nothing."""
+    """Return the language of a notebook in lower case; Python if it names none."""
     metadata = _mapping(notebook, "metadata")
     for place, key in (("language_info", "name"), ("kernelspec", "language"), ("", "language")):
-        said = (_mapping(metadata, place) if place else metadata).get(key)
-        if isinstance(said, str) and said.strip():
-            return said.strip().lower()
+        language = (_mapping(metadata, place) if place else metadata).get(key)
+        if isinstance(language, str) and language.strip():
+            return language.strip().lower()
     return PYTHON
 
 
 def _mapping(holder: Any, key: str) -> dict[str, Any]:
-    found = holder.get(key)
-    return found if isinstance(found, dict) else {}
+    value = holder.get(key)
+    return value if isinstance(value, dict) else {}
 
 
 def _code_cells(notebook: Any, name: str) -> Iterator[Cell]:
@@ -132,13 +130,13 @@ def _code_cells(notebook: Any, name: str) -> Iterator[Cell]:
 
 
 def _lines(source: str, name: str, number: int) -> str:
-    """Return a text with lines as Python ends them; raises NotebookError where it can't be Python."""
+    """Normalise line ends; raises NotebookError for text that can't be Python."""
     try:
         source.encode()
     except UnicodeEncodeError:
         raise NotebookError(
-            f"{name} is a damaged notebook: its cell {number} holds half a character."
+            f"{name} is a damaged notebook: its cell {number} contains half of a surrogate pair."
         ) from None
     if "\0" in source:
-        raise NotebookError(f"{name} is a damaged notebook: its cell {number} holds a null character.")
+        raise NotebookError(f"{name} is a damaged notebook: its cell {number} contains a null character.")
     return source.replace("\r\n", "\n").replace("\r", "\n")

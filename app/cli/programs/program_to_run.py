@@ -1,4 +1,4 @@
-"""A program of the user's as a command line names it: a script, a notebook, a folder, an archive or a module."""
+"""A user's program as named on the command line: a script, a notebook, a folder, an archive or a module."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from .run_as_main import (
     run_script,
 )
 
-LONGEST_NAME, LONGEST_PATH = 255, 4095  # bytes that a file's name may have, and a path
+LONGEST_NAME, LONGEST_PATH = 255, 4095  # bytes of a file's name, and of a path
 
 
 class ProgramToRun(NamedTuple):
-    """A script, notebook, package or module of the user's, and the words that it finds in `sys.argv`."""
+    """A user's script, notebook, package or module, and its `sys.argv`."""
 
     name: str  # the path of a script, notebook, folder or archive, or a module's dotted name
     arguments: list[str]
     is_module: bool
-    text: str = ""  # the path of what runs in place of a script's own text, "" for that
+    text: str = ""  # the path of a text that replaces the script's own, "" for none
 
     def find(self) -> None:
-        """Raise ProgramError where there is no such script or module."""
+        """Raise ProgramError if there is no such script or module."""
         from ....tracer.model.launch import is_utf8
 
         path = Path(self.name)
@@ -42,17 +42,15 @@ class ProgramToRun(NamedTuple):
             look_first_in(str(Path.cwd()))
         elif path.is_dir() and not (path / "__main__.py").is_file():
             raise ProgramError(f"there is no __main__.py in {self.name}.")
-        known = _module_exists(self.name) if self.is_module else path.exists()
+        exists = _module_exists(self.name) if self.is_module else path.exists()
         if self.text and (self.is_module or is_package(self.name) or self._is_notebook()):
-            raise ProgramError(f"--text is for scripts, and {self.name} is none.")
-        if known and not self.is_module and not is_utf8(full_path(self.name)):
-            raise ProgramError(
-                f"the path {full_path(self.name)} is not UTF-8, as traces need it; rename what is not."
-            )
-        if not known:
+            raise ProgramError(f"--text is for scripts, and {self.name} is not one.")
+        if exists and not self.is_module and not is_utf8(full_path(self.name)):
+            raise ProgramError(f"the path {full_path(self.name)} is not UTF-8, which traces need; rename it.")
+        if not exists:
             raise ProgramError(f"there is no {'module' if self.is_module else 'script'} {self.name}.")
         if self._is_notebook():
-            from .notebook import code_cells  # imports what only notebooks need
+            from .notebook import code_cells  # imports packages that only notebooks need
 
             code_cells(self.name)
 
@@ -60,7 +58,7 @@ class ProgramToRun(NamedTuple):
         return not self.is_module and is_notebook(self.name) and not Path(self.name).is_dir()
 
     def run(self) -> int:
-        """Run it and return its exit status."""
+        """Run the program and return its exit status."""
         if self._is_notebook():
             from .run_notebook import run_notebook
 
@@ -73,14 +71,14 @@ class ProgramToRun(NamedTuple):
 
 
 def _flushed(status: int) -> int:
-    """Write out what a program left unwritten, as python does when it ends; return the status, 120 where that fails."""
+    """Flush a program's output, as python does at exit; return the status, or 120 if that fails."""
     try:
         if sys.stdout is not None and not sys.stdout.closed:
             sys.stdout.flush()
     except (
         OSError,
         ValueError,
-    ):  # nobody reads it, the disk is full, or it is closed: nothing more may be written
+    ):  # there is no reader, the disk is full, or the stream is closed
         with suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 120
@@ -88,7 +86,7 @@ def _flushed(status: int) -> int:
 
 
 def _can_name_a_file(path: Path) -> bool:
-    """Return whether a path, and each of its parts, is short enough to be looked for."""
+    """Check whether a path, and each of its parts, is short enough for a file."""
     parts = [len(os.fsencode(part)) for part in path.parts]
     return max(parts, default=0) <= LONGEST_NAME and sum(parts) + len(parts) <= LONGEST_PATH
 

@@ -1,4 +1,4 @@
-"""Run a program of the user's in this process as `python` would, while its launches are recorded."""
+"""Run a user's program in this process as `python` would, while its launches are traced."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import linecache
 import os
 import runpy
 import signal
-import string  # noqa: F401  # numba needs it, and a program may lie beside a module of that name
+import string  # noqa: F401  # for numba; the program's folder may contain a module of that name
 import sys
 import threading
 from collections.abc import Callable
@@ -21,7 +21,7 @@ from ....tracer.run.long_launch import InterruptedLaunch
 from ..common.text_output import complain
 
 INTERRUPTED = 128 + signal.SIGINT  # the exit status after Ctrl+C
-LARGEST_PROGRAM = 64_000_000  # bytes that are read of a script
+LARGEST_PROGRAM = 64_000_000  # of a script
 _HERE = Path(__file__).parent
 _LEADING = (  # files whose frames lead to the program
     *(str(_HERE / name) for name in ("run_as_main.py", "run_notebook.py", "program_to_run.py")),
@@ -29,13 +29,13 @@ _LEADING = (  # files whose frames lead to the program
     "<frozen runpy>",
 )
 _TRACER = f"{Path(__file__).parents[3] / 'tracer'}{os.sep}"
-_REFUSING = tuple(f"{_TRACER}{room}{os.sep}" for room in (os.path.join("simulator", "host"), "run"))  # noqa: PTH118
+_RAISING_ON_PURPOSE = tuple(f"{_TRACER}{room}{os.sep}" for room in (os.path.join("simulator", "host"), "run"))  # noqa: PTH118
 _SIMULATOR = os.path.join("numba", "cuda", "simulator", "")  # noqa: PTH118  # a part of a path
-_has_folder = not sys.flags.safe_path  # whether the first place to look for modules is a script's folder
+_has_folder = not sys.flags.safe_path  # whether sys.path begins with a script's folder
 
 
 def look_first_in(folder: str) -> None:
-    """Put a folder where python has that of its script: in place of ours, unless python was to have none (-P)."""
+    """Put a folder first in sys.path, instead of ours; with -P, python has no such entry, so insert one."""
     global _has_folder
     if _has_folder:
         sys.path[0] = folder
@@ -45,18 +45,18 @@ def look_first_in(folder: str) -> None:
 
 
 class ProgramError(Exception):
-    """A program that can't be run; the text is one sentence."""
+    """A program that can't run; the text is one sentence."""
 
 
-def run_script(path: str, arguments: list[str], instead: str = "") -> int:
-    """Run a script and return its exit status; raises ProgramError where it can't be read.
+def run_script(path: str, arguments: list[str], replacement: str = "") -> int:
+    """Run a script and return its exit status; raises ProgramError if it can't be read.
 
-    It finds itself as `__main__`, its folder first in `sys.path`, and its words in `sys.argv`. What it raises
-    is printed as by `python`. instead: the path of a text that runs in place of the script's own.
+    The script runs as `__main__`, with its folder first in `sys.path` and its arguments in `sys.argv`. Its exceptions
+    are printed as by `python`. replacement: the path of a text that runs instead of the script's own.
     """
     file = full_path(path)
-    text = program_text(instead or path)
-    if instead:  # of which tracebacks and traces show the lines
+    text = program_text(replacement or path)
+    if replacement:  # tracebacks and traces show its lines
         shown = text.decode("utf-8", "replace")
         linecache.cache[file] = (len(shown), None, shown.splitlines(keepends=True), file)
     main = new_main()
@@ -67,7 +67,7 @@ def run_script(path: str, arguments: list[str], instead: str = "") -> int:
 
 
 def is_package(path: str) -> bool:
-    """Return whether a path names what holds a `__main__.py` that is to be run: a folder, or an archive."""
+    """Check whether a path names a folder or archive with a `__main__.py` to run."""
     return Path(path).is_dir() or path.endswith((".zip", ".pyz"))
 
 
@@ -81,25 +81,25 @@ def run_package(path: str, arguments: list[str]) -> int:
 
 
 def new_main() -> ModuleType:
-    """Put a new module in the place of `__main__`, with what python gives it, and return it."""
+    """Replace `__main__` by a new module with python's default names, and return it."""
     main = sys.modules["__main__"] = ModuleType("__main__")
     main.__dict__.update(__builtins__=builtins, __annotations__={})
     return main
 
 
 def full_path(path: str) -> str:
-    """Return a path from the root on, as python does: with its dots and links."""
+    """Return an absolute path, as python builds it: with its dots and links."""
     return path if Path(path).is_absolute() else f"{Path.cwd()}{os.sep}{path}"
 
 
-def program_text(path: str, largest: int = LARGEST_PROGRAM, why: str = "as no program does") -> bytes:
-    """Return what a program's file holds; raises ProgramError where it can't be read, or is larger."""
+def program_text(path: str, largest: int = LARGEST_PROGRAM, reason: str = "as no program does") -> bytes:
+    """Read a program's file; raises ProgramError if it can't be read or is too large."""
     try:
         with io.open_code(full_path(path)) as file:
             text = bytes(file.read(largest + 1))
         if len(text) <= largest:
             return text
-        raise ProgramError(f"can't run {path}: it goes on beyond {largest // 10**6} MB, {why}.")
+        raise ProgramError(f"can't run {path}: it is larger than {largest // 10**6} MB, {reason}.")
     except OSError as error:
         raise ProgramError(f"can't open {path}: {error.strerror or error}.") from error
 
@@ -112,7 +112,7 @@ def run_module(name: str, arguments: list[str]) -> int:
 
 
 def status_of(program: Callable[[], object]) -> int:
-    """Run a program and return its exit status, once the threads have ended that it started and that are no daemons."""
+    """Run a program and its non-daemon threads, and return its exit status."""
     before = set(threading.enumerate())
     status = _status_of_main(program)
     try:
@@ -131,14 +131,14 @@ def _status_of_main(program: Callable[[], object]) -> int:
     except KeyboardInterrupt as end:
         print_raised(end)
         return INTERRUPTED
-    except BaseException as error:  # noqa: BLE001  # it is the program's own
+    except BaseException as error:  # noqa: BLE001  # an exception of the program
         print_raised(error)
         return 1
     return 0
 
 
 def _exit_status(end: SystemExit) -> int:
-    """Return what Python makes of `sys.exit(code)`."""
+    """Convert the code of `sys.exit(code)` as Python does."""
     if end.code is None:
         return 0
     if isinstance(end.code, int):
@@ -148,32 +148,32 @@ def _exit_status(end: SystemExit) -> int:
 
 
 def print_raised(error: BaseException) -> None:
-    """Print an exception through the program's own hook, without the frames of ours that lead to it.
+    """Print an exception through the program's excepthook, without Tilescope's frames.
 
-    Of Ctrl+C in a kernel only the sentence is printed, which says where it was.
+    For Ctrl+C in a kernel print only the sentence, which names the line.
     """
     if isinstance(error, InterruptedLaunch):
         complain(error)
         return
-    error.__traceback__ = _theirs(error.__traceback__)
+    error.__traceback__ = _program_frames(error.__traceback__)
     sys.excepthook(type(error), error, error.__traceback__)
 
 
-def _theirs(steps: TracebackType | None) -> TracebackType | None:
-    """Return a traceback without what leads to the program, and without what is called for it between its lines.
+def _program_frames(steps: TracebackType | None) -> TracebackType | None:
+    """Remove the frames that lead to the program, and those that Tilescope adds between its lines.
 
-    Where an error is one of ours that nobody foresaw, what leads to it stays.
+    The frames stay if the error is an unexpected one of Tilescope.
     """
     files = [step.f_code.co_filename for step, _ in walk_tb(steps)]
-    foreseen = not files or not files[-1].startswith(_TRACER) or files[-1].startswith(_REFUSING)
-    return _without(steps, lambda file: file in _LEADING or (foreseen and _is_ours(file)))
+    is_expected = not files or not files[-1].startswith(_TRACER) or files[-1].startswith(_RAISING_ON_PURPOSE)
+    return _without(steps, lambda file: file in _LEADING or (is_expected and _is_ours(file)))
 
 
-def _without(steps: TracebackType | None, left_out: Callable[[str], bool]) -> TracebackType | None:
-    while steps is not None and left_out(steps.tb_frame.f_code.co_filename):
+def _without(steps: TracebackType | None, is_hidden: Callable[[str], bool]) -> TracebackType | None:
+    while steps is not None and is_hidden(steps.tb_frame.f_code.co_filename):
         steps = steps.tb_next
     if steps is not None:
-        steps.tb_next = _without(steps.tb_next, left_out)
+        steps.tb_next = _without(steps.tb_next, is_hidden)
     return steps
 
 

@@ -1,4 +1,4 @@
-"""`tilescope run` and `tilescope check`: a program of the user's, and what its launches did to memory."""
+"""`tilescope run` and `tilescope check`: run a user's program, and report its memory accesses."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from ....tracer.run.program_hook import RecordingOptions
     from ....tracer.type_inference.question import Refusal
 
-SOON = 1 << 18  # bytes of a trace that is saved sooner than handed over
+SOON = 1 << 18  # traces up to this size are saved faster than queued
 OPTIONS_WITH_VALUE = (
     "--engine",
     "--schedule",
@@ -62,7 +62,7 @@ PATIENCE = {"check": 6.0, "run": 20.0}  # seconds
 
 
 def parse(parser: Parser, words: Sequence[str]) -> Namespace:
-    """Return the options and, as `program`, what to run: from the script on all words are the program's."""
+    """Parse the options, and add the program as `program`: all words from the script on belong to it."""
     options, program = split(words)
     chosen = parser.parse_args(options)
     chosen.program = program
@@ -70,9 +70,9 @@ def parse(parser: Parser, words: Sequence[str]) -> Namespace:
 
 
 def split(words: Sequence[str]) -> tuple[list[str], ProgramToRun]:
-    """Return (our options, the program): everything from the script on belongs to the program.
+    """Split the words into (our options, the program): all words from the script on belong to the program.
 
-    Raises UsageError where no program is named.
+    Raises UsageError if no program is named.
     """
     index = 0
     while index < len(words):
@@ -84,11 +84,11 @@ def split(words: Sequence[str]) -> tuple[list[str], ProgramToRun]:
         index += 2 if word in OPTIONS_WITH_VALUE else 1
     if "-h" in words or "--help" in words:
         return ["--help"], ProgramToRun("", [], False)
-    raise UsageError("no program is named; give a script or a notebook, or -m and a module.")
+    raise UsageError("no program is named; name a script or a notebook, or use -m and a module.")
 
 
 def _add_arguments(parser: Parser, description: str, command: str) -> None:
-    """Add what `run` and `check` both take."""
+    """Add the arguments of both `run` and `check`."""
     patience = PATIENCE[command]
     usage = "{0} [OPTIONS] SCRIPT | NOTEBOOK [ARGUMENTS ...]\n       {0} [OPTIONS] -m MODULE ..."
     parser.usage = usage.format(parser.prog)
@@ -96,29 +96,31 @@ def _add_arguments(parser: Parser, description: str, command: str) -> None:
     parser.add_argument(
         "--engine",
         choices=("compiled", "simulator"),
-        help="what runs the kernels; without a choice, compiled code where many accesses make it worth compiling",
+        help="the engine for the kernels; default: compiled code if a kernel makes many accesses",
     )
     parser.add_argument("--schedule", choices=("lockstep", "sequential", "random"), default="lockstep")
-    parser.add_argument("--seed", type=int, default=0, help="of the random schedule")
-    parser.add_argument("--resident", type=positive_number, metavar="N", help="blocks that run at once")
+    parser.add_argument("--seed", type=int, default=0, help="the seed of the random schedule")
+    parser.add_argument(
+        "--resident", type=positive_number, metavar="N", help="the number of blocks that run at once"
+    )
     parser.add_argument(
         "--blocks",
         type=blocks_or_all,
         metavar="0,5",
-        help="run these blocks alone; or all, also of launches so large that some would stand for them",
+        help="run only these blocks; all: never sample, however large the launch",
     )
     parser.add_argument(
         "--patience",
         type=positive_seconds,
         default=patience,
         metavar="SECONDS",
-        help=f"of CPU time, after which a block is taken for endless, {patience:g} without a choice; "
-        f"it may take {MEMORY_A_SECOND // 10**6} MB of memory for each",
+        help=f"the CPU time after which a block counts as endless ({patience:g}); "
+        f"it may use {MEMORY_A_SECOND // 10**6} MB of memory for each second",
     )
     parser.add_argument(
         "--stop-at-errors",
         action="store_true",
-        help="raise IndexError after a launch with an access outside an array, where a GPU continues",
+        help="raise IndexError after a launch with an access outside an array; a GPU would continue",
     )
 
 
@@ -127,42 +129,44 @@ def _options(chosen: Namespace) -> RecordingOptions:
     from ....tracer.run.program_hook import RecordingOptions
 
     schedule = Schedule(chosen.schedule, chosen.seed)
-    every = chosen.blocks == "all"
-    blocks = None if every else chosen.blocks
+    every_block = chosen.blocks == "all"
+    blocks = None if every_block else chosen.blocks
     return RecordingOptions(
         schedule,
         chosen.resident,
         blocks,
         engine=chosen.engine,
-        every_block=every,
+        every_block=every_block,
         patience=chosen.patience,
-        tell=_teller(sys.stderr),
+        tell=_reporter(sys.stderr),
         stop_at_errors=chosen.stop_at_errors,
     )
 
 
-def _teller(stream: TextIO | None) -> Callable[[str], None]:
-    """Return what prints a sentence of ours at once, on what is standard error before the program runs."""
+def _reporter(stream: TextIO | None) -> Callable[[str], None]:
+    """Return a function that prints a message at once, on the standard error from before the program."""
 
-    def tell(sentence: str) -> None:
-        with suppress(OSError, ValueError):  # nobody reads it, or the program has closed it
+    def report(sentence: str) -> None:
+        with suppress(OSError, ValueError):  # there is no reader, or the program has closed it
             complain(sentence, stream)
 
-    return tell
+    return report
 
 
 def add_run_arguments(parser: Parser) -> None:
     _add_arguments(
         parser,
-        "Run a program as python would, or a notebook cell by cell, and record every kernel that it launches.",
+        "Run a program as python would, or a notebook cell by cell, and trace every kernel that it launches.",
         "run",
     )
-    parser.add_argument("--out", default="tilescope-traces", metavar="DIR", help="where the traces go")
+    parser.add_argument("--out", default="tilescope-traces", metavar="DIR", help="the folder for the traces")
     parser.add_argument("--json", metavar="FILE", help="write one line of JSON for each launch")
     parser.add_argument("--quiet", action="store_true", help="save no traces")
-    parser.add_argument("--text", metavar="FILE", help="a text that runs in place of the script's own")
-    parser.add_argument("--where", metavar="FILE", help="write now and then which line of the script runs")
-    parser.add_argument("--open", action="store_true", help="open the window on the first trace afterwards")
+    parser.add_argument("--text", metavar="FILE", help="a text that runs instead of the script's own")
+    parser.add_argument(
+        "--where", metavar="FILE", help="write the running line of the script, twice a second"
+    )
+    parser.add_argument("--open", action="store_true", help="open the window on the first trace at the end")
 
 
 def execute_run(chosen: Namespace) -> int:
@@ -216,18 +220,18 @@ def _record(options: RecordingOptions, recorded: Callable[[Trace, float], None])
 def _open_window(trace: Path) -> None:
     import subprocess
 
-    # A process of its own: the window's never imports numba, and this one has.
+    # A separate process, because the window must not import numba.
     subprocess.Popen([sys.executable, "-P", "-m", "tilescope", str(trace)])
 
 
 class LaunchSaver:
-    """Saves each launch that has ended: its trace in a folder, its line in a file of JSON.
+    """Saves the trace of each completed launch in a folder, and its line in a JSON file.
 
-    Large ones are saved while the program goes on. Theirs are the same files, in the same order.
+    Large traces are saved in the background. The files and their order stay the same.
     """
 
     def __init__(self, folder: Path | None, lines: str | None) -> None:
-        # A program may go to another folder, and a notebook does.
+        # The program may change the working directory, and a notebook does.
         self.folder = None if folder is None else folder.absolute()
         self._named = folder
         self.saved: list[Path] = []
@@ -235,7 +239,7 @@ class LaunchSaver:
         self.lost = 0  # traces and lines that could not be written
         self.compiler = CompilerFindings()
         self._compiled = CompiledLaunches()
-        self._blocks: tuple[int, ...] | None = None  # of the launch that begins, which run; None for all
+        self._blocks: tuple[int, ...] | None = None  # of the starting launch; None for all
         self.behind = BehindProgram()
         self._engines = EnginesUsed()
         self._outside = OutsideReport()
@@ -247,22 +251,24 @@ class LaunchSaver:
                 self.lines.write_text("", encoding="utf-8")
         except OSError as error:
             raise UsageError(
-                f"can't write {error.filename}: {error.strerror}; choose another place."
+                f"can't write {error.filename}: {error.strerror}; choose another path."
             ) from error
 
     def note_launch(self, launch: Launch) -> None:
-        """Note which blocks of the next launch run."""
+        """Remember which blocks of the next launch run."""
         self._blocks = launch.blocks
 
     def begin_launch(self, kernel: Any, arguments: tuple[Any, ...]) -> None:
-        """Describe a launch that begins, for what the compiler is asked about it."""
+        """Describe a starting launch for the questions to the compiler."""
         self.compiler.ask(kernel, arguments)
         self._compiled.begin(kernel, arguments, self._blocks)
 
     def save_launch(self, trace: Trace, seconds: float) -> None:
-        """Save a launch, at once or soon."""
+        """Save a launch, at once or in the background."""
         self._compiled.end()
-        caller = caller_of(trace) if self.lines is not None else None  # which later nobody could tell
+        caller = (
+            caller_of(trace) if self.lines is not None else None
+        )  # must be found while the launch is on the stack
         number, self.count = self.count, self.count + 1
         self._outside.report(trace)
         self._engines.note(trace)
@@ -288,14 +294,14 @@ class LaunchSaver:
         from ....tracer.storage.trace_file import TraceFileError, save
 
         try:
-            save(trace, path, durable=False)  # of hundreds of launches; it can be recorded again
+            save(trace, path, durable=False)  # there may be hundreds, and they can be traced again
         except TraceFileError as error:
             self._lose(str(error))
         else:
             self.saved.append(path)
 
     def _lose(self, sentence: str) -> None:
-        """Say why something can't be written, the first time: the program goes on all the same."""
+        """Report the first write error; the program continues."""
         if not self.lost:
             complain(sentence)
         self.lost += 1
@@ -308,21 +314,21 @@ class LaunchSaver:
         requests = requests_of(trace)
         if caller is None:
             self.compiler.note(number, key, trace, requests)
-        told = summary(number, trace, seconds, requests, caller)
-        told["findings"] = [with_cells(public(finding)) for finding in told["findings"]]
+        data = summary(number, trace, seconds, requests, caller)
+        data["findings"] = [with_cells(public(finding)) for finding in data["findings"]]
         with lines.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(told) + "\n")
+            file.write(json.dumps(data) + "\n")
 
     def _complete_lines(self, lines: Path) -> None:
-        """Add to the lines what is known once the program has ended: findings and counters of the compiler."""
+        """Add findings and counters of the compiler to the lines, once the program has ended."""
         from ....tracer.storage.atomic_write import write_atomically
 
-        late, compiled = self.compiler.findings(), self._compiled.counted()
-        if late or compiled:
+        compiler_findings, compiled = self.compiler.findings(), self._compiled.counted()
+        if compiler_findings or compiled:
             launches = [json.loads(line) for line in lines.read_text(encoding="utf-8").splitlines()]
-            for number, found in late.items():
+            for number, findings in compiler_findings.items():
                 launches[number]["findings"] = in_order(
-                    launches[number]["findings"] + [with_cells(public(finding)) for finding in found]
+                    launches[number]["findings"] + [with_cells(public(finding)) for finding in findings]
                 )
             completed = [
                 _with_compiled(launch, counters) for launch, counters in zip(launches, compiled, strict=False)
@@ -331,7 +337,7 @@ class LaunchSaver:
             write_atomically(lines, "".join(json.dumps(line) + "\n" for line in launches).encode())
 
     def close(self) -> None:
-        """Finish, complete the lines, and say what was saved."""
+        """Finish, complete the lines, and report the saved launches."""
         self.behind.finish()
         if self.lines is not None and not self.lost:
             try:
@@ -340,13 +346,13 @@ class LaunchSaver:
                 self._lose(f"Can't write {self.lines}: {error.strerror}.")
         if self.folder is not None:
             launches = "1 launch" if self.count == 1 else f"{self.count} launches"
-            some = "" if len(self.saved) == self.count else f"{len(self.saved)} of "
-            complain(f"{some}{launches} recorded in {self._named}")
+            saved_of = "" if len(self.saved) == self.count else f"{len(self.saved)} of "
+            complain(f"{saved_of}{launches} traced in {self._named}")
             self._engines.report()
 
 
 def _with_compiled(launch: dict[str, Any], compiled: dict[str, Any]) -> dict[str, Any]:
-    """Return a launch's line with its counters as compiled behind those as written."""
+    """Insert a launch's compiled counters after its counters as written."""
     items: list[tuple[str, Any]] = []
     for name, value in launch.items():
         items.append((name, value))
@@ -358,7 +364,7 @@ def _with_compiled(launch: dict[str, Any], compiled: dict[str, Any]) -> dict[str
 def add_check_arguments(parser: Parser) -> None:
     _add_arguments(
         parser,
-        "Run a program or a notebook and print what its kernels do wrong: races, barriers, bounds.",
+        "Run a program or a notebook and print the errors of its kernels: races, barriers, bounds.",
         "check",
     )
     parser.add_argument("--format", choices=("text", "json", "github"), default="text")
@@ -367,23 +373,23 @@ def add_check_arguments(parser: Parser) -> None:
 def execute_check(chosen: Namespace) -> int:
     """Run a program under the tracer and print its findings.
 
-    Returns 0 where none is an error, 1 where some are, 2 where the program could not be run to its end or launched
-    no kernel. What the program prints goes to standard error, so that standard output holds the findings alone.
+    Returns 0 if no finding is an error, 1 if some are, 2 if the program did not run to its end or launched no kernel.
+    The program's output goes to standard error, so that standard output holds only the findings.
     """
     program: ProgramToRun = chosen.program
     program.find()
-    known = KnownSoFar(program.name, chosen.format)
-    go_on_in_child(known.judge)  # a kernel that calls what crashes takes none of the findings with it
+    crash_report = KnownSoFar(program.name, chosen.format)
+    go_on_in_child(crash_report.judge)  # findings survive a kernel that crashes the process
     collector, own = FindingCollector(), os.getpid()
 
     def take(trace: Trace, seconds: float) -> None:
         collector.take(trace)
-        known.note(collector)
+        crash_report.note(collector)
 
     def refuse(kernel: Any, refusal: Refusal) -> None:
         if os.getpid() == own:
             collector.refuse(kernel, refusal)
-            known.note(collector)
+            crash_report.note(collector)
 
     def mismatch(kernel: Any, sentence: str) -> None:
         if os.getpid() == own:
@@ -392,7 +398,7 @@ def execute_check(chosen: Namespace) -> int:
     options_of_check = _options(chosen)._replace(
         refuse_too_large=False,  # it is a finding
         take_last=collector.take_last,
-        begins=known.begin_launch,
+        begins=crash_report.begin_launch,
         launched=collector.compiler.ask,
         refused=refuse,
         mismatched=mismatch,
@@ -402,7 +408,7 @@ def execute_check(chosen: Namespace) -> int:
         verdict = Verdict(collector, forked, program.name, chosen.format, output)
 
         def report(status: int) -> int:
-            if os.getpid() != own:  # of a forked child its parent tells
+            if os.getpid() != own:  # the parent reports for a forked child
                 return status
             with own_builtins():
                 return verdict.report(status)
@@ -414,7 +420,7 @@ def execute_check(chosen: Namespace) -> int:
 
 @contextmanager
 def _output_to_stderr() -> Iterator[TextIO]:
-    """Send what this process and its children print to standard error; give what was standard output."""
+    """Redirect the output of this process and its children to standard error; yield the original standard output."""
     sys.stdout.flush()
     output = os.fdopen(os.dup(1), "w", encoding=sys.stdout.encoding, errors="backslashreplace")
     kept = os.dup(1)
@@ -422,7 +428,7 @@ def _output_to_stderr() -> Iterator[TextIO]:
     try:
         yield output
     finally:
-        with suppress(AttributeError, OSError, ValueError):  # the program may have closed it, and all else
+        with suppress(AttributeError, OSError, ValueError):  # the program may have closed everything
             sys.stdout.flush()
         with suppress(OSError):
             os.dup2(kept, 1)

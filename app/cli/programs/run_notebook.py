@@ -1,4 +1,4 @@
-"""Run the code cells of a notebook in this process, one after the other, as Jupyter's Restart and Run All would."""
+"""Run the code cells of a notebook in this process, in order, like Jupyter's Restart and Run All."""
 
 from __future__ import annotations
 import __future__
@@ -20,17 +20,17 @@ from .jupyter_names import NotInstalled, Shell, display, only_draws, package_of
 from .notebook import Cell, code_cells
 from .run_as_main import full_path, look_first_in, new_main, print_raised, status_of
 
-NOT_SHOWN = ".*is non-interactive, and thus cannot be shown"  # what matplotlib warns of
+NOT_SHOWN = ".*is non-interactive, and thus cannot be shown"  # a warning of matplotlib
 FEATURES = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 
 Names = dict[str, Any]
 
 
 def run_notebook(path: str, arguments: list[str]) -> int:
-    """Run a notebook's code cells in its folder and return the exit status; raises ProgramError where it can't be read.
+    """Run a notebook's code cells in its folder and return the exit status; raises ProgramError if it can't be read.
 
-    It finds itself as `__main__` without a file, and `display` and `get_ipython` as in Jupyter. An error ends it,
-    unless its cell is marked as one that raises.
+    The notebook runs as `__main__` without a file, with `display` and `get_ipython` as in Jupyter. An error ends it,
+    unless the cell is marked as raising.
     """
     cells, file = code_cells(path), full_path(path)
     folder = str(Path(file).resolve().parent)
@@ -38,7 +38,7 @@ def run_notebook(path: str, arguments: list[str]) -> int:
     sys.argv = [path, *arguments]
     look_first_in(folder)
     os.chdir(folder)
-    os.environ["MPLBACKEND"] = "Agg"  # pictures are drawn for nobody, and nobody waits at one
+    os.environ["MPLBACKEND"] = "Agg"  # plots are not shown, and do not block
     warnings.filterwarnings("ignore", NOT_SHOWN)
     sys.excepthook = _print_exception
     leave_cells_uncached()
@@ -46,7 +46,7 @@ def run_notebook(path: str, arguments: list[str]) -> int:
 
 
 def _print_exception(kind: type[BaseException], error: BaseException, steps: TracebackType | None) -> None:
-    """Print an exception as python does, with the lines of cells, for which python itself would look into files."""
+    """Print an exception as python does, with the lines of cells, which python would look up in files."""
     from traceback import print_exception
 
     print_exception(kind, error, steps)
@@ -63,23 +63,23 @@ class _Shown:
 
 
 class _Notebook:
-    """A notebook that runs, cell by cell, in one namespace."""
+    """A running notebook: its cells share one namespace."""
 
     def __init__(self, file: str, cells: tuple[Cell, ...], names: Names) -> None:
         self._file, self._cells, self._names = file, cells, names
-        self._told: set[str] = set()  # kinds of what is skipped
-        self._flags = 0  # of the compiler, from __future__
-        shell = Shell(self._tell)
-        self._jupyters: Names = {"display": display, "get_ipython": lambda: shell}
-        names.update(self._jupyters)
+        self._reported: set[str] = set()  # kinds of skipped lines
+        self._flags = 0  # compiler flags from __future__
+        shell = Shell(self._report_skipped)
+        self._jupyter_names: Names = {"display": display, "get_ipython": lambda: shell}
+        names.update(self._jupyter_names)
 
     def run(self) -> None:
-        """Run all cells; what one raises ends them, unless it may."""
+        """Run all cells; an exception ends the run, unless its cell may raise."""
         for number, cell in enumerate(self._cells, 1):
             file, (text, skipped) = cell_file(self._file, number), python_of(cell.text)
             note_cell(file, text)
             for line in skipped:
-                self._tell(line.kind, line.sentence, file, line.line)
+                self._report_skipped(line.kind, line.sentence, file, line.line)
             try:
                 self._run_cell(text, file)
             except Exception as error:
@@ -87,14 +87,14 @@ class _Notebook:
                     raise
                 print_raised(error)
 
-    def _tell(self, kind: str, sentence: str, file: str = "", line: int = 0) -> None:
-        """Say what is skipped, the first of each kind."""
-        if kind not in self._told:
-            self._told.add(kind)
+    def _report_skipped(self, kind: str, sentence: str, file: str = "", line: int = 0) -> None:
+        """Report a skipped line, the first of each kind."""
+        if kind not in self._reported:
+            self._reported.add(kind)
             complain(f"{Path(file).name}, line {line}: {sentence}." if line else f"{sentence}.")
 
     def _run_cell(self, text: str, file: str) -> None:
-        """Run the statements of a cell, and print the value of the last one where it is an expression."""
+        """Run the statements of a cell, and print the value of the last one if it is an expression."""
         tree = self._tree(text, file)
         for statement in tree.body:
             try:
@@ -103,16 +103,18 @@ class _Notebook:
                 if not only_draws(error, statement):
                     raise
                 self._leave_out(error, statement, file)
-            self._put_jupyters(statement)
+            self._restore_jupyter_names(statement)
 
-    def _put_jupyters(self, statement: ast.stmt) -> None:
-        """Let names that are imported from IPython mean what they do in a notebook: outside there is no shell."""
+    def _restore_jupyter_names(self, statement: ast.stmt) -> None:
+        """Give names imported from IPython their meaning in a notebook: outside there is no shell."""
         if isinstance(statement, ast.ImportFrom) and (statement.module or "").partition(".")[0] == "IPython":
-            found = (alias for alias in statement.names if alias.name in self._jupyters)
-            self._names.update({alias.asname or alias.name: self._jupyters[alias.name] for alias in found})
+            aliases = (alias for alias in statement.names if alias.name in self._jupyter_names)
+            self._names.update(
+                {alias.asname or alias.name: self._jupyter_names[alias.name] for alias in aliases}
+            )
 
     def _tree(self, text: str, file: str) -> ast.Module:
-        """Return the tree of a cell that can be compiled; raises SyntaxError."""
+        """Parse a cell and check that it compiles; raises SyntaxError."""
         try:
             tree = compile(text, file, "exec", self._flags | ast.PyCF_ONLY_AST, dont_inherit=True)
             assert isinstance(tree, ast.Module)
@@ -122,12 +124,12 @@ class _Notebook:
         return tree
 
     def _explained(self, error: SyntaxError, text: str, file: str) -> SyntaxError:
-        """Return a syntax error that says what to do where it is about `await`, which Jupyter takes in a cell."""
+        """Improve the message of a syntax error about `await`, which Jupyter allows in a cell."""
         try:
             compile(text, file, "exec", self._flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
         except SyntaxError:
             return error
-        error.msg = "await outside of a function is not supported; put it into one and call asyncio.run"
+        error.msg = "await outside a function is not supported; move it into one and call asyncio.run"
         return error
 
     def _run_statement(self, statement: ast.stmt, text: str, file: str, last: bool) -> None:
@@ -139,28 +141,28 @@ class _Notebook:
         exec(code, self._names)
 
     def _show(self, value: object) -> None:
-        """Print the value of a cell, if it has one, and keep it as `_`."""
+        """Print the value of a cell, if it has one, and store it as `_`."""
         if sys.displayhook is not sys.__displayhook__:
             sys.displayhook(value)
         elif value is not None:
-            sys.displayhook(_Shown(cell_value(value)))  # which prints what any encoding can't hold, too
+            sys.displayhook(_Shown(cell_value(value)))  # also prints characters that the encoding lacks
             self._names["_"] = value
 
     def _code(self, tree: ast.Module | ast.Expression, file: str, mode: str) -> CodeType:
-        made = compile(tree, file, mode, self._flags, dont_inherit=True)
-        assert isinstance(made, CodeType)
-        return made
+        code = compile(tree, file, mode, self._flags, dont_inherit=True)
+        assert isinstance(code, CodeType)
+        return code
 
     def _leave_out(self, error: ModuleNotFoundError, statement: ast.stmt, file: str) -> None:
-        """Go on after a statement that draws with what is not installed; the names that it binds stand for that."""
+        """Skip a statement that draws with a missing package; the names that it binds become substitutes."""
         package = package_of(error)
-        sentence = f"{package} is not installed, so what draws with it is skipped"
-        self._tell(package, sentence, file, statement.lineno)
+        sentence = f"{package} is not installed, so its drawings are skipped"
+        self._report_skipped(package, sentence, file, statement.lineno)
         for name in bound_names(statement):
             self._names.setdefault(name, NotInstalled(package))
 
 
 def _ends_in_semicolon(statement: ast.stmt, text: str) -> bool:
-    """Return whether a semicolon follows a statement, with which a cell says that its value is not to be printed."""
+    """Check whether a semicolon follows a statement, which suppresses the output of its value."""
     last = text.split("\n")[(statement.end_lineno or 1) - 1].encode()
     return last[statement.end_col_offset :].lstrip().startswith(b";")

@@ -1,4 +1,4 @@
-"""Which line of a program runs, written to a file now and then: the window says it while the program runs."""
+"""Write the running line of a program to a file, for the window to show."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ PERIOD = 0.5  # seconds
 
 
 def write_where(path: Path, script: str) -> None:
-    """Have a thread write the line of the script that the main thread is at to a file, until the process ends.
+    """Start a thread that writes the main thread's line of the script to a file, until the process ends.
 
-    script: the name of its file, as its code has it. The thread is none of those that the program can list.
+    script: the name of its file, as in its code. The program can't list the thread.
     """
     main, own = threading.main_thread().ident, os.getpid()
 
@@ -31,12 +31,12 @@ def write_where(path: Path, script: str) -> None:
                 with suppress(OSError):
                     path.write_text(str(line), encoding="ascii")
 
-    with suppress(RuntimeError):  # no thread is to be had: then nothing is said
+    with suppress(RuntimeError):  # no thread can be started: nothing is written
         _thread.start_new_thread(write, ())
 
 
 def line_of(frame: FrameType | None, script: str) -> int:
-    """Return the innermost line of a script that a thread is at, 0 where it is at none."""
+    """Find the innermost line of a script in a stack, 0 if there is none."""
     while frame is not None:
         if frame.f_code.co_filename == script:
             return frame.f_lineno

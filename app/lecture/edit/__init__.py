@@ -1,1 +1,1 @@
-"""Writing lectures: edits of a lecture's text that leave every other line as its author wrote it."""
+"""Edit the text of a lecture, and leave every other line as its author wrote it."""

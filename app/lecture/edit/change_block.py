@@ -1,4 +1,4 @@
-"""The change of a step as text: its lines, and the block that they stand in."""
+"""The change of a step as text: its lines, and the block that contains them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ..changes import QUESTION_KEYS, READERS, is_change
 from ..document import FENCE
 from .source import Block, key_of, with_lines
 
-KEYS = (*READERS, *QUESTION_KEYS)  # in the order in which a new block has them
+KEYS = (*READERS, *QUESTION_KEYS)  # in the order of a new block
 
 
 def changed_lines(blocks: Sequence[Block]) -> list[str]:
-    """Return the lines of a step's change, as they stand there."""
+    """Return the lines of a step's change, as written."""
     lines = next((block.lines for block in blocks if block.kind == "change"), ())
     if not _is_fence(lines):
         return [line.strip().strip("`").strip() for line in lines]
@@ -23,44 +23,44 @@ def changed_lines(blocks: Sequence[Block]) -> list[str]:
 
 
 def with_change_lines(blocks: Sequence[Block], lines: Sequence[str], folder: Path) -> list[Block]:
-    """Return a step's blocks with these lines as its change; one line that can stand alone does."""
-    said = [line.rstrip() for line in lines if line.strip()]
+    """Replace the change in a step's blocks by these lines; a single line is written without a fence if possible."""
+    non_blank = [line.rstrip() for line in lines if line.strip()]
     old = next((block.lines for block in blocks if block.kind == "change"), ())
-    if not said:
+    if not non_blank:
         return with_lines(blocks, "change", [])
     if _is_fence(old):
         return with_lines(blocks, "change", [old[0], *(line.rstrip() for line in lines), _closing(old)])
-    return with_lines(blocks, "change", change_block(said, folder))
+    return with_lines(blocks, "change", change_block(non_blank, folder))
 
 
 def change_block(lines: Sequence[str], folder: Path) -> list[str]:
-    """Return these lines as a new block: in backticks where it is one, else between fences."""
+    """Format these lines as a new block: one line in backticks, several between fences."""
     if len(lines) == 1:
-        alone = lines[0].strip().removeprefix("at:").strip()
-        if "`" not in alone and key_of(alone) not in ("", *QUESTION_KEYS) and is_change(alone, folder):
-            return [f"`{alone}`"]
+        line = lines[0].strip().removeprefix("at:").strip()
+        if "`" not in line and key_of(line) not in ("", *QUESTION_KEYS) and is_change(line, folder):
+            return [f"`{line}`"]
     return [f"```{FENCE}", *lines, "```"] if lines else []
 
 
-def with_keys(lines: Sequence[str], said: Mapping[str, str | None]) -> list[str]:
-    """Return the lines of a change in which these keys say something else, or nothing where None; others stay."""
-    made: list[str] = []
-    open_keys = dict(said)
+def with_keys(lines: Sequence[str], values: Mapping[str, str | None]) -> list[str]:
+    """Set the values of these keys in the lines of a change, or remove them if None; other lines stay."""
+    new_lines: list[str] = []
+    open_keys = dict(values)
     for line in lines:
         key = key_of(line)
-        if key not in said:
-            made.append(line)
+        if key not in values:
+            new_lines.append(line)
         elif (value := open_keys.pop(key, None)) is not None:
-            made.append(f"{key}: {value}")
+            new_lines.append(f"{key}: {value}")
     for key in sorted(open_keys, key=KEYS.index):
         value = open_keys[key]
         if value is not None:
-            made.insert(_place(made, key), f"{key}: {value}")
-    return made
+            new_lines.insert(_insert_index(new_lines, key), f"{key}: {value}")
+    return new_lines
 
 
-def _place(lines: Sequence[str], key: str) -> int:
-    """Return where a new line belongs: after the last of those that come before it in the order of keys."""
+def _insert_index(lines: Sequence[str], key: str) -> int:
+    """Find the index of a new line: after the last line whose key precedes its key."""
     rank = KEYS.index(key)
     earlier = [i for i, line in enumerate(lines) if key_of(line) and KEYS.index(key_of(line)) < rank]
     return earlier[-1] + 1 if earlier else 0

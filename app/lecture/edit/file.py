@@ -1,4 +1,4 @@
-"""The file of a lecture that is written: read as it is, written whole, and never over what somebody else wrote."""
+"""The file of a lecture that is being edited: written atomically, and never over changes of others."""
 
 from __future__ import annotations
 
@@ -13,56 +13,56 @@ from .source import EditError
 
 
 class StaleError(EditError):
-    """The file is another than the one that was edited."""
+    """The file has changed since it was read."""
 
 
 class LectureFile:
-    """A file and what it held when it was read or written last; None for one that there is not yet."""
+    """A file and its last known contents; None if it does not exist yet."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._held: bytes | None = None
+        self._known_content: bytes | None = None
 
     @property
     def is_shipped(self) -> bool:
-        """Whether it is one of the lectures that come with Tilescope, which stay as they are."""
+        """Whether it is a shipped lecture, which must not change."""
         return FOLDER.resolve() in self.path.resolve().parents
 
     def read(self) -> str:
-        """Return its text; raises EditError."""
+        """Read its text; raises EditError."""
         content = self._content()
         if content is None:
-            raise EditError(f"{visible(self.path)} is there no more; save the lecture anew.")
+            raise EditError(f"{visible(self.path)} does not exist any more; save the lecture again.")
         try:
             text = content.decode("utf-8")
         except UnicodeDecodeError:
-            raise EditError(f"{visible(self.path)} is no text in UTF-8 any more.") from None
-        self._held = content
+            raise EditError(f"{visible(self.path)} is not UTF-8 text any more.") from None
+        self._known_content = content
         return text
 
     def is_stale(self) -> bool:
-        """Return whether the file holds something else than it did; raises EditError where it can't be read."""
+        """Check whether the file has changed since it was read or written; raises EditError if it can't be read."""
         content = self._content()
-        return content is not None and content != self._held
+        return content is not None and content != self._known_content
 
     def write(self, text: str) -> None:
-        """Write the text; raises StaleError, and EditError where it can't be written, and leaves the file as it was."""
+        """Write the text; raises StaleError if the file changed, and EditError if it can't be written."""
         content = text.encode("utf-8")
         if len(content) > LARGEST:
-            raise EditError(f"A lecture has at most {LARGEST:,} bytes; leave something out.")
+            raise EditError(f"A lecture has at most {LARGEST:,} bytes; shorten it.")
         if self.is_stale():
             raise StaleError(
-                f"{visible(self.path.name)} was changed elsewhere, and is shown as it is there now."
+                f"{visible(self.path.name)} was changed by another program; the new version is shown."
             )
         self.put(content)
 
     def put(self, content: bytes) -> None:
-        """Write, whatever was there: for a file that somebody just chose to be written; raises EditError."""
+        """Write without a check, for a file that the user just chose; raises EditError."""
         try:
             write_atomically(self.path, content)
         except OSError as error:
             raise EditError(f"{visible(self.path)} can't be written: {error.strerror or error}.") from None
-        self._held = content
+        self._known_content = content
 
     def _content(self) -> bytes | None:
         try:

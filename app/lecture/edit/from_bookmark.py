@@ -1,4 +1,4 @@
-"""What is on screen as the change of a step: the fewest lines against the step before."""
+"""Turn the current screen into the change of a step: the fewest lines against the step before."""
 
 from __future__ import annotations
 
@@ -24,32 +24,32 @@ from .standing import Standing, Trial, place_said
 def change_lines(
     lecture: Lecture, after: int, now: Bookmark, sessions: Sequence[Session], panes: Panes = ()
 ) -> list[str]:
-    """Return the lines with which a step after another one, or the first after -1, shows what is on screen.
+    """List the change lines of a new step, after another one or first (-1), that show the current screen.
 
-    now: its side is shown or hidden. sessions: of its panes. panes: how a lecture names them, where that is not as
-    the bookmark does: launches of programs. Raises EditError for what a lecture can't name.
+    now: its side is shown or hidden. sessions: of its panes. panes: as a lecture names them if the bookmark can't, for
+    example launches of programs. Raises EditError for panes that a lecture can't name.
     """
     panes = panes or now.panes
     folder = lecture.folder
     lecture = replace(lecture, steps=(*lecture.steps[: after + 1], _EMPTY))
-    number, said, change = after + 1, dict[str, str | None](), StepChange()
+    number, lines, change = after + 1, dict[str, str | None](), StepChange()
     if not same_panes(scenes_of(lecture)[number].panes, panes):
-        said["show"] = show_text(panes, folder)
-        change = _read(said, folder)
+        lines["show"] = show_text(panes, folder)
+        change = _parse(lines, folder)
         lecture = _with_change(lecture, number, change)
     if sessions and now.spotlight:
-        said["spotlight"] = ", ".join(now.spotlight)
+        lines["spotlight"] = ", ".join(now.spotlight)
     before = scenes_of(lecture)[number].look
     focus = min(now.focus, max(len(panes) - 1, 0))
     look = replace(now, focus=focus, nearest=before.nearest, compiled=before.compiled)
-    said |= look_said(before, look)
-    change = merged(change, _read(said, folder))
+    lines |= look_said(before, look)
+    change = merged(change, _parse(lines, folder))
     if sessions:
         lecture = _with_change(lecture, number, change)
         trial = Trial(lecture, scenes_of(lecture), number, sessions)
         placed, _ = trial.nearest(change, standing_of(now, sessions), relative=change.show is None)
-        said |= place_said(change, placed)
-    return with_keys([], said)
+        lines |= place_said(change, placed)
+    return with_keys([], lines)
 
 
 _EMPTY = Step("", 1, 2, Caption(), "", Caption(), StepChange(), 1, ())
@@ -59,12 +59,12 @@ def _with_change(lecture: Lecture, number: int, change: StepChange) -> Lecture:
     return replace(lecture, steps=(*lecture.steps[:number], replace(_EMPTY, change=change)))
 
 
-def _read(said: dict[str, str | None], folder: Path) -> StepChange:
-    return read_lines([f"{key}: {value}" for key, value in said.items()], folder)
+def _parse(lines: dict[str, str | None], folder: Path) -> StepChange:
+    return read_lines([f"{key}: {value}" for key, value in lines.items()], folder)
 
 
 def standing_of(now: Bookmark, sessions: Sequence[Session]) -> Standing:
-    """Return where the screen stands: at a whole moment of the pane in focus, that which its memory shows."""
+    """Return the position of the screen, at an integral moment of the pane in focus, which its memory shows."""
     ends, focus = [session.end for session in sessions], min(now.focus, len(sessions) - 1)
     selections = (*now.selections, *(Selection(),) * len(sessions))[: len(sessions)]
     if now.moment is None:
@@ -72,7 +72,8 @@ def standing_of(now: Bookmark, sessions: Sequence[Session]) -> Standing:
         moment = max(playhead_moment(first(s), i, ends, now.link) for i, s in enumerate(sessions))
         return Standing(moment, selections)
     here = pane_moments(now.moment, ends, now.link)[focus]
-    whole = here == math.floor(here) or now.moment >= max(ends, default=0)
+    is_on_moment = here == math.floor(here) or now.moment >= max(ends, default=0)
     return Standing(
-        now.moment if whole else playhead_moment(math.floor(here), focus, ends, now.link), selections
+        now.moment if is_on_moment else playhead_moment(math.floor(here), focus, ends, now.link),
+        selections,
     )

@@ -1,13 +1,13 @@
-"""Undo and redo: the texts that a lecture has had."""
+"""Undo and redo: the earlier texts of a lecture."""
 
 from __future__ import annotations
 
 MOST = 200  # texts to go back to
-LARGEST = 20_000_000  # characters of all of them
+LARGEST = 20_000_000  # of all texts
 
 
 class TextHistory:
-    """A text, those before it and those that were undone."""
+    """A text, its predecessors and the undone texts."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -15,7 +15,7 @@ class TextHistory:
         self._forward: list[str] = []
 
     def take(self, text: str) -> bool:
-        """Go on with another text; return whether it is another. What was undone is forgotten then."""
+        """Push another text; return whether it differs. This clears the undone texts."""
         if text == self.text:
             return False
         self._back.append(self.text)
@@ -26,11 +26,11 @@ class TextHistory:
         return True
 
     def undo(self) -> bool:
-        """Go back by a text; return whether there is one."""
+        """Go back by one text; return whether there is one."""
         return self._move(self._back, self._forward)
 
     def redo(self) -> bool:
-        """Go forward by a text that was undone; return whether there is one."""
+        """Go forward to an undone text; return whether there is one."""
         return self._move(self._forward, self._back)
 
     @property
@@ -40,7 +40,7 @@ class TextHistory:
 
     @property
     def can_redo(self) -> bool:
-        """Whether there is a text that was undone."""
+        """Whether there is an undone text."""
         return bool(self._forward)
 
     def _move(self, source: list[str], target: list[str]) -> bool:

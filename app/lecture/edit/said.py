@@ -1,4 +1,4 @@
-"""What has to be said for one picture to become another: values of a change's lines, by their keys."""
+"""Serialise panes and looks as the lines of a change."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Panes = tuple[Pane, ...]
 
 
 def show_text(panes: Panes, folder: Path) -> str:
-    """Return what `show:` says of these panes; raises EditError for what no lecture in this folder can name."""
+    """Format panes for `show:`; raises EditError for panes that no lecture in this folder can name."""
     words = [_word(pane, folder) for pane in panes]
     for word in words:
         if len(word.split()) != 1:
-            raise EditError(f"{visible(word)} has a space in it, which a step can't name; rename the file.")
+            raise EditError(f"{visible(word)} contains a space, which a step can't name; rename the file.")
     return " ".join(words)
 
 
@@ -33,7 +33,7 @@ def _word(pane: Pane, folder: Path) -> str:
         return pane.spec
     if pane.source:
         raise EditError(
-            f"The text of {pane.scenario or Path(pane.file).name} was edited; save the kernel beside the lecture first."
+            f"The text of {pane.scenario or Path(pane.file).name} was edited; save it in the lecture's folder first."
         )
     if not pane.file:
         try:
@@ -43,19 +43,17 @@ def _word(pane: Pane, folder: Path) -> str:
     name = visible(Path(pane.file).name)
     if pane.rerun or pane.is_edited:
         raise EditError(
-            f"{name} is run otherwise than it was; save its trace beside the lecture and open that."
+            f"{name} runs with other options; save its trace in the lecture's folder and open that."
         )
     try:
         return Path(pane.file).absolute().relative_to(folder.absolute()).as_posix()
     except ValueError:
-        raise EditError(
-            f"{name} does not lie beside the lecture; save the trace in its folder first."
-        ) from None
+        raise EditError(f"{name} is not in the lecture's folder; save the trace there first.") from None
 
 
-def same_panes(one: Panes, other: Panes) -> bool:
-    """Return whether panes run the same, however many of their parameters are named."""
-    return [_settled(pane) for pane in one] == [_settled(pane) for pane in other]
+def same_panes(first: Panes, second: Panes) -> bool:
+    """Check whether panes run the same, whether or not default parameters are named."""
+    return [_settled(pane) for pane in first] == [_settled(pane) for pane in second]
 
 
 def _settled(pane: Pane) -> Pane:
@@ -70,19 +68,19 @@ def _settled(pane: Pane) -> Pane:
     return msgspec.structs.replace(pane, values=values, cut=False)
 
 
-def same_look(one: Bookmark, other: Bookmark) -> bool:
-    """Return whether nothing has to be said for a look to become another."""
-    return not look_said(one, other) and one.spotlight == other.spotlight
+def same_look(first: Bookmark, second: Bookmark) -> bool:
+    """Check whether two looks need no lines to become each other."""
+    return not look_said(first, second) and first.spotlight == second.spotlight
 
 
-def with_said(change: StepChange, said: Mapping[str, str], folder: Path) -> StepChange:
-    """Return a change that says this too; raises EditError where it can't be read."""
-    lines = [f"{key}: {value}" for key, value in said.items()]
+def with_said(change: StepChange, values: Mapping[str, str], folder: Path) -> StepChange:
+    """Add these values to a change; raises EditError if they can't be read."""
+    lines = [f"{key}: {value}" for key, value in values.items()]
     return merged(change, read_lines(lines, folder))
 
 
 def read_lines(lines: Sequence[str], folder: Path) -> StepChange:
-    """Return the change that lines describe; raises EditError with what is wrong with the first that can't be read."""
+    """Parse lines of a change; raises EditError with the first problem."""
     change, problems = parse_change(dict(enumerate(lines, 1)), folder)
     if problems:
         raise EditError(problems[0][1])

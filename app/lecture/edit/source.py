@@ -1,4 +1,4 @@
-"""Where the parts of a lecture stand in its text: the text of each step, and the blocks of one step."""
+"""Find the parts of a lecture in its text: the text of each step, and the blocks of a step."""
 
 from __future__ import annotations
 
@@ -20,47 +20,47 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 Kind = Literal["heading", "change", "caption", "notes", "between"]
-ORDER: tuple[Kind, ...] = ("heading", "change", "caption", "notes")  # in which a new step has them
-LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")  # Markdown's lines, which are fewer than Python's
-MARK = "\ufeff"  # which some editors put before a text
+ORDER: tuple[Kind, ...] = ("heading", "change", "caption", "notes")  # of a new step
+LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")  # Markdown has fewer kinds of line ends than Python
+MARK = "\ufeff"  # a byte order mark, which some editors write
 
 
 class EditError(Exception):
-    """An edit that can't be made; the text is one sentence."""
+    """An impossible edit; the text is one sentence."""
 
 
 class Source(Struct, frozen=True):
-    """A lecture's text in pieces that make the text when they are joined."""
+    """A lecture's text in pieces, which join to the text."""
 
     head: str  # before the first step
     bodies: tuple[str, ...]  # of the steps, each from its heading to its last line
-    gaps: tuple[str, ...]  # what follows each: the end of its last line, and empty lines
-    newline: str  # how its lines end
+    gaps: tuple[str, ...]  # after each body: the end of its last line, and empty lines
+    newline: str  # the line end
 
     @property
     def text(self) -> str:
-        """The whole text."""
+        """The complete text."""
         return self.head + "".join(a + b for a, b in zip(self.bodies, self.gaps, strict=True))
 
     def with_body(self, number: int, body: str) -> Source:
-        """Return the text with another one for a step, counted from 0."""
+        """Replace the text of a step, counted from 0."""
         return replace(self, bodies=(*self.bodies[:number], body, *self.bodies[number + 1 :]))
 
 
 class Block(Struct, frozen=True):
     """Some lines of a step."""
 
-    kind: Kind  # what they are; between is what separates two blocks
-    lines: tuple[str, ...]  # without their ends
+    kind: Kind  # "between" separates two blocks
+    lines: tuple[str, ...]  # without line ends
 
 
 def lecture_of(text: str, path: Path) -> Lecture:
-    """Return the lecture of a text; raises LectureError."""
+    """Parse the lecture of a text; raises LectureError."""
     return parse_lecture(text.removeprefix(MARK), path)
 
 
 def source_of(text: str, lecture: Lecture) -> Source:
-    """Return the pieces of the text that a lecture was read from."""
+    """Split the text of a lecture into pieces."""
     lines: list[str] = LINE.findall(text)
     starts = [step.line - 1 for step in lecture.steps]
     pieces = [
@@ -73,7 +73,7 @@ def source_of(text: str, lecture: Lecture) -> Source:
 
 
 def blocks_of(body: str, step: Step) -> list[Block]:
-    """Return the blocks of a step's text, with what lies between them."""
+    """Split a step's text into blocks and the lines between them."""
     lines = [line.rstrip("\r\n") for line in LINE.findall(body)]
     blocks: list[Block] = []
     done = 0
@@ -89,15 +89,15 @@ def blocks_of(body: str, step: Step) -> list[Block]:
 
 
 def body_of(blocks: Sequence[Block], newline: str) -> str:
-    """Return the text of a step."""
+    """Join the blocks to the text of a step."""
     return newline.join(line for block in blocks for line in block.lines)
 
 
 def lines_of_kind(blocks: Sequence[Block], kind: Kind) -> list[str]:
-    """Return the lines of all blocks of a kind, with an empty line where others stand between them."""
-    found = [i for i, block in enumerate(blocks) if block.kind == kind]
+    """Return the lines of all blocks of a kind, with an empty line where other blocks are between them."""
+    indices = [i for i, block in enumerate(blocks) if block.kind == kind]
     lines: list[str] = []
-    for before, i in zip([None, *found], found, strict=False):
+    for before, i in zip([None, *indices], indices, strict=False):
         near = before is not None and i - before == 2
         lines += blocks[i - 1].lines if near else [""] if before is not None else []
         lines += blocks[i].lines
@@ -105,27 +105,27 @@ def lines_of_kind(blocks: Sequence[Block], kind: Kind) -> list[str]:
 
 
 def with_lines(blocks: Sequence[Block], kind: Kind, lines: Sequence[str]) -> list[Block]:
-    """Return the blocks with these lines as all of a kind, none where there are none."""
-    made = list(blocks)
-    found = [i for i, block in enumerate(made) if block.kind == kind]
-    for i in reversed(found[1:] if lines else found):
-        _remove(made, i)
+    """Replace all blocks of a kind by these lines, or remove them if there are no lines."""
+    new_blocks = list(blocks)
+    indices = [i for i, block in enumerate(new_blocks) if block.kind == kind]
+    for i in reversed(indices[1:] if lines else indices):
+        _remove(new_blocks, i)
     if not lines:
-        return made
+        return new_blocks
     block = Block(kind, tuple(lines))
-    if found:
-        made[found[0]] = block
-        _part(made, found[0])
+    if indices:
+        new_blocks[indices[0]] = block
+        _separate(new_blocks, indices[0])
     else:
         rank = ORDER.index(kind)
-        place = max(i for i, b in enumerate(made) if b.kind in ORDER[:rank])
-        made[place + 1 : place + 1] = [Block("between", ("",)), block]
-        _part(made, place + 2)
-    return made
+        previous = max(i for i, b in enumerate(new_blocks) if b.kind in ORDER[:rank])
+        new_blocks[previous + 1 : previous + 1] = [Block("between", ("",)), block]
+        _separate(new_blocks, previous + 2)
+    return new_blocks
 
 
 def _remove(blocks: list[Block], number: int) -> None:
-    """Take out a block, and of what stands around it the emptier lines."""
+    """Remove a block, and the emptier of the separators around it."""
     around = blocks[number - 1 : number + 2 : 2]
     blank = [b for b in around if b.kind == "between" and not any(line.strip() for line in b.lines)]
     del blocks[number]
@@ -138,8 +138,8 @@ def _remove(blocks: list[Block], number: int) -> None:
         del blocks[-1]
 
 
-def _part(blocks: list[Block], number: int) -> None:
-    """Let empty lines part a block from those before and after it."""
+def _separate(blocks: list[Block], number: int) -> None:
+    """Separate a block from its neighbours by empty lines."""
     after = blocks[number + 1 : number + 2]
     if after and (not after[0].lines or after[0].lines[0].strip()):
         blocks[number + 1] = Block("between", ("", *after[0].lines))
@@ -156,13 +156,13 @@ def _parser() -> MarkdownIt:
 
 
 def _tokens(text: str) -> list[Token]:
-    """Return what opens each block of a text that stands for itself."""
+    """Return the opening tokens of top-level blocks."""
     tokens = _parser().parse(text)
     return [token for token in tokens if token.level == 0 and token.nesting >= 0 and token.map]
 
 
 def title_span(text: str) -> tuple[int, int]:
-    """Return (first, last) of the lines, first <= line < last from 0, that are a text's title; (0, 0) without one."""
+    """Find the lines (first <= line < last, from 0) of a text's title; (0, 0) without one."""
     tokens = _tokens(text)
     first, last = (tokens[0].map or (0, 0)) if tokens and tokens[0].tag == "h1" else (0, 0)
     return first, last
@@ -178,7 +178,7 @@ def _kind(token: Token, first: int, step: Step) -> Kind:
 
 
 def caption_problem(markdown: str, folder: Path) -> str:
-    """Return the sentence with which a text is refused as a caption, since it would be something else, or ""."""
+    """Explain why a text is not only a caption, or return ""."""
     tokens = _parser().parse(markdown)
     lines = markdown.split("\n")
     for number, token in enumerate(tokens):
@@ -186,16 +186,14 @@ def caption_problem(markdown: str, folder: Path) -> str:
             continue
         line = token.map[0] + 1
         if token.tag in ("h1", "h2"):
-            return f"Line {line} is a heading, which would begin a step; write ### for one in a caption."
+            return f"Line {line} is a heading, which would begin a step; use ### in a caption."
         if token.type == "blockquote_open":
-            return f"Line {line} begins with >, which is for notes; write it there."
+            return f"Line {line} begins with >, which marks notes; move it to the notes."
         if token.type == "fence":
             if token.info.split()[:1] == [FENCE]:
-                return f"Line {line} begins a block of changes; write it in the field for these."
+                return f"Line {line} begins a block of changes; move it to their field."
             if not _is_closed(lines, token):
-                return (
-                    f"The block of code that begins in line {line} has no end; close it with {token.markup}."
-                )
+                return f"The block of code from line {line} has no end; close it with {token.markup}."
         children = (
             tokens[number + 1].children
             if token.type == "paragraph_open" and tokens[number + 2].level == 0
@@ -206,7 +204,7 @@ def caption_problem(markdown: str, folder: Path) -> str:
             and [c.type for c in children] == ["code_inline"]
             and is_change(children[0].content, folder)
         ):
-            return f"Line {line} would change what is shown; write it in the field for that."
+            return f"Line {line} is a change; move it to the field for changes."
     return ""
 
 
@@ -217,7 +215,7 @@ def _is_closed(lines: Sequence[str], token: Token) -> bool:
 
 
 def key_of(line: str) -> str:
-    """Return what a line of a step's change is about: "at" for a place alone, "" for a comment or what is unknown."""
+    """Return the key of a line of a change: "at" for a place without a key, "" for a comment or an unknown key."""
     key = line.partition(":")[0].strip()
     if ":" in line and key in (*READERS, *QUESTION_KEYS):
         return key

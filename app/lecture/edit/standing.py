@@ -1,4 +1,4 @@
-"""Where a step stands, said in the most telling way: places that lead there, tried out as the player will."""
+"""Express the position of a step in the most readable way: try places and follow them like the player."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from ..document import Lecture
 from ..places import Place, PlaceError, place_text
 from ..scenes import Moment, Scene, moment_of
 
-CLOSE = 1e-6  # moments that are the same
+CLOSE = 1e-6  # moments closer than this are equal
 
 
 class Standing(Struct, frozen=True):
-    """Where a step is to begin."""
+    """The wanted start of a step."""
 
     moment: float  # of the playhead
     selections: tuple[Selection, ...]  # one a pane
 
     def distance(self, moment: Moment) -> tuple[float, int]:
-        """Return how far from it a step begins: in moments, and in how many panes another thread is looked at."""
+        """Return the distance of a step's start: in moments, and the number of panes with another selection."""
         others = sum(a != b for a, b in zip(self.selections, moment.first_selections, strict=False))
         far = abs(self.moment - moment.begin)
         return (0.0 if far < CLOSE else far), others
 
 
 def begin_of(moment: Moment) -> Standing:
-    """Return where a step begins."""
+    """Return the start of a step."""
     return Standing(moment.begin, moment.first_selections)
 
 
 def stand_of(moment: Moment) -> Standing:
-    """Return where a step stands once it has played."""
+    """Return the position of a step after it has played."""
     return Standing(moment.stand, moment.selections)
 
 
@@ -51,7 +51,7 @@ class Trial:
         self.lecture, self.scenes, self.number, self.sessions = lecture, scenes, number, sessions
 
     def moment(self, change: StepChange) -> Moment | None:
-        """Return where the step stands with this change, None where that is no place."""
+        """Compute the step's moment with this change, None if a place is invalid."""
         steps = list(self.lecture.steps)
         steps[self.number] = replace(steps[self.number], change=change)
         try:
@@ -64,33 +64,33 @@ class Trial:
     def nearest(
         self, change: StepChange, wanted: Standing, *, relative: bool
     ) -> tuple[StepChange, tuple[float, int]]:
-        """Return the change, with the fewest and most telling lines of place, that leads nearest to where is wanted.
+        """Find the change, with the fewest and most readable lines of place, that begins nearest to `wanted`.
 
-        relative: whether a place may depend on where the step before stands. Returns too how far from it that is.
+        relative: whether a place may depend on the position of the step before. Also returns the distance.
         """
         best, least = change, (math.inf, 0)
-        for tried in self._tried(change, wanted, relative):
-            moment = self.moment(tried)
+        for candidate in self._candidates(change, wanted, relative):
+            moment = self.moment(candidate)
             distance = wanted.distance(moment) if moment else (math.inf, 0)
             if distance < least:
-                best, least = tried, distance
+                best, least = candidate, distance
             if least == (0.0, 0):
                 break
         return best, least
 
-    def _tried(self, change: StepChange, wanted: Standing, relative: bool) -> Iterator[StepChange]:
+    def _candidates(self, change: StepChange, wanted: Standing, relative: bool) -> Iterator[StepChange]:
         yield change
         places = [None, *self._places(wanted, relative)]
         focus = min(self.scenes[self.number].look.focus, len(self.sessions) - 1)
         block, thread = wanted.selections[focus].block, wanted.selections[focus].thread
         elements = dict.fromkeys((change.element, None))
         for element in elements:
-            for said in ((None, None), (None, thread), (block, None), (block, thread)):
+            for numbers in ((None, None), (None, thread), (block, None), (block, thread)):
                 for place in places:
-                    yield replace(change, at=place, element=element, block=said[0], thread=said[1])
+                    yield replace(change, at=place, element=element, block=numbers[0], thread=numbers[1])
 
     def _places(self, wanted: Standing, relative: bool) -> Iterator[Place]:
-        """Yield the places that may be where the pane in focus is to stand, the most telling first."""
+        """Yield candidate places of the pane in focus, the most readable first."""
         scene = self.scenes[self.number]
         focus = min(scene.look.focus, len(self.sessions) - 1)
         session, block = self.sessions[focus], wanted.selections[focus].block
@@ -105,14 +105,14 @@ class Trial:
 
 
 def place_said(before: StepChange, after: StepChange) -> dict[str, str | None]:
-    """Return what has to be said, or left out where None, for the place of a change to become that of another."""
-    said: dict[str, str | None] = {}
+    """List the values that change the place of one change into that of another; None removes a line."""
+    values: dict[str, str | None] = {}
     if before.at != after.at:
-        said["at"] = place_text(after.at) if after.at else None
+        values["at"] = place_text(after.at) if after.at else None
     if before.element != after.element:
-        said["element"] = None
+        values["element"] = None
     if before.block != after.block:
-        said["block"] = None if after.block is None else str(after.block)
+        values["block"] = None if after.block is None else str(after.block)
     if before.thread != after.thread:
-        said["thread"] = None if after.thread is None else str(after.thread)
-    return said
+        values["thread"] = None if after.thread is None else str(after.thread)
+    return values

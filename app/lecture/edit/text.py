@@ -1,4 +1,4 @@
-"""Edits of a lecture's text that leave what its steps show as it is, or change that of one: title, caption, notes."""
+"""Edit a lecture's text: change the title, caption or notes of a step, and leave what the steps show."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ Edited = Callable[[list[Block]], Sequence[Block]]
 
 
 class StepWords(Struct, frozen=True):
-    """What somebody may write of a step, as it stands in the text."""
+    """The editable parts of a step, as written in the text."""
 
     title: str  # its heading
     caption: str  # Markdown
     notes: str  # for the speaker
     change: str  # lines, without the question's
-    ask: str  # the question, "" without one
-    choices: str  # its choices, with | between them
-    answer: str  # the expression of its answer
+    ask: str  # "" without a question
+    choices: str  # separated by |
+    answer: str  # the answer's expression
 
 
 def step_words(text: str, number: int, path: Path) -> StepWords:
-    """Return what is written of a step, counted from 0."""
+    """Split the text of a step, counted from 0, into its parts."""
     lecture = lecture_of(text, path)
     step = lecture.steps[number]
     blocks = blocks_of(source_of(text, lecture).bodies[number], step)
@@ -60,12 +60,12 @@ def step_words(text: str, number: int, path: Path) -> StepWords:
 
 
 def new_lecture(title: str) -> str:
-    """Return the text of a lecture without steps."""
+    """Build the text of a lecture without steps."""
     return f"# {_one_line(title)}\n"
 
 
 def with_title(text: str, title: str, path: Path) -> str:
-    """Return the text with another title; raises EditError for an empty one."""
+    """Replace the lecture's title; raises EditError for an empty one."""
     if not _one_line(title):
         raise EditError("A lecture needs a title.")
     mark = MARK if text.startswith(MARK) else ""
@@ -78,10 +78,10 @@ def with_title(text: str, title: str, path: Path) -> str:
 
 
 def with_step_title(text: str, number: int, title: str, path: Path) -> str:
-    """Return the text with another heading for a step, counted from 0; raises EditError for an empty one."""
+    """Replace the heading of a step, counted from 0; raises EditError for an empty one."""
     if not _one_line(title):
         raise EditError("A step needs a title.")
-    return _edited(
+    return _edit_step(
         text,
         number,
         path,
@@ -91,71 +91,71 @@ def with_step_title(text: str, number: int, title: str, path: Path) -> str:
 
 
 def with_caption(text: str, number: int, markdown: str, path: Path) -> str:
-    """Return the text with another caption for a step; raises EditError where it would be more than a caption."""
+    """Replace the caption of a step; raises EditError if the text is more than a caption."""
     lines = _lines(markdown)
     problem = caption_problem("\n".join(lines), path.parent)
     if problem:
         raise EditError(problem)
-    return _edited(text, number, path, "caption", lambda blocks: _unless_same(blocks, "caption", lines))
+    return _edit_step(text, number, path, "caption", lambda blocks: _unless_same(blocks, "caption", lines))
 
 
 def with_notes(text: str, number: int, notes: str, path: Path) -> str:
-    """Return the text with other notes for a step."""
+    """Replace the notes of a step."""
     lines = [f"> {line}".rstrip() for line in _lines(notes)]
-    return _edited(text, number, path, "notes", lambda blocks: _unless_same(blocks, "notes", lines))
+    return _edit_step(text, number, path, "notes", lambda blocks: _unless_same(blocks, "notes", lines))
 
 
 def with_change(text: str, number: int, lines: Sequence[str], path: Path) -> str:
-    """Return the text with other lines for what a step changes, its question aside; what follows inherits them."""
+    """Replace the change lines of a step, except for its question; the following steps inherit them."""
     if any(line.lstrip().startswith(("```", "~~~")) for line in lines):
-        raise EditError("The lines of a change have no fences of their own; leave them out.")
+        raise EditError("The lines of a change must not contain fences; remove them.")
 
     def edited(blocks: list[Block]) -> Sequence[Block]:
         asked = [line for line in changed_lines(blocks) if key_of(line) in QUESTION_KEYS]
         return with_change_lines(blocks, [*_lines("\n".join(lines)), *asked], path.parent)
 
-    return _edited(text, number, path, "change", edited)
+    return _edit_step(text, number, path, "change", edited)
 
 
-def with_values(text: str, number: int, said: Mapping[str, str | None], path: Path) -> str:
-    """Return the text in which a step's change says these values, by their keys, and nothing where None."""
-    plain = {key: (value and _one_line(value)) or None for key, value in said.items()}
+def with_values(text: str, number: int, values: Mapping[str, str | None], path: Path) -> str:
+    """Set these values of a step's change, by their keys; None removes a line."""
+    plain = {key: (value and _one_line(value)) or None for key, value in values.items()}
 
     def edited(blocks: list[Block]) -> Sequence[Block]:
         return with_change_lines(blocks, with_keys(changed_lines(blocks), plain), path.parent)
 
-    return _edited(text, number, path, "change", edited)
+    return _edit_step(text, number, path, "change", edited)
 
 
 def step_text(title: str, lines: Sequence[str], folder: Path, caption: str = "", notes: str = "") -> str:
-    """Return the text of a new step with these lines of change."""
+    """Build the text of a new step with these change lines."""
     quoted = [f"> {line}".rstrip() for line in _lines(notes)]
     parts = [[f"## {_one_line(title)}"], change_block(lines, folder), _lines(caption), quoted]
     return "\n\n".join("\n".join(part) for part in parts if part)
 
 
-def _edited(text: str, number: int, path: Path, kind: Kind, edit: Edited) -> str:
-    """Return the text with one step edited; raises EditError where that would change more than blocks of this kind."""
+def _edit_step(text: str, number: int, path: Path, kind: Kind, edit: Edited) -> str:
+    """Edit one step; raises EditError if that would change more than blocks of this kind."""
     lecture = lecture_of(text, path)
     source = source_of(text, lecture)
     blocks = blocks_of(source.bodies[number], lecture.steps[number])
     edited = list(edit(blocks))
     if edited == blocks:
         return text
-    made = source.with_body(number, body_of(edited, source.newline)).text
-    after, count = lecture_of(made, path), len(lecture.steps)
+    new_text = source.with_body(number, body_of(edited, source.newline)).text
+    after, count = lecture_of(new_text, path), len(lecture.steps)
     check_others(lecture, after, count, {i: i for i in range(count) if i != number})
     was, now = _parts(lecture.steps[number]), _parts(after.steps[number])
-    changed = [what for what in was if what != kind and was[what] != now[what]]
+    changed = [part for part in was if part != kind and was[part] != now[part]]
     if changed:
-        raise EditError(f"That would change the {changed[0]} of the step too; write it in another way.")
-    return made
+        raise EditError(f"That would change the {changed[0]} of the step too; write it differently.")
+    return new_text
 
 
 def check_others(before: Lecture, after: Lecture, count: int, kept: Mapping[int, int]) -> None:
-    """Raise EditError where steps of `after` do not read as those of `before` that they were made from.
+    """Raise EditError if steps of `after` are parsed differently from their originals in `before`.
 
-    count: how many steps there should be now. kept: of each that may only have moved, by its new number, the old one.
+    count: the expected number of steps. kept: maps the new numbers of unedited steps to the old ones.
     """
     for new, old in kept.items():
         if (
@@ -164,13 +164,13 @@ def check_others(before: Lecture, after: Lecture, count: int, kept: Mapping[int,
             or _words(after.steps[new]) != _words(before.steps[old])
         ):
             raise EditError(
-                f"That would change how {before.steps[old].title!r} is read: something above it has no end, "
+                f"That would change the meaning of {before.steps[old].title!r}: something above it is not closed, "
                 "such as a block of code without its last ```."
             )
 
 
 def _parts(step: Step) -> dict[Kind, object]:
-    """Return what is read of a step, by the kind of block that says it."""
+    """Return the parsed parts of a step, by their kind of block."""
     spans = [[(s.text, s.styles) for s in p.spans] for p in step.caption.paragraphs]
     return {"heading": step.title, "caption": spans, "notes": step.notes, "change": step.change}
 
@@ -188,7 +188,7 @@ def _unquoted(lines: Sequence[str]) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    """Return the lines of a text somebody typed, without empty ones before and after it."""
+    """Split a text that the user typed into lines, without leading and trailing empty ones."""
     lines = [line if line.strip() else "" for line in re.split(r"\r\n|\r|\n|\u2028|\u2029", text)]
     while lines and not lines[0]:
         del lines[0]

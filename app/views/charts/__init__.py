@@ -1,1 +1,1 @@
-"""How charts are drawn, on screen and into files. What they say is decided in app/charts."""
+"""Drawing of charts, on screen and into files. The contents of charts come from app/charts."""

@@ -1,4 +1,4 @@
-"""The axes of a chart: lines of the grid, numbers, what they are, and the marks of where they come from."""
+"""The axes of a chart: grid lines, numbers, labels, and marks of the source."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from ...charts.figure import Axis
 from ..common.geometry import Scale, powers_of_two, tick_text, ticks
 from .ink import Ink
 
-APART, UPRIGHT = 64, 38  # pixels between two numbers, about: of a horizontal axis, of a vertical one
-MINIMUM_TICKS = 4  # numbers of an axis, where they have room
-BETWEEN = 10  # pixels that are left free between two numbers
-LabelPart = tuple[str, bool, float]  # a text of a label, whether it is a mark, and its width
+APART, UPRIGHT = 64, 38  # approximate pixels between two numbers: of a horizontal axis, of a vertical one
+MINIMUM_TICKS = 4  # numbers of an axis, if there is room
+BETWEEN = 10  # pixels that stay free between two numbers
+LabelPart = tuple[str, bool, float]  # a text, whether it is a mark, and its width
 
 
 def axis_height(ink: Ink, axis: Axis, width: float) -> float:
-    """Return the height of the numbers and the label below a plot; the label may be this wide."""
+    """Return the height of the numbers and the label below a plot, for a label of this width."""
     return ink.height(12) + ink.px(14) + label_height(ink, axis, width)
 
 
 def label_height(ink: Ink, axis: Axis, width: float) -> float:
-    """Return the height of what an axis shows, with its marks, in lines of this width."""
+    """Return the height of an axis label with its marks, in lines of this width."""
     return len(_lines(ink, axis, width)) * _line_height(ink)
 
 
@@ -32,7 +32,7 @@ def _line_height(ink: Ink) -> float:
 
 
 def _values(ink: Ink, axis: Axis, scale: Scale, apart: float) -> list[float]:
-    """Return where ticks stand, in the axis's values."""
+    """Return the values with ticks."""
     count = max(MINIMUM_TICKS, int(abs(scale.end - scale.start) / ink.px(apart)))
     if axis.doubles:
         powers = powers_of_two(scale.low, scale.high)
@@ -42,9 +42,9 @@ def _values(ink: Ink, axis: Axis, scale: Scale, apart: float) -> list[float]:
 
 
 def _roomy_values(ink: Ink, axis: Axis, scale: Scale) -> list[float]:
-    """Return where ticks of a horizontal axis stand: so many that no number touches the next."""
+    """Return the tick values of a horizontal axis, as many as fit."""
     if axis.values:
-        return _apart(ink, axis, scale)
+        return _fitting_values(ink, axis, scale)
     widest = max(ink.width(tick_text(v / axis.per_unit), 12) for v in _values(ink, axis, scale, APART))
     values = _values(ink, axis, scale, max(APART, widest / ink.px(1) + BETWEEN))
     while min((scale.at(b) - scale.at(a) for a, b in pairwise(values)), default=inf) < widest + ink.px(
@@ -54,8 +54,8 @@ def _roomy_values(ink: Ink, axis: Axis, scale: Scale) -> list[float]:
     return values
 
 
-def _apart(ink: Ink, axis: Axis, scale: Scale) -> list[float]:
-    """Return the axis's own values from the first on, but for those whose number would touch the one before."""
+def _fitting_values(ink: Ink, axis: Axis, scale: Scale) -> list[float]:
+    """Return those of the axis's own values whose numbers don't touch."""
     shown: list[float] = []
     end = -inf
     for value in axis.values:
@@ -67,7 +67,7 @@ def _apart(ink: Ink, axis: Axis, scale: Scale) -> list[float]:
 
 
 def draw_axis(ink: Ink, axis: Axis, scale: Scale, plot: QRectF, below: QRectF) -> None:
-    """Draw the horizontal axis of a plot; `below` says how far its label may reach to both sides."""
+    """Draw the horizontal axis of a plot; `below` limits the width of its label."""
     for value in _roomy_values(ink, axis, scale):
         x = scale.at(value)
         ink.line(x, plot.top(), x, plot.bottom())
@@ -76,14 +76,14 @@ def draw_axis(ink: Ink, axis: Axis, scale: Scale, plot: QRectF, below: QRectF) -
         box = QRectF(x - width / 2, plot.bottom() + ink.px(4), width, ink.height(12))
         ink.text(box, text, 12, ink="muted", align=Qt.AlignmentFlag.AlignHCenter)
     ink.line(plot.left(), plot.bottom(), plot.right(), plot.bottom(), "muted")
-    whole = sum(width for *_, width in _pieces(ink, axis))
-    left = max(below.left(), min(plot.left(), below.right() - whole))
+    label_width = sum(width for *_, width in _pieces(ink, axis))
+    left = max(below.left(), min(plot.left(), below.right() - label_width))
     top = plot.bottom() + ink.px(8) + ink.height(12)
     _draw_label(ink, axis, QRectF(left, top, below.right() - left, 0))
 
 
 def draw_upright_axis(ink: Ink, axis: Axis, scale: Scale, plot: QRectF) -> None:
-    """Draw the vertical axis of a plot, its label above it."""
+    """Draw the vertical axis of a plot, without its label."""
     for value in _values(ink, axis, scale, UPRIGHT):
         y = scale.at(value)
         ink.line(plot.left(), y, plot.right(), y)
@@ -95,27 +95,27 @@ def draw_upright_axis(ink: Ink, axis: Axis, scale: Scale, plot: QRectF) -> None:
 
 
 def draw_upright_label(ink: Ink, axis: Axis, box: QRectF) -> None:
-    """Write what a vertical axis shows into the lines above its plot."""
+    """Write the label of a vertical axis above its plot."""
     _draw_label(ink, axis, box)
 
 
 def number_width(ink: Ink, axis: Axis, scale: Scale) -> float:
-    """Return the room that the numbers of a vertical axis take."""
+    """Return the width of the numbers of a vertical axis."""
     texts = [tick_text(value / axis.per_unit) for value in _values(ink, axis, scale, UPRIGHT)]
     return max((ink.width(text, 12) for text in texts), default=0) + ink.px(12)
 
 
 def _pieces(ink: Ink, axis: Axis) -> list[LabelPart]:
-    """Return what an axis shows and its marks. A ratio has no unit that would tell more than its label."""
+    """Return the label of an axis and its marks. The label of a ratio needs no unit."""
     label = f"{axis.label}, {axis.unit}" if axis.unit not in ("", "×") else axis.label
     label += " (log)" if axis.log else ""
-    marks = [": ".join(filter(None, (what, mark))) for mark, what in axis.marks]
+    marks = [": ".join(filter(None, (quantity, mark))) for mark, quantity in axis.marks]
     widths = [(mark, True, ink.width(mark, 11) + ink.px(16)) for mark in marks]
     return [(label, False, ink.width(label) + ink.px(12)), *widths]
 
 
 def _lines(ink: Ink, axis: Axis, width: float) -> list[list[LabelPart]]:
-    """Return the pieces of a label in lines of this width."""
+    """Wrap the parts of a label into lines of this width."""
     lines: list[list[LabelPart]] = [[]]
     for piece in _pieces(ink, axis):
         if lines[-1] and sum(used for *_, used in lines[-1]) + piece[2] > width + ink.px(6):

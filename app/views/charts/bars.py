@@ -1,4 +1,4 @@
-"""A panel of bars: names at the left, bars with their samples and intervals, values at the right."""
+"""A panel of bars: names at the left, bars with samples and intervals, values at the right."""
 
 from __future__ import annotations
 
@@ -12,20 +12,17 @@ from ..common.geometry import Scale, log_range
 from .axis import axis_height, draw_axis
 from .ink import Ink, draw_sign, wrapped
 
-BAR, THICK, SMALLEST_TEXT_ROW = (
-    40,
-    110,
-    15,
-)  # pixels of a usual bar, of the thickest, and of the smallest pitch
-ROW = 44  # pixels that a bar with its name would like to have
-SHARE = 0.46  # of a panel's width that names may take
-LEVELS = 13  # heights at which the dots of a bar stand
-FAR = 0.98  # the share of a bar's samples that its axis must hold
+# Pixels: a normal bar, the thickest bar, and the smallest pitch.
+BAR, THICK, SMALLEST_TEXT_ROW = 40, 110, 15
+ROW = 44  # the preferred pixels of a bar with its name
+SHARE = 0.46  # the largest share of a panel's width for names
+LEVELS = 13  # heights of the dots of a bar
+FAR = 0.98  # the share of a bar's samples that its axis must contain
 Hits = list[tuple[QRectF, str]]
 
 
 class BarRows(Struct, frozen=True):
-    """The places of a panel: where the names and the plot stand, and how high a bar's row is."""
+    """The layout of a panel: the boxes of names and plot, and the height of a bar's row."""
 
     names: QRectF
     plot: QRectF
@@ -33,25 +30,25 @@ class BarRows(Struct, frozen=True):
 
 
 class NameLine(Struct, frozen=True):
-    """A line of a name. A kernel's is bold."""
+    """A line of a name; kernels' names are bold."""
 
     text: str
     size: float
     bold: bool = True
 
     def width(self, ink: Ink) -> float:
-        """Return how wide it is."""
+        """Return the width."""
         return ink.width(self.text, self.size, bold=self.bold)
 
 
 def height_of(panel: BarPanel, ink: Ink, width: float) -> float:
-    """Return the height that a panel of this width would like to have."""
+    """Return the preferred height of a panel of this width."""
     row = ink.px(ROW) + any(bar.published for bar in panel.bars) * ink.height(12) / 2
     return len(panel.bars) * row + axis_height(ink, panel.axis, width)
 
 
 def draw_bars(ink: Ink, panel: BarPanel, box: QRectF) -> Hits:
-    """Draw a panel in a box and return what text belongs where."""
+    """Draw a panel in a box; return the tooltips and their boxes."""
     names = _names(ink, panel, (box.height() - axis_height(ink, panel.axis, box.width())) / len(panel.bars))
     rows = _rows(ink, panel, names, box)
     scale = _scale(panel, rows.plot)
@@ -65,14 +62,14 @@ def draw_bars(ink: Ink, panel: BarPanel, box: QRectF) -> Hits:
         row = QRectF(rows.plot.left(), top, rows.plot.width(), rows.pitch)
         body = _draw_bar(ink, bar, scale, row)
         _draw_value(ink, bar, scale, row, body)
-        place = QRectF(rows.names.left(), top, rows.names.width(), rows.pitch)
-        _draw_name(ink, names[number], place.translated(0, body.center().y() - row.center().y()))
+        name_box = QRectF(rows.names.left(), top, rows.names.width(), rows.pitch)
+        _draw_name(ink, names[number], name_box.translated(0, body.center().y() - row.center().y()))
         hits.append((QRectF(box.left(), top, box.width(), rows.pitch), bar_text(bar, panel)))
     return hits
 
 
 def bar_text(bar: Bar, panel: BarPanel) -> str:
-    """Return a bar in words."""
+    """Describe a bar."""
     name = ", ".join(filter(None, (bar.datum.name, bar.part)))
     if panel.axis.label != "time":
         ends = f"95 % interval {number_text(bar.low)} to {number_text(bar.high)}"
@@ -83,42 +80,42 @@ def bar_text(bar: Bar, panel: BarPanel) -> str:
 
 
 def _size(ink: Ink, pitch: float) -> float:
-    """Return the size of a row's text: smaller where there are many rows."""
+    """Return the text size of a row: smaller if there are many rows."""
     return 13 * min(1.0, pitch / ink.px(SMALLEST_TEXT_ROW))
 
 
 def _names(ink: Ink, panel: BarPanel, pitch: float) -> list[list[NameLine]]:
-    """Return the lines of all names; a kernel's name stands at its first bar alone."""
+    """Return the lines of all names; a kernel is only named at its first bar."""
     before = ["", *(bar.datum.name for bar in panel.bars)]
     size = _size(ink, pitch)
     return [
-        _name_of(ink, b, b.datum.name != last, size, pitch)
+        _name_lines(ink, b, b.datum.name != last, size, pitch)
         for b, last in zip(panel.bars, before, strict=False)
     ]
 
 
-def _name_of(ink: Ink, bar: Bar, first: bool, size: float, pitch: float) -> list[NameLine]:
-    """Return the lines of a bar's name. first: it is the first bar of its kernel; pitch: the height that there is."""
-    small, both = size - 1, pitch >= ink.height(size) + ink.height(size - 1)
+def _name_lines(ink: Ink, bar: Bar, first: bool, size: float, pitch: float) -> list[NameLine]:
+    """Return the lines of a bar's name. first: it is the kernel's first bar. pitch: the available height."""
+    small, has_two_lines = size - 1, pitch >= ink.height(size) + ink.height(size - 1)
     if not first:
         return [NameLine(bar.part or bar.datum.name, small, bold=False)]
-    if both and bar.part:
+    if has_two_lines and bar.part:
         return [NameLine(bar.datum.name, size), NameLine(bar.part, small, bold=False)]
     return [NameLine(", ".join(filter(None, (bar.datum.name, bar.part))), size)]
 
 
 def _draw_name(ink: Ink, lines: list[NameLine], box: QRectF) -> None:
-    """Write lines at the right of a box, in the middle of its height."""
+    """Write lines right-aligned and vertically centred in a box."""
     lines = _broken(ink, lines, box)
-    high = max(ink.height(line.size) for line in lines) - ink.px(1)
+    line_height = max(ink.height(line.size) for line in lines) - ink.px(1)
     for number, line in enumerate(lines):
-        place = box.translated(0, (number - (len(lines) - 1) / 2) * high)
+        line_box = box.translated(0, (number - (len(lines) - 1) / 2) * line_height)
         colour, right = "text" if line.bold else "muted", Qt.AlignmentFlag.AlignRight
-        ink.text(place, line.text, line.size, ink=colour, bold=line.bold, align=right)
+        ink.text(line_box, line.text, line.size, ink=colour, bold=line.bold, align=right)
 
 
 def _broken(ink: Ink, lines: list[NameLine], box: QRectF) -> list[NameLine]:
-    """Return a single line that is too long as two, where there is room for both."""
+    """Break a single line that is too long into two, if there is room."""
     (first, *more) = lines
     parts = wrapped(ink, first.text, box.width(), first.size, bold=first.bold)
     if more or len(parts) < 2 or box.height() < 2 * ink.height(first.size):
@@ -133,36 +130,36 @@ def _rows(ink: Ink, panel: BarPanel, names: list[list[NameLine]], box: QRectF) -
     right = max((ink.width(bar.text, bold=True) for bar in bars), default=0) + ink.px(14)
     below = axis_height(ink, panel.axis, box.width())
     plot = QRectF(box.left() + left, box.top(), box.width() - left - right, box.height() - below)
-    beside = QRectF(box.left(), box.top(), left - ink.px(14), plot.height())
-    return BarRows(beside, plot, plot.height() / max(len(bars), 1))
+    names_box = QRectF(box.left(), box.top(), left - ink.px(14), plot.height())
+    return BarRows(names_box, plot, plot.height() / max(len(bars), 1))
 
 
 def _scale(panel: BarPanel, plot: QRectF) -> Scale:
-    """Return an axis that holds the intervals, nearly all samples and what was published."""
+    """Return a scale that contains the intervals, nearly all samples and published times."""
     ends = [1.0] if panel.reference else []
     for bar in panel.bars:
         ordered = sorted(bar.dots)
-        far = [ordered[int(share * (len(ordered) - 1))] for share in (1 - FAR, FAR)] if ordered else []
-        ends += [bar.low, bar.high, *far, *(mark.microseconds for mark in bar.published)]
+        limits = [ordered[int(share * (len(ordered) - 1))] for share in (1 - FAR, FAR)] if ordered else []
+        ends += [bar.low, bar.high, *limits, *(mark.microseconds for mark in bar.published)]
     if panel.axis.log:
         return Scale(*log_range(ends or [1.0], 1.4), plot.left(), plot.right(), True)
     return Scale(0.0, 1.04 * max(ends, default=1.0), plot.left(), plot.right())
 
 
 def samples_beyond(panel: BarPanel) -> int:
-    """Return how many samples lie outside the axis."""
+    """Count the samples outside the axis."""
     scale = _scale(panel, QRectF(0, 0, 1, 1))
     return sum(not scale.low <= sample <= scale.high for bar in panel.bars for sample in bar.dots)
 
 
 def _draw_bar(ink: Ink, bar: Bar, scale: Scale, row: QRectF) -> QRectF:
-    """Draw a bar with its samples and what was published; return where the bar is."""
+    """Draw a bar with its samples and published times; return its rectangle."""
     colour, painter = ink.colour(bar.slot), ink.painter
     below = ink.height(12) if bar.published and _is_roomy(ink, row) else 0.0
     usual = min(0.62 * row.height(), max(ink.px(BAR), 0.4 * row.height()), ink.px(THICK))
-    high = min(usual, row.height() - below - ink.px(8))
-    top = row.center().y() - (high + below) / 2
-    body = QRectF(scale.start, top, scale.at(bar.value) - scale.start, high)
+    thickness = min(usual, row.height() - below - ink.px(8))
+    top = row.center().y() - (thickness + below) / 2
+    body = QRectF(scale.start, top, scale.at(bar.value) - scale.start, thickness)
     tint = QColor(colour)
     tint.setAlphaF(0.28)
     painter.setPen(Qt.PenStyle.NoPen)
@@ -176,34 +173,35 @@ def _draw_bar(ink: Ink, bar: Bar, scale: Scale, row: QRectF) -> QRectF:
 
 
 def _draw_value(ink: Ink, bar: Bar, scale: Scale, row: QRectF, body: QRectF) -> None:
-    """Write the value behind the bar, in the first room between its samples, clear of the lines of the grid.
+    """Write the value after the bar, in the first gap between its samples, without crossing grid lines.
 
-    Where a diamond is on the same height the value is right of the plot: beside it, it would seem to be its value.
+    If a diamond is at the same height, the value is right of the plot: next to the diamond it would seem to be its
+    value.
     """
     size, gap = _size(ink, row.height()), ink.px(8)
-    width, high = ink.width(bar.text, size, bold=True) + 2, ink.height(size)
-    is_beside = _is_roomy(ink, row) or not bar.published
-    end = _room_behind(bar, scale, width + 2 * gap) if is_beside else scale.end
-    place = QRectF(end + gap, body.center().y() - high / 2, width, high)
-    ink.painter.fillRect(place, ink.theme.colour("panel"))
-    ink.text(place, bar.text, size, bold=True)
+    width, height = ink.width(bar.text, size, bold=True) + 2, ink.height(size)
+    is_next_to_bar = _is_roomy(ink, row) or not bar.published
+    end = _room_behind(bar, scale, width + 2 * gap) if is_next_to_bar else scale.end
+    value_box = QRectF(end + gap, body.center().y() - height / 2, width, height)
+    ink.painter.fillRect(value_box, ink.theme.colour("panel"))
+    ink.text(value_box, bar.text, size, bold=True)
 
 
 def _room_behind(bar: Bar, scale: Scale, width: float) -> float:
-    """Return from where on behind a bar there is this much room without a sample."""
+    """Find the end of a bar, or of samples after it, that has this much room behind it."""
     end = scale.at(bar.high)
-    for place in sorted(scale.at(dot) for dot in bar.dots if bar.high < dot <= scale.high):
-        if place - end >= width:
+    for dot_x in sorted(scale.at(dot) for dot in bar.dots if bar.high < dot <= scale.high):
+        if dot_x - end >= width:
             break
-        end = place
+        end = dot_x
     return end
 
 
 def _draw_dots(ink: Ink, bar: Bar, scale: Scale, body: QRectF, colour: QColor) -> None:
-    """Draw every sample at its value, spread over the bar's height; dots that would cover each other once."""
+    """Draw every sample at its value, spread over the bar's height; equal dots are drawn once."""
     inside = [(n, value) for n, value in enumerate(bar.dots) if scale.low <= value <= scale.high]
     step = body.height() / (LEVELS + 1)
-    places = {
+    dots = {
         (round(2 * scale.at(value)) / 2, body.top() + step * (1 + n * 5 % LEVELS)): None
         for n, value in inside
     }
@@ -211,8 +209,8 @@ def _draw_dots(ink: Ink, bar: Bar, scale: Scale, body: QRectF, colour: QColor) -
     tint.setAlphaF(0.55)
     ink.painter.setPen(Qt.PenStyle.NoPen)
     ink.painter.setBrush(tint)
-    for place in places:
-        ink.painter.drawEllipse(QPointF(*place), ink.px(1.5), ink.px(1.5))
+    for dot in dots:
+        ink.painter.drawEllipse(QPointF(*dot), ink.px(1.5), ink.px(1.5))
 
 
 def _draw_median(ink: Ink, bar: Bar, scale: Scale, body: QRectF, colour: QColor) -> None:
@@ -226,7 +224,7 @@ def _draw_median(ink: Ink, bar: Bar, scale: Scale, body: QRectF, colour: QColor)
 
 
 def _draw_published(ink: Ink, mark: Published, scale: Scale, row: QRectF, body: QRectF) -> None:
-    """Draw a diamond where somebody else's figure lies, with whose it is beside it where there is room."""
+    """Draw a diamond at a published time, with its GPU next to it if there is room."""
     roomy, x = _is_roomy(ink, row), scale.at(mark.microseconds)
     y = body.bottom() + ink.height(12) / 2 + ink.px(2) if roomy else row.center().y()
     ink.painter.setPen(QPen(ink.theme.colour("panel"), ink.px(1)))
@@ -237,18 +235,18 @@ def _draw_published(ink: Ink, mark: Published, scale: Scale, row: QRectF, body: 
 
 
 def _name_published(ink: Ink, mark: Published, place: QPointF, scale: Scale) -> None:
-    """Write beside a diamond whose figure it is, and in which document where that fits too."""
-    away, high = ink.px(10), ink.height(12)
+    """Write the GPU next to a diamond, with the document if that fits too."""
+    away, height = ink.px(10), ink.height(12)
     for text in (f"{mark.text}, {mark.document}", mark.text):
         width = ink.width(text, 12) + 2
         for left in (place.x() + away, place.x() - away - width):
             if scale.start <= left and left + width <= scale.end:
-                box = QRectF(left, place.y() - high / 2, width, high)
+                box = QRectF(left, place.y() - height / 2, width, height)
                 ink.painter.fillRect(box, ink.theme.colour("panel"))
                 ink.text(box, text, 12)
                 return
 
 
 def _is_roomy(ink: Ink, row: QRectF) -> bool:
-    """Whether a line of text fits below a bar."""
+    """Return True if a line of text fits below a bar."""
     return row.height() > ink.px(36)

@@ -1,7 +1,7 @@
-"""The colours and signs of kernels in charts, and the pen and text that all of a figure is drawn with.
+"""The colours and signs of kernels in charts, and the painter of figures.
 
-The colours are apart from those of Okabe and Ito, which mean kinds of access everywhere in Tilescope, and every
-kernel has a sign of its own too.
+The colours differ from those of Okabe and Ito, which stand for kinds of access everywhere else. Each kernel also
+has its own sign.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ DASHES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine, Qt.P
 
 
 class Ink(Struct, frozen=True):
-    """A painter with the theme whose text it writes. Lengths are in pixels at the theme's text scale."""
+    """A painter with the theme of its texts. Lengths are in pixels at the theme's text scale."""
 
     painter: QPainter
     theme: Theme
 
     def px(self, size: float) -> float:
-        """Return a length of the normal text size, not rounded, so that figures of any size look alike."""
+        """Scale a length, without rounding, so that figures of any size look alike."""
         return size * self.theme.scale
 
     def font(self, size: float = 13, *, bold: bool = False) -> QFont:
-        """Return the font of a text."""
+        """Return a font."""
         return self.theme.font(size, bold=bold)
 
     def width(self, text: str, size: float = 13, *, bold: bool = False) -> float:
-        """Return how wide a text is."""
+        """Return the width of a text."""
         return QFontMetricsF(self.font(size, bold=bold)).horizontalAdvance(visible(text))
 
     def height(self, size: float = 13) -> float:
-        """Return how high a line of text is."""
+        """Return the height of a line of text."""
         return QFontMetricsF(self.font(size)).height()
 
     def elided(self, text: str, width: float, size: float = 13, *, bold: bool = False) -> str:
-        """Return a text cut to a width."""
+        """Shorten a text to a width."""
         metrics = QFontMetricsF(self.font(size, bold=bold))
         return metrics.elidedText(visible(text), Qt.TextElideMode.ElideRight, width)
 
@@ -60,7 +60,7 @@ class Ink(Struct, frozen=True):
         bold: bool = False,
         align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft,
     ) -> None:
-        """Write one line in the middle of the height of a box, cut where it is too long."""
+        """Write one line, vertically centred in a box, and shorten it if it is too long."""
         self.painter.setFont(self.font(size, bold=bold))
         self.painter.setPen(self.theme.colour(ink))
         shown = self.elided(text, box.width() + 1, size, bold=bold)
@@ -72,16 +72,16 @@ class Ink(Struct, frozen=True):
         self.painter.drawLine(QPointF(x0, y0), QPointF(x1, y1))
 
     def colour(self, slot: int) -> QColor:
-        """Return the colour of a kernel by its number."""
+        """Return the colour of a kernel by its slot."""
         colours = COLOURS["dark" if self.theme.name == "dark" else "light"]
         return QColor(colours[slot % len(colours)])
 
     def sign(
         self, place: QPointF, slot: int, size: float = 5, *, hollow: bool = False, style: int = 0
     ) -> None:
-        """Draw a kernel's sign; past the last one signs and colours are paired anew.
+        """Draw a kernel's sign; after the last one, signs and colours are combined differently.
 
-        style: of which measurement; those after the first have as many rings around it.
+        style: the number of the measurement, which is the number of rings around the sign.
         """
         self.painter.setPen(QPen(self.colour(slot), self.px(1.2)))
         self.painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -94,7 +94,7 @@ class Ink(Struct, frozen=True):
         draw_sign(self.painter, SIGNS[(slot + slot // len(SIGNS)) % len(SIGNS)], place, self.px(size))
 
     def badge(self, place: QPointF, text: str, size: float = 11) -> float:
-        """Draw a mark, as "measured", from this point on to the right; return its width."""
+        """Draw a mark such as "measured" to the right of a point; return its width."""
         width, height = self.width(text, size) + self.px(10), self.height(size) + self.px(2)
         box = QRectF(place.x(), place.y() - height / 2, width, height)
         self.painter.setPen(Qt.PenStyle.NoPen)
@@ -105,7 +105,7 @@ class Ink(Struct, frozen=True):
 
 
 def draw_sign(painter: QPainter, name: str, place: QPointF, size: float) -> None:
-    """Draw a sign around a place with the painter's pen and brush."""
+    """Draw a sign around a point with the painter's pen and brush."""
     if name == "circle":
         painter.drawEllipse(place, size, size)
     elif name in ("plus", "cross"):
@@ -129,7 +129,7 @@ def draw_sign(painter: QPainter, name: str, place: QPointF, size: float) -> None
 
 
 def wrapped(ink: Ink, text: str, width: float, size: float, *, bold: bool = False) -> list[str]:
-    """Return a text in lines no wider than this."""
+    """Wrap a text into lines of this width."""
     lines: list[str] = []
     for word in text.split():
         if lines and ink.width(f"{lines[-1]} {word}", size, bold=bold) <= width:

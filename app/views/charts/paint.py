@@ -1,4 +1,4 @@
-"""A whole figure: title, panels with their legends, and below them the origin, the method and the notes."""
+"""Complete figures: title, panels with legends, and below them origin, method and notes."""
 
 from __future__ import annotations
 
@@ -16,19 +16,17 @@ from .ink import DASHES, Ink, wrapped
 from .points import draw_points
 
 MARGIN, SMALL = 18, 11
-NARROW, PLANE = 400, 300  # pixels of the narrowest panel beside another one, and of the lowest one
-SHRINK = 0.95  # steps in which text is made smaller until all fits
+NARROW, PLANE = 400, 300  # pixels: the least width of panels side by side, and the height of a plane
+SHRINK = 0.95  # the factor of each step that makes the text smaller
 GAP = 24  # pixels between panels
-SAMPLE, NAMED = (
-    20,
-    40,
-)  # pixels of a legend's entry beside its name: its sign, with a piece of its line or without
+# Pixels of a legend's entry besides its name: a piece of its line, and its sign.
+SAMPLE, NAMED = 20, 40
 EMPTY = "There is nothing to draw: choose a kernel that was measured like this."
 Panels = tuple[BarPanel | PointPanel, ...]
 
 
 def draw_figure(painter: QPainter, figure: Figure, box: QRectF, theme: Theme) -> Hits:
-    """Draw a figure, with its ground, in a box; return the places that have something to tell, and what."""
+    """Draw a figure in a box; return the tooltips and their boxes."""
     ink = Ink(painter, theme)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.fillRect(box, theme.colour("panel"))
@@ -44,7 +42,7 @@ def draw_figure(painter: QPainter, figure: Figure, box: QRectF, theme: Theme) ->
 
 
 def wanted_height(figure: Figure, width: float, theme: Theme) -> int:
-    """Return the height at which every bar of a figure has room for its name, and every plane for its points."""
+    """Return the height at which every bar has room for its name, and every plane for its points."""
     ink, inside = Ink(QPainter(), theme), width - 2 * MARGIN * theme.scale
     bars = sum(height_of(panel, ink, inside) * 0.75 for panel in figure.panels if isinstance(panel, BarPanel))
     planes = [len(_rows(ink, group, inside)) for group in _groups(figure) if isinstance(group[0], PointPanel)]
@@ -56,7 +54,7 @@ def wanted_height(figure: Figure, width: float, theme: Theme) -> int:
 
 
 def fitting_theme(figure: Figure, size: tuple[float, float], theme: Theme, minimum: float) -> Theme:
-    """Return the theme with its text so much smaller that all of a figure fits, down to a text size of `minimum`."""
+    """Shrink the text of a theme until a figure fits, but not below the text size `minimum`."""
     scale = theme.scale
     while scale * SHRINK >= minimum and wanted_height(figure, size[0], replace(theme, scale=scale)) > size[1]:
         scale *= SHRINK
@@ -64,7 +62,7 @@ def fitting_theme(figure: Figure, size: tuple[float, float], theme: Theme, minim
 
 
 def _draw_head(ink: Ink, figure: Figure, inside: QRectF) -> float:
-    """Write title and subtitle; return where they end."""
+    """Write title and subtitle; return the y coordinate of their end."""
     y, width = inside.top(), inside.width()
     for text, size, colour, bold in ((figure.title, 18, "text", True), (figure.subtitle, 13, "muted", False)):
         for line in wrapped(ink, text, width, size, bold=bold):
@@ -74,7 +72,7 @@ def _draw_head(ink: Ink, figure: Figure, inside: QRectF) -> float:
     return y + ink.px(10)
 
 
-# The legends.
+# Legends.
 
 
 def _legend(panels: Sequence[BarPanel | PointPanel]) -> list[Series]:
@@ -87,17 +85,17 @@ def _entry_width(ink: Ink, series: Series) -> float:
 
 
 def _is_line(series: Series) -> bool:
-    """Return whether a piece of its line tells a series from others."""
+    """Return True if the dashes of its line distinguish a series."""
     return series.style > 0 and len(series.points) > 1
 
 
 def _legend_rows(ink: Ink, panels: Sequence[BarPanel | PointPanel], width: float) -> list[list[Series]]:
     rows: list[list[Series]] = []
-    for one in _legend(panels):
+    for series in _legend(panels):
         used = sum(_entry_width(ink, other) for other in rows[-1]) if rows else width
-        if used + _entry_width(ink, one) > width:
+        if used + _entry_width(ink, series) > width:
             rows.append([])
-        rows[-1].append(one)
+        rows[-1].append(series)
     return rows
 
 
@@ -107,13 +105,13 @@ def _legend_height(ink: Ink, panels: Sequence[BarPanel | PointPanel], width: flo
 
 
 def _draw_legend(ink: Ink, panels: Sequence[BarPanel | PointPanel], box: QRectF) -> None:
-    """Write the names of points and lines with their signs, in rows."""
-    high = ink.height() + ink.px(3)
+    """Write the names and signs of the series, in rows."""
+    row_height = ink.height() + ink.px(3)
     for number, row in enumerate(_legend_rows(ink, panels, box.width())):
-        x, y = box.left(), box.top() + number * high
-        for one in row:
-            _draw_entry(ink, one, QRectF(x, y, min(_entry_width(ink, one), box.width()), high))
-            x += _entry_width(ink, one)
+        x, y = box.left(), box.top() + number * row_height
+        for series in row:
+            _draw_entry(ink, series, QRectF(x, y, min(_entry_width(ink, series), box.width()), row_height))
+            x += _entry_width(ink, series)
 
 
 def _draw_entry(ink: Ink, series: Series, box: QRectF) -> None:
@@ -128,11 +126,11 @@ def _draw_entry(ink: Ink, series: Series, box: QRectF) -> None:
     ink.text(box.adjusted(ink.px(20) + reach, 0, -ink.px(2), 0), series.full_name)
 
 
-# The foot.
+# The notes at the bottom.
 
 
 def _foot(ink: Ink, figure: Figure, width: float) -> list[str]:
-    """Return the lines at the foot of a figure."""
+    """Return the lines at the bottom of a figure."""
     outside = sum(samples_beyond(panel) for panel in figure.panels if isinstance(panel, BarPanel))
     notes = [*figure.notes, *([f"Samples beyond the axis: {outside:,}."] if outside else [])]
     texts = [" ".join(notes), figure.method, *figure.origins]
@@ -140,7 +138,7 @@ def _foot(ink: Ink, figure: Figure, width: float) -> list[str]:
 
 
 def _draw_foot(ink: Ink, figure: Figure, inside: QRectF) -> float:
-    """Write what a reader must know of the numbers; return where it begins."""
+    """Write the notes on the numbers; return the y coordinate of their start."""
     lines, height = _foot(ink, figure, inside.width()), ink.height(SMALL)
     top = inside.bottom() - height * len(lines)
     for number, line in enumerate(lines):
@@ -150,11 +148,11 @@ def _draw_foot(ink: Ink, figure: Figure, inside: QRectF) -> float:
     return top - ink.px(10)
 
 
-# The panels.
+# Panels.
 
 
 def _groups(figure: Figure) -> list[Panels]:
-    """Return the panels that have an x axis and a legend in common."""
+    """Group the panels that share an x axis and a legend."""
     return [
         tuple(panels)
         for _, panels in groupby(figure.panels, lambda p: p.x.label if isinstance(p, PointPanel) else "")
@@ -162,13 +160,13 @@ def _groups(figure: Figure) -> list[Panels]:
 
 
 def _rows(ink: Ink, panels: Panels, width: float) -> list[Panels]:
-    """Return panels beside each other, or below each other where that is too narrow."""
+    """Place panels side by side, or one per row if they would be too narrow."""
     is_narrow = len(panels) > 1 and width / len(panels) < ink.px(NARROW)
     return [(panel,) for panel in panels] if is_narrow else [panels]
 
 
 def _draw_panels(ink: Ink, figure: Figure, middle: QRectF) -> Hits:
-    """Draw the groups of panels below each other, each under its legend."""
+    """Draw the groups of panels below each other, each below its legend."""
     groups, width, gap = _groups(figure), middle.width(), ink.px(GAP)
     rows = sum(len(_rows(ink, group, width)) for group in groups)
     legends = sum(_legend_height(ink, group, width) for group in groups)
@@ -188,8 +186,10 @@ def _draw_row(ink: Ink, panels: Panels, box: QRectF) -> Hits:
     gap = ink.px(GAP)
     width = (box.width() - gap * (len(panels) - 1)) / len(panels)
     for number, panel in enumerate(panels):
-        place = QRectF(box.left() + number * (width + gap), box.top(), width, box.height())
+        panel_box = QRectF(box.left() + number * (width + gap), box.top(), width, box.height())
         hits += (
-            draw_bars(ink, panel, place) if isinstance(panel, BarPanel) else draw_points(ink, panel, place)
+            draw_bars(ink, panel, panel_box)
+            if isinstance(panel, BarPanel)
+            else draw_points(ink, panel, panel_box)
         )
     return hits

@@ -1,4 +1,4 @@
-"""A panel of points: lines over a size, or points under the roofs of a device, and the names of these roofs."""
+"""A panel of points: lines over a size, or points below the roofs of a device with their names."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from .bars import Hits
 from .ink import DASHES, Ink
 from .point_labels import draw_labels
 
-RING = 4  # pixels from the middle of a ring
-NEAR = 9  # pixels around a point in which its text is shown
+RING = 4  # pixels: the radius of a ring
+NEAR = 9  # pixels around a point in which its tooltip is shown
 ROOF_DASHES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DashDotLine)
-MOST_BEYOND = 64  # times as far to the right as all else a ring may be, before an arrow stands for it
-SAMPLE = 26  # pixels of the piece of a line beside its name
-WHERE = (0.5, 0.38, 0.62, 0.28, 0.72)  # shares of a slope at which its name may stand, the best first
-RoofLine = tuple[str, Qt.PenStyle, str]  # a name, how its line is drawn, and in which ink
+MOST_BEYOND = 64  # how many times farther right than everything else a ring may be; then an arrow replaces it
+SAMPLE = 26  # pixels of the piece of a line next to its name
+WHERE = (0.5, 0.38, 0.62, 0.28, 0.72)  # shares of a slope where its name may be, the best first
+RoofLine = tuple[str, Qt.PenStyle, str]  # a name, the dashes of its line, and the colour
 
 
 def draw_points(ink: Ink, panel: PointPanel, box: QRectF) -> Hits:
-    """Draw a panel in a box and return what text belongs where."""
+    """Draw a panel in a box; return the tooltips and their boxes."""
     label = label_height(ink, panel.y, box.width()) + ink.px(4)
     below = axis_height(ink, panel.x, box.width())
     label += names_height(ink, panel.roofs)
@@ -43,10 +43,10 @@ def draw_points(ink: Ink, panel: PointPanel, box: QRectF) -> Hits:
         _draw_roof(ink, roof, across, upright)
     levels = [_draw_level(ink, level, upright, plot) for level in panel.levels]
     signs = [
-        _around(ink, _place(p.x, p.y, across, upright)) for series in panel.series for p in series.points
+        _around(ink, _point(p.x, p.y, across, upright)) for series in panel.series for p in series.points
     ]
     signs += [
-        _way(_place(p.x, p.y, across, upright), across, p.measured_x)
+        _offset_box(_point(p.x, p.y, across, upright), across, p.measured_x)
         for series in panel.series
         for p in series.points
         if p.measured_x is not None
@@ -61,17 +61,17 @@ def draw_points(ink: Ink, panel: PointPanel, box: QRectF) -> Hits:
     hits = [
         hit for series in panel.series for hit in _draw_series(ink, series, panel.joined, across, upright)
     ]
-    places = [[_place(p.x, p.y, across, upright) for p in series.points] for series in panel.series]
+    places = [[_point(p.x, p.y, across, upright) for p in series.points] for series in panel.series]
     draw_labels(ink, panel, places, levels, plot)
     return hits
 
 
-def _place(x: float, y: float, across: Scale, upright: Scale) -> QPointF:
+def _point(x: float, y: float, across: Scale, upright: Scale) -> QPointF:
     return QPointF(across.at(x), upright.at(y))
 
 
 def _around(ink: Ink, place: QPointF) -> QRectF:
-    """Return the ground of a point."""
+    """Return the box of a point's tooltip."""
     near = ink.px(NEAR)
     return QRectF(place.x() - near, place.y() - near, 2 * near, 2 * near)
 
@@ -81,18 +81,18 @@ def _roof_heights(panel: PointPanel) -> list[float]:
 
 
 def _height(panel: PointPanel) -> tuple[float, float]:
-    """Return the range of y: that of the intervals, with the top of every roof and level; a linear one from 0."""
+    """Return the range of y: the intervals, and the top of every roof and level; linear axes begin at 0."""
     ys = [v for s in panel.series for p in s.points for v in (p.low, p.high)] or [1.0]
     ys += [*_roof_heights(panel), *(level.value for level in panel.levels)]
     return log_range(ys) if panel.y.log else (0.0, 1.12 * max(ys))
 
 
 def _width(panel: PointPanel) -> tuple[float, float]:
-    """Return the range of x: that of the points, with the ridge of every roof in sight."""
+    """Return the range of x: the points, and the ridge of every roof."""
     xs = [point.x for series in panel.series for point in series.points] or [1.0]
     if not panel.x.log:
-        beside = 0.04 * (max(xs) - min(xs)) or 1.0
-        return min(xs) - beside, max(xs) + beside
+        margin = 0.04 * (max(xs) - min(xs)) or 1.0
+        return min(xs) - margin, max(xs) + margin
     ridges = [roof.gflop_per_s / roof.gb_per_s for roof in panel.roofs]
     most = MOST_BEYOND * max([*xs, *ridges])
     rings = [p.measured_x for s in panel.series for p in s.points if p.measured_x and p.measured_x <= most]
@@ -100,7 +100,7 @@ def _width(panel: PointPanel) -> tuple[float, float]:
 
 
 def _draw_roof(ink: Ink, roof: Roof, across: Scale, upright: Scale) -> None:
-    """Draw min(bandwidth * intensity, peak), and dotted what else was reached."""
+    """Draw min(bandwidth * intensity, peak), and other rates as dotted lines."""
     places = corners(roof, across, upright)
     ink.painter.setPen(QPen(ink.theme.colour("text"), ink.px(2), roof_dash(roof)))
     ink.painter.drawPolyline(QPolygonF(places))
@@ -111,19 +111,19 @@ def _draw_roof(ink: Ink, roof: Roof, across: Scale, upright: Scale) -> None:
 
 
 def _draw_level(ink: Ink, level: Level, upright: Scale, plot: QRectF) -> QRectF:
-    """Draw a line across the plot, with what it is above it; return the place that both take."""
-    y, high = upright.at(level.value), ink.height(12)
+    """Draw a line across the plot with its text; return the box of both."""
+    y, height = upright.at(level.value), ink.height(12)
     ink.painter.setPen(QPen(ink.theme.colour("muted"), ink.px(1.5), Qt.PenStyle.DashLine))
     ink.painter.drawLine(QLineF(plot.left(), y, plot.right(), y))
     width = min(ink.width(level.text, 12) + ink.px(4), plot.width())
-    box = QRectF(plot.right() - width, y - high - ink.px(3), width, high)
+    box = QRectF(plot.right() - width, y - height - ink.px(3), width, height)
     ink.painter.fillRect(box, ink.theme.colour("panel"))
     ink.text(box, level.text, 12, ink="muted", align=Qt.AlignmentFlag.AlignRight)
     return box.united(QRectF(plot.left(), y - 1, plot.width(), 2))
 
 
 def _draw_series(ink: Ink, series: Series, joined: float, across: Scale, upright: Scale) -> Hits:
-    places = [_place(p.x, p.y, across, upright) for p in series.points]
+    places = [_point(p.x, p.y, across, upright) for p in series.points]
     ink.painter.setPen(QPen(ink.colour(series.slot), ink.px(2), DASHES[series.style % len(DASHES)]))
     for run in _runs(series, joined):
         ink.painter.drawPolyline(QPolygonF([places[n] for n in run]))
@@ -131,7 +131,7 @@ def _draw_series(ink: Ink, series: Series, joined: float, across: Scale, upright
     hits: Hits = []
     for place, point, text in zip(places, series.points, texts, strict=True):
         if point.measured_x is not None:
-            hits.append((_around(ink, _draw_way(ink, place, across, point.measured_x, series.slot)), text))
+            hits.append((_around(ink, _draw_offset(ink, place, across, point.measured_x, series.slot)), text))
         ink.painter.setPen(QPen(ink.theme.colour("text"), ink.px(1.2)))
         ends = [QPointF(place.x(), upright.at(end)) for end in (point.low, point.high)]
         ink.painter.drawLine(*ends)
@@ -139,23 +139,23 @@ def _draw_series(ink: Ink, series: Series, joined: float, across: Scale, upright
     return hits + list(zip([_around(ink, place) for place in places], texts, strict=True))
 
 
-def _way(place: QPointF, across: Scale, measured_x: float) -> QRectF:
-    """Return what the way of a point covers."""
-    end = QPointF(_end_of_way(across, measured_x), place.y())
+def _offset_box(place: QPointF, across: Scale, measured_x: float) -> QRectF:
+    """Return the box of the line from a point to its measured x."""
+    end = QPointF(_end_of_offset(across, measured_x), place.y())
     return QRectF(place, end).normalized().adjusted(0, -1, 0, 1)
 
 
-def _end_of_way(across: Scale, measured_x: float) -> float:
+def _end_of_offset(across: Scale, measured_x: float) -> float:
     return across.at(min(max(measured_x, across.low), across.high))
 
 
-def _draw_way(ink: Ink, place: QPointF, across: Scale, measured_x: float, slot: int) -> QPointF:
-    """Draw how far a point lies from where it would be by what was measured, and return where that ends.
+def _draw_offset(ink: Ink, place: QPointF, across: Scale, measured_x: float, slot: int) -> QPointF:
+    """Draw a line from a point to its measured x; return its end.
 
-    It is a ring there, an arrow where that is beyond the plot.
+    The end is a ring, or an arrow if it is beyond the plot.
     """
     inside = across.low <= measured_x <= across.high
-    end = QPointF(_end_of_way(across, measured_x), place.y())
+    end = QPointF(_end_of_offset(across, measured_x), place.y())
     forward = 1 if end.x() > place.x() else -1
     ink.painter.setPen(QPen(ink.colour(slot), ink.px(1.5), Qt.PenStyle.DotLine))
     ink.painter.drawLine(place, end - QPointF(forward * ink.px(RING if inside else 0), 0))
@@ -170,7 +170,7 @@ def _draw_way(ink: Ink, place: QPointF, across: Scale, measured_x: float, slot: 
 
 
 def _runs(series: Series, joined: float) -> list[list[int]]:
-    """Return the numbers of the points that a line joins; no line goes over a wide gap in x."""
+    """Return the indices of points that lines join; no line crosses a wide gap in x."""
     runs: list[list[int]] = [[]]
     for number, point in enumerate(series.points):
         if number and point.x > joined * series.points[number - 1].x:
@@ -180,7 +180,7 @@ def _runs(series: Series, joined: float) -> list[list[int]]:
 
 
 class NameRoom(Struct, frozen=True):
-    """Where names may stand: from `left` on, from `top` down, and on none of the `taken` places."""
+    """The room for names: from `left` on, below `top`, and outside the `taken` boxes."""
 
     left: float
     top: float
@@ -188,12 +188,12 @@ class NameRoom(Struct, frozen=True):
 
 
 def roof_dash(roof: Roof) -> Qt.PenStyle:
-    """Return how a roof is drawn; dotted lines are those beside a roof."""
+    """Return the dashes of a roof; dotted lines are other rates."""
     return ROOF_DASHES[roof.style % len(ROOF_DASHES)]
 
 
 def corners(roof: Roof, across: Scale, upright: Scale) -> list[QPointF]:
-    """Return where the slope begins, where it ends, and where the flat part ends."""
+    """Return the start and the end of the slope, and the end of the flat part."""
     start = max(across.low, upright.low / roof.gb_per_s)
     ends = [
         (start, start * roof.gb_per_s),
@@ -204,52 +204,54 @@ def corners(roof: Roof, across: Scale, upright: Scale) -> list[QPointF]:
 
 
 def names_height(ink: Ink, roofs: Sequence[Roof]) -> float:
-    """Return the height that is kept free above all roofs, for each name a line."""
-    lines = len(_flat(roofs)) + len(_slopes(roofs))
+    """Return the height above the plot for the names of roofs, one line each."""
+    lines = len(_flat_names(roofs)) + len(_slopes(roofs))
     return lines * ink.height(12) + ink.px(6) if roofs else 0.0
 
 
 def name_roofs(ink: Ink, roofs: Sequence[Roof], across: Scale, upright: Scale, room: NameRoom) -> None:
-    """Write what every roof is, and how high."""
-    lines = _flat(roofs)
+    """Write the name and the height of every roof."""
+    lines = _flat_names(roofs)
     width = max((ink.width(text, 12) for text, *_ in lines), default=0) + ink.px(SAMPLE + 8)
     above = len(lines) * ink.height(12)
     stack = QRectF(across.end - width, room.top, width, above)
     taken = [*room.taken, stack, *(line for roof in roofs for line in _flat_lines(roof, across, upright))]
     for roof in _slopes(roofs):
-        place = _along(ink, roof, across, upright, taken)
+        place = _name_transform(ink, roof, across, upright, taken)
         if place is None:
             lines.append((_slope_name(roof), roof_dash(roof), "text"))
         else:
-            _write_along(ink, _slope_name(roof), place)
-            taken.append(place.mapRect(_ground(ink, _slope_name(roof))))
+            _write_on_slope(ink, _slope_name(roof), place)
+            taken.append(place.mapRect(_name_box(ink, _slope_name(roof))))
     for number, line in enumerate(lines):
         _write_line(ink, line, QPointF(across.end, room.top + (number + 0.5) * ink.height(12)), room.left)
 
 
-def _flat(roofs: Sequence[Roof]) -> list[RoofLine]:
-    """Return the names of the flat parts; with the device's where there are several."""
+def _flat_names(roofs: Sequence[Roof]) -> list[RoofLine]:
+    """Return the names of the flat parts, with the device if there are several."""
     several = len({roof.name for roof in roofs}) > 1
     lines: list[RoofLine] = []
     for roof in roofs:
-        whose = f", {roof.name}" if several else ""
-        first = f"{roof.dtype} {roof.brief}: {number_text(roof.gflop_per_s)} GFLOP/s{whose}"
+        device = f", {roof.name}" if several else ""
+        first = f"{roof.dtype} {roof.brief}: {number_text(roof.gflop_per_s)} GFLOP/s{device}"
         lines.append((first, roof_dash(roof), "text"))
         for _, rate in roof.beside:
-            text = f"{roof.dtype} multiply-adds: {number_text(rate)} GFLOP/s{whose}"
+            text = f"{roof.dtype} multiply-adds: {number_text(rate)} GFLOP/s{device}"
             lines.append((text, Qt.PenStyle.DotLine, "muted"))
     return lines
 
 
 def _flat_lines(roof: Roof, across: Scale, upright: Scale) -> list[QRectF]:
-    """Return what the flat part of a roof, and what is dotted beside it, cover."""
+    """Return the boxes of the flat part of a roof and of its dotted lines."""
     rates = (roof.gflop_per_s, *(rate for _, rate in roof.beside))
     starts = [QPointF(across.at(rate / roof.gb_per_s), upright.at(rate)) for rate in rates]
-    return [QRectF(at, QPointF(across.end, at.y())).normalized().adjusted(0, -1, 0, 1) for at in starts]
+    return [
+        QRectF(start, QPointF(across.end, start.y())).normalized().adjusted(0, -1, 0, 1) for start in starts
+    ]
 
 
 def _slopes(roofs: Sequence[Roof]) -> list[Roof]:
-    """Return a roof for each slope: the dtypes of a device have one in common."""
+    """Return one roof per slope: the dtypes of a device share it."""
     return list({(roof.name, roof.gb_per_s): roof for roof in reversed(roofs)}.values())[::-1]
 
 
@@ -257,43 +259,45 @@ def _slope_name(roof: Roof) -> str:
     return f"copy: {number_text(roof.gb_per_s)} GB/s, {roof.name}"
 
 
-def _ground(ink: Ink, text: str) -> QRectF:
-    """Return the place of a name above the middle of its slope, before it is turned."""
-    width, high = ink.width(text, 12) + 2, ink.height(12)
-    return QRectF(-width / 2, -high - ink.px(4), width, high)
+def _name_box(ink: Ink, text: str) -> QRectF:
+    """Return the box of a name above the middle of its slope, before the rotation."""
+    width, height = ink.width(text, 12) + 2, ink.height(12)
+    return QRectF(-width / 2, -height - ink.px(4), width, height)
 
 
-def _along(ink: Ink, roof: Roof, across: Scale, upright: Scale, taken: Sequence[QRectF]) -> QTransform | None:
-    """Return how a name is turned and moved to its slope; None where it would not fit or would cover something."""
+def _name_transform(
+    ink: Ink, roof: Roof, across: Scale, upright: Scale, taken: Sequence[QRectF]
+) -> QTransform | None:
+    """Return the transform that puts a name on its slope; None if it does not fit or would cover something."""
     start, end = corners(roof, across, upright)[:2]
-    way, ground = end - start, _ground(ink, _slope_name(roof))
-    length = hypot(way.x(), way.y())
+    direction, box = end - start, _name_box(ink, _slope_name(roof))
+    length = hypot(direction.x(), direction.y())
     for share in WHERE:
-        middle = start + way * share
-        turn = QTransform(way.x(), way.y(), -way.y(), way.x(), 0, 0)
+        middle = start + direction * share
+        turn = QTransform(direction.x(), direction.y(), -direction.y(), direction.x(), 0, 0)
         turn = QTransform.fromScale(1 / max(length, 1), 1 / max(length, 1)) * turn
         turn = turn * QTransform.fromTranslate(middle.x(), middle.y())
-        shape = QPolygonF(turn.map(QPolygonF(ground)))
-        fits = ground.width() / 2 <= min(share, 1 - share) * length
+        shape = QPolygonF(turn.map(QPolygonF(box)))
+        fits = box.width() / 2 <= min(share, 1 - share) * length
         if fits and not any(shape.intersects(QPolygonF(other)) for other in taken):
             return turn
     return None
 
 
-def _write_along(ink: Ink, text: str, place: QTransform) -> None:
+def _write_on_slope(ink: Ink, text: str, place: QTransform) -> None:
     ink.painter.save()
     ink.painter.setTransform(place, True)
-    ink.text(_ground(ink, text), text, 12)
+    ink.text(_name_box(ink, text), text, 12)
     ink.painter.restore()
 
 
 def _write_line(ink: Ink, line: RoofLine, end: QPointF, left: float) -> None:
-    """Write a name that ends here, behind a piece of its line; in smaller letters where it would not fit."""
+    """Write a name that ends at a point, after a piece of its line; smaller if it would not fit."""
     text, dash, colour = line
     room = end.x() - left - ink.px(SAMPLE + 6)
     size = 12 * min(1.0, 0.98 * room / (ink.width(text, 12) + 2))
-    width, high = min(ink.width(text, size) + 2, room), ink.height(12)
+    width, height = min(ink.width(text, size) + 2, room), ink.height(12)
     start = end.x() - width
     ink.painter.setPen(QPen(ink.theme.colour(colour), ink.px(2 if colour == "text" else 1.5), dash))
     ink.painter.drawLine(QPointF(start - ink.px(SAMPLE + 6), end.y()), QPointF(start - ink.px(6), end.y()))
-    ink.text(QRectF(start, end.y() - high / 2, width, high), text, size)
+    ink.text(QRectF(start, end.y() - height / 2, width, height), text, size)

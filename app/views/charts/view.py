@@ -1,4 +1,4 @@
-"""The picture of a figure in the window: the same drawing as in every export, and words at the pointer."""
+"""The widget of a figure: the same drawing as in exports, with tooltips."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .paint import draw_figure, wanted_height
 
 
 class ChartView(QWidget):
-    """Shows a figure, as high as its bars ask for."""
+    """Shows a figure, at least as high as its bars need."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -33,13 +33,13 @@ class ChartView(QWidget):
         self.update()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size."""
+        """Use another theme and text size."""
         self.theme = theme
         self._ask_height()
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return a usual width, and the least height: more is taken where it is left over."""
+        """Return a normal width and the least height."""
         return QSize(self.theme.px(760), self.minimumHeight())
 
     def _ask_height(self) -> None:
@@ -48,7 +48,7 @@ class ChartView(QWidget):
 
     @guarded
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Ask for the height that this width needs."""
+        """Request the height that this width needs."""
         self._ask_height()
 
     @guarded
@@ -61,11 +61,11 @@ class ChartView(QWidget):
         painter.end()
 
     def text_at(self, place: QPointF) -> str:
-        """Return what stands at a place, in words; "" where nothing does."""
+        """Return the tooltip at a point; "" if there is none."""
         return next((text for box, text in reversed(self._hits) if box.contains(place)), "")
 
     def event(self, event: QEvent) -> bool:
-        """Say what is under a resting pointer; everything else as usual."""
+        """Show tooltips; handle all other events as usual."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             QToolTip.showText(event.globalPos(), plain_tip(self.text_at(QPointF(event.pos()))), self)
             return True

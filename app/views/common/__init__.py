@@ -1,1 +1,1 @@
-"""What several views share; what one alone needs stays in its room, which no other imports."""
+"""Code that several views share; code for one view stays in its own folder, which no other view imports."""

@@ -1,4 +1,4 @@
-"""What one block, one warp and one thread do over a launch: the look-ups that several views share."""
+"""The activity of one block, one warp and one thread during a launch, for several views."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WarpState = Literal["absent", "before", "request", "exchange", "waiting", "idle"
 
 
 class BlockActivity(Struct, frozen=True, eq=False):
-    """One block over the launch. Phase p is made of moments start[p] < m <= end[p] (none where equal)."""
+    """One block during the launch. Phase p spans the moments start[p] < m <= end[p]; it is empty if they are equal."""
 
     block: int  # linear number
     start: Ints  # (phases,), moments
@@ -30,25 +30,25 @@ class BlockActivity(Struct, frozen=True, eq=False):
 
     @property
     def phases(self) -> int:
-        """How many phases the block has."""
+        """The number of the block's phases."""
         return len(self.start)
 
     @property
     def span(self) -> tuple[int, int]:
-        """The moments of the block, first and last; (0, 0) for a block that the trace doesn't hold."""
+        """The block's first and last moment; (0, 0) for a block that the trace does not hold."""
         return (int(self.start[0]) + 1, int(self.end[-1])) if self.present else (0, 0)
 
     def phase_at(self, moment: float) -> int:
-        """Return the phase that the block is in, the first before it starts, the last when it is done."""
+        """Return the block's phase: the first before the block starts, the last after it ends."""
         return min(int(np.searchsorted(self.end, int(moment))), self.phases - 1)
 
 
 MOST_KEPT = 64  # blocks of a session
-_KEPT: WeakKeyDictionary[Session, OrderedDict[int, BlockActivity]] = WeakKeyDictionary()
+_CACHE: WeakKeyDictionary[Session, OrderedDict[int, BlockActivity]] = WeakKeyDictionary()
 
 
 class WarpActivity(Struct, frozen=True, eq=False):
-    """One warp over the launch: its requests in the order of their moments."""
+    """One warp during the launch: its requests in the order of their moments."""
 
     warp: int  # number in its block
     requests: Ints  # (n,), numbers of its requests, ascending by moment
@@ -56,69 +56,69 @@ class WarpActivity(Struct, frozen=True, eq=False):
 
 
 class WarpStatus(Struct, frozen=True):
-    """What a warp does at a moment."""
+    """The activity of a warp at a moment."""
 
     state: WarpState  # before its first request, at one, exchanging, waiting at a barrier, between two, after its last
     phase: int  # of the request, else of the block
     request: int = -1  # its request then, -1 for none
-    site: int = -1  # the place in the source, -1 for none
+    site: int = -1  # the line in the source, -1 for none
 
 
 def block_activity(session: Session, block: int) -> BlockActivity:
-    """Return what a block (linear number) does; that of the blocks that were looked at last is kept."""
-    kept = _KEPT.setdefault(session, OrderedDict())
+    """Compute the activity of a block (linear number); the most recently used blocks are cached."""
+    kept = _CACHE.setdefault(session, OrderedDict())
     if block not in kept:
-        kept[block] = _new_activity(session, block)
+        kept[block] = _compute_activity(session, block)
         while len(kept) > MOST_KEPT:
             kept.popitem(last=False)
     kept.move_to_end(block)
     return kept[block]
 
 
-def _new_activity(session: Session, block: int) -> BlockActivity:
+def _compute_activity(session: Session, block: int) -> BlockActivity:
     trace, requests = session.trace, session.requests
-    place = int(np.searchsorted(trace.blocks, block))
-    if place >= len(trace.blocks) or trace.blocks[place] != block:
-        none = np.zeros(1, np.int64)
-        return BlockActivity(block, none, none, np.zeros((trace.warps, 1), bool), none - 1, False)
-    arrived, barrier = _arrivals(trace, block, requests.span_end.shape[1])
+    row = int(np.searchsorted(trace.blocks, block))
+    if row >= len(trace.blocks) or trace.blocks[row] != block:
+        zero = np.zeros(1, np.int64)
+        return BlockActivity(block, zero, zero, np.zeros((trace.warps, 1), bool), zero - 1, False)
+    arrived, barrier = _find_arrivals(trace, block, requests.span_end.shape[1])
     phases = len(barrier)
-    end = np.maximum.accumulate(requests.span_end[place, :phases])
-    start = np.where(requests.span_start[place, :phases] < end, requests.span_start[place, :phases], end)
+    end = np.maximum.accumulate(requests.span_end[row, :phases])
+    start = np.where(requests.span_start[row, :phases] < end, requests.span_start[row, :phases], end)
     start[1:] = np.maximum(start[1:], end[:-1])
     return BlockActivity(block, start, end, arrived, barrier, bool(end[-1] > start[0]))
 
 
-def _arrivals(trace: Trace, block: int, phases: int) -> tuple[NDArray[np.bool_], Ints]:
-    """Return which warps (rows) reached the barrier at the end of each phase, and the barriers' sites."""
-    barriers, here = trace.barriers, trace.barriers.block == block
-    every = bool(here.all())  # as in a launch of one block: its columns need no copies
+def _find_arrivals(trace: Trace, block: int, phases: int) -> tuple[NDArray[np.bool_], Ints]:
+    """List the warps (rows) that reached the barrier at the end of each phase, and the barriers' sites."""
+    barriers, in_block = trace.barriers, trace.barriers.block == block
+    is_only_block = bool(in_block.all())  # the columns of a launch with one block need no copies
     columns = (barriers.thread, barriers.phase, barriers.site)
-    thread, phase, made = (column if every else column[here] for column in columns)
+    thread, phase, barrier_site = (column if is_only_block else column[in_block] for column in columns)
     reached = int(phase.max()) + 2 if len(phase) else 1
     count = min(reached, phases)
     kept = slice(None) if reached == count else phase < count
-    arrived, site = np.zeros((trace.warps, count), bool), np.full(count, -1, np.int64)
+    arrived, sites = np.zeros((trace.warps, count), bool), np.full(count, -1, np.int64)
     arrived[thread[kept] // WARP, phase[kept]] = True
-    site[phase[kept]] = made[kept]
-    return arrived, site
+    sites[phase[kept]] = barrier_site[kept]
+    return arrived, sites
 
 
 def warp_activity(requests: Requests, block: int, warp: int) -> WarpActivity:
-    """Return what a warp of a block does."""
-    mine = np.flatnonzero((requests.block == block) & (requests.warp == warp))
-    return WarpActivity(warp, mine, requests.moment[mine])
+    """Find the requests of a warp of a block."""
+    own = np.flatnonzero((requests.block == block) & (requests.warp == warp))
+    return WarpActivity(warp, own, requests.moment[own])
 
 
 def warp_status(block: BlockActivity, warp: WarpActivity, requests: Requests, moment: float) -> WarpStatus:
-    """Return what the warp does at a moment."""
+    """Compute the activity of the warp at a moment."""
     now, phase = int(moment), block.phase_at(moment)
     last = int(np.searchsorted(warp.moments, now, "right")) - 1
     if not block.present:
         return WarpStatus("absent", phase)
     if last >= 0 and warp.moments[last] == now:
-        mine = int(warp.requests[last])
-        return WarpStatus("request", int(requests.phase[mine]), mine, int(requests.site[mine]))
+        request = int(warp.requests[last])
+        return WarpStatus("request", int(requests.phase[request]), request, int(requests.site[request]))
     exchange = requests.exchanges.of(block.block, warp.warp, now)
     if exchange >= 0:
         return WarpStatus("exchange", phase, site=int(requests.exchanges.site[exchange]))

@@ -1,4 +1,4 @@
-"""The cells of all buffers as one opaque picture, in which only those that have changed are drawn anew."""
+"""The cells of all buffers as one opaque picture; only changed cells are redrawn."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .pieces import Drawn, Piece, difference, drawn
 
 
 class Canvas:
-    """What lies below all that moves. It follows from the cells alone, whatever stood there before."""
+    """The opaque background below all moving parts. It depends only on the cells, not on earlier pictures."""
 
     def __init__(self) -> None:
         self._key: Hashable = None
@@ -20,15 +20,15 @@ class Canvas:
     def picture(
         self, look: Hashable, size: tuple[int, int], ratio: float, ground: QColor, cells: Iterable[Piece]
     ) -> QPixmap:
-        """Return the picture of these cells, of a size in logical pixels, sharp at `ratio`; look: as in `Pieces`."""
+        """Draw these cells on a picture of a size in logical pixels, sharp at `ratio`; look: as in `Pieces`."""
         if (look, size, ratio) != self._key:
             self._key, self._drawn = (look, size, ratio), {}
             self._picture = QPixmap(*(max(1, round(length * ratio)) for length in size))
             self._picture.setDevicePixelRatio(ratio)
             self._picture.fill(ground)
         cells = list(cells)
-        other = [(piece, difference(self._drawn.get(piece.name), piece)) for piece in cells]
-        changed = [(piece, area) for piece, area in other if not area.isEmpty()]
+        differences = [(piece, difference(self._drawn.get(piece.name), piece)) for piece in cells]
+        changed = [(piece, area) for piece, area in differences if not area.isEmpty()]
         if changed:
             painter = QPainter(self._picture)
             for piece, area in changed:

@@ -8,37 +8,37 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-# Codes of a cell, ordered so that the largest of several is the one to show when they share a pixel.
+# Codes of a cell. Where several cells share a pixel, the largest code is shown.
 OUTSIDE, POISON, UNREAD, FIRST, LAST = 0, 1, 2, 3, 255
 Codes = NDArray[np.uint8]
 Colour = tuple[float, float, float]
 
 
 class ValueRange(Struct, frozen=True):
-    """The values that get the first and the last colour of a scale."""
+    """The values at the first and the last colour of a scale."""
 
     low: float
     high: float
 
 
 def real(values: NDArray[np.generic]) -> NDArray[np.float64]:
-    """Return values as numbers that have an order: the magnitude of complex ones."""
+    """Convert values to real numbers; complex numbers become their magnitude."""
     return np.abs(values).astype(np.float64) if values.dtype.kind == "c" else values.astype(np.float64)
 
 
 def value_codes(
-    values: NDArray[np.generic], known: NDArray[np.bool_], blank: NDArray[np.bool_], span: ValueRange
+    values: NDArray[np.generic], is_defined: NDArray[np.bool_], is_unread: NDArray[np.bool_], span: ValueRange
 ) -> Codes:
-    """Return codes for values: POISON where not known, UNREAD where blank, else a place on the scale of `span`."""
+    """Compute codes for values: POISON where unknown, UNREAD where unread, else a position on the scale of `span`."""
     codes = np.full(values.shape, POISON, np.uint8)
-    codes[known & blank] = UNREAD
-    shown = known & ~blank
-    codes[shown] = scale_codes(values[shown], span)
+    codes[is_defined & is_unread] = UNREAD
+    has_value = is_defined & ~is_unread
+    codes[has_value] = scale_codes(values[has_value], span)
     return codes
 
 
 def scale_codes(values: NDArray[np.generic], span: ValueRange) -> Codes:
-    """Return codes for values that are known: a place on the scale of `span`, POISON for nan."""
+    """Compute codes for known values: a position on the scale of `span`, POISON for nan."""
     numbers = real(values)
     unknown = np.isnan(numbers)
     if span.high > span.low:
@@ -54,30 +54,30 @@ def scale_codes(values: NDArray[np.generic], span: ValueRange) -> Codes:
 
 
 def read_codes(reads: NDArray[np.integer], top: int) -> Codes:
-    """Return codes for times read: UNREAD for 0, FIRST for 1, LAST for `top` and more."""
+    """Compute codes for numbers of reads: UNREAD for 0, FIRST for 1, LAST for `top` and more."""
     top = max(1, top)
     table = _read_table(top)
     if np.count_nonzero(reads) > reads.size // 4:
         return table.take(reads, mode="clip")
     codes: Codes = np.full(reads.shape, UNREAD, np.uint8)
-    read = np.flatnonzero(reads)  # a matrix may have millions of cells, of which a block reads a few
+    read = np.flatnonzero(reads)  # of millions of cells in a matrix a block reads only a few
     codes.ravel()[read] = table[np.minimum(reads.ravel()[read], top)]
     return codes
 
 
 @lru_cache(maxsize=16)
 def _read_table(top: int) -> Codes:
-    """Return the code of each number of reads from 0 to `top`, which nobody may change."""
+    """Return the code of each number of reads from 0 to `top`. The array is cached: do not modify it."""
     counts = np.arange(top + 1)
     steps = (np.maximum(counts, 1) - 1) * (LAST - FIRST) // max(1, top - 1)
     return np.where(counts > 0, FIRST + steps, UNREAD).astype(np.uint8)
 
 
 def shrunk(codes: Codes, factor: int) -> Codes:
-    """Return the largest code of each factor x factor square: what is read or written stays visible from afar."""
+    """Return the largest code of each factor x factor square, so that reads and writes stay visible when zoomed out."""
     if factor <= 1:
         return codes
-    # Of whole rows first: of neighbours in memory a processor takes the larger ones of many at once.
+    # Rows first: SIMD instructions compare many neighbours in memory at once.
     return np.ascontiguousarray(_largest(_largest(codes, factor).T, factor).T)
 
 
@@ -90,19 +90,19 @@ def _largest(codes: Codes, factor: int) -> Codes:
 
 
 def pixels(codes: Codes, table: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Return the pixel of every code, contiguous in memory, as QImage wants it."""
+    """Look up the pixel of every code; the result is contiguous in memory, as QImage requires."""
     return table.take(
         codes, mode="wrap"
-    )  # none is beyond the table; to raise for one takes four times as long
+    )  # no code is outside the table, and mode="raise" takes four times as long
 
 
 def table(scale: NDArray[np.uint8], outside: Colour, unread: Colour) -> NDArray[np.uint32]:
-    """Return the pixels of all 256 codes for a scale of colours (n, 3).
+    """Compute the pixels of all 256 codes for a scale of colours (n, 3).
 
     POISON is transparent: the hatch painted below the cells shows through.
     """
-    places = np.linspace(0, len(scale) - 1, LAST - FIRST + 1)
-    ramp = np.stack([np.interp(places, np.arange(len(scale)), scale[:, c]) for c in range(3)], axis=1)
+    positions = np.linspace(0, len(scale) - 1, LAST - FIRST + 1)
+    ramp = np.stack([np.interp(positions, np.arange(len(scale)), scale[:, c]) for c in range(3)], axis=1)
     rgb = np.vstack([outside, (0, 0, 0), unread, ramp]).round().astype(np.uint32)
     packed = 0xFF000000 | rgb[:, 0] << 16 | rgb[:, 1] << 8 | rgb[:, 2]
     packed[POISON] = 0

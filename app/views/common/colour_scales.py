@@ -1,4 +1,4 @@
-"""The colour scales of cells: colours from the least to the most, shape (n, 3), uint8 red, green, blue. No Qt."""
+"""The colour scales of cells, from the smallest to the largest value: (n, 3), uint8 red, green, blue. No Qt."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ cfbd67d0be67d1bf66d2c066d3c165d4c264d6c364d7c463d8c563d9c562dac661dbc761dcc860dd
 e1cc5de2cd5ce3ce5ce4cf5be5d05ae6d159e8d259e9d358ead357ebd456ecd555edd654efd753f0d852f1d951f2da50
 f3db4ff4dc4ef6dd4df7de4cf8df4bf9e04afae149fbe248fde346fee445ffe544ffe642ffe742ffe843ffe944ffea46
 """
-_ALL = np.frombuffer(bytes.fromhex(CIVIDIS), np.uint8).reshape(256, 3)
-_SEEN_ON_DARK = 40  # the first of them that is lighter than the dark theme's ground by half
-VALUES = {"light": _ALL, "dark": _ALL[_SEEN_ON_DARK:]}
-# Towards the theme's text colour: more reads always stand out more from the unread cells.
+_CIVIDIS_COLOURS = np.frombuffer(bytes.fromhex(CIVIDIS), np.uint8).reshape(256, 3)
+_FIRST_ON_DARK = 40  # the first colour that is lighter than the dark theme's background by half
+VALUES = {"light": _CIVIDIS_COLOURS, "dark": _CIVIDIS_COLOURS[_FIRST_ON_DARK:]}
+# Towards the theme's text colour, so that more reads contrast more with the unread cells.
 READS = {
     "light": np.array([(128, 182, 224), (60, 140, 198), (0, 88, 144), (0, 40, 74)], np.uint8),
     "dark": np.array([(38, 112, 168), (72, 158, 214), (144, 208, 245), (228, 245, 255)], np.uint8),
 }
-# What is wasted, in conflict or raced for: as the signs of findings.
+# Waste, conflicts and races, in the colour of the findings' icons.
 HEAT = {
     "light": np.array([(240, 170, 128), (222, 126, 74), (178, 58, 0), (92, 22, 0)], np.uint8),
     "dark": np.array([(150, 74, 36), (204, 104, 52), (255, 146, 86), (255, 226, 204)], np.uint8),

@@ -1,4 +1,4 @@
-"""What several views tell of a session in words, and whom a click means: pure functions. No Qt."""
+"""Descriptions of a session in words, and the thread that a click selects: pure functions. No Qt."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ VERBS = {"load": ("reads", "from"), "store": ("writes", "to"), "atomic": ("updat
 
 
 def warp_caption(session: Session, moment: int, selection: Selection) -> str:
-    """Return what the selected thread's warp does at a moment."""
+    """Describe the activity of the selected thread's warp at a moment."""
     return warp_captions(session, moment, selection)[0]
 
 
 def warp_captions(session: Session, moment: int, selection: Selection) -> tuple[str, str]:
-    """Return what the selected thread's warp does at a moment, and the same without the kind of memory."""
-    requests, now = session.requests, session.memory.request_rows(moment)
-    block, warp = requests.block[now.start : now.stop], requests.warp[now.start : now.stop]
-    mine = ((block == selection.block) & (warp == selection.thread // WARP)).nonzero()[0]
-    texts = [_request_texts(session, now.start + place) for place in mine.tolist()]
+    """Describe the activity of the selected thread's warp at a moment, with and without the kind of memory."""
+    requests, rows = session.requests, session.memory.request_rows(moment)
+    block, warp = requests.block[rows.start : rows.stop], requests.warp[rows.start : rows.stop]
+    own = ((block == selection.block) & (warp == selection.thread // WARP)).nonzero()[0]
+    texts = [_request_texts(session, rows.start + offset) for offset in own.tolist()]
     exchange = requests.exchanges.of(selection.block, selection.thread // WARP, moment)
     if exchange >= 0:
         texts.append((exchange_text(session, exchange),) * 2)
@@ -36,7 +36,7 @@ def warp_captions(session: Session, moment: int, selection: Selection) -> tuple[
 
 
 def outside_lanes_text(session: Session, moment: int, selection: Selection) -> str:
-    """Return how many lanes of the selected warp access what is outside an array now, "" for none."""
+    """Count the lanes of the selected warp that access memory outside an array now, in words; "" for none."""
     if not len(session.trace.outside.block):
         return ""
     lanes = outside_of(session).lanes(moment, selection)
@@ -45,76 +45,76 @@ def outside_lanes_text(session: Session, moment: int, selection: Selection) -> s
 
 
 def exchange_text(session: Session, exchange: int) -> str:
-    """Return what lanes give to each other: shuffles, 16 lanes get the value of another lane, line 15."""
+    """Describe a warp operation: shuffles: 16 lanes of 32 get another lane's value, line 15."""
     exchanges = session.requests.exchanges
     lanes = len(exchanges.lanes(exchange)[0])
-    where = f"line {session.trace.sites[int(exchanges.site[exchange])].line}"
+    line = f"line {session.trace.sites[int(exchanges.site[exchange])].line}"
     kind = exchanges.kind(exchange)
     if kind == "vote":
         yes = int((exchanges.votes(exchange) == 1).sum())
-        return f"votes: {count_text(yes)} of {plural(lanes, 'lane')} say yes, {where}"
+        return f"votes: {count_text(yes)} of {plural(lanes, 'lane')} vote yes, {line}"
     if kind == "match":
-        return f"compares the values of {plural(lanes, 'lane')}, {where}"
+        return f"compares the values of {plural(lanes, 'lane')}, {line}"
     givers = exchanges.givers(exchange)
     others = int(((givers >= 0) & (givers != np.arange(WARP))).sum())
     gets = "gets" if others == 1 else "get"
-    return f"shuffles: {plural(others, 'lane')} of {lanes} {gets} another lane's value, {where}"
+    return f"shuffles: {plural(others, 'lane')} of {lanes} {gets} another lane's value, {line}"
 
 
 def _idle_text(session: Session, moment: int, block: int) -> str:
-    place = int(np.searchsorted(session.trace.blocks, block))
+    row = int(np.searchsorted(session.trace.blocks, block))
     if block not in session.trace.blocks:
         return "its block is not in this trace"
-    if moment <= session.requests.span_start[place].min(initial=session.end):
+    if moment <= session.requests.span_start[row].min(initial=session.end):
         return "its block has not begun"
-    over = moment > session.requests.span_end[place].max(initial=0)
-    return "its block is done" if over else "no access at this moment"
+    is_done = moment > session.requests.span_end[row].max(initial=0)
+    return "its block is done" if is_done else "no access at this moment"
 
 
 def _request_texts(session: Session, request: int) -> tuple[str, str]:
-    """Return what a request does, with the kind of memory and without."""
+    """Describe a request, with and without the kind of memory."""
     requests = session.requests
     rows = requests.accesses.of(slice(request, request + 1))
     buffer = session.trace.buffers[int(requests.buffer[request])]
-    verb, where = VERBS[REQUEST_KINDS[int(requests.kind[request])].split()[-1]]
+    verb, preposition = VERBS[REQUEST_KINDS[int(requests.kind[request])].split()[-1]]
     elements = set(session.trace.index[rows].tolist())
     count = plural(len(elements), "element")
-    if session.is_python_program:  # whose arrays are all in the computer's memory
-        alone = len(elements) == 1
-        what = element_text(buffer, min(elements)) if alone else f"{count} of {buffer_text(buffer)}"
-        return (f"{verb} {what}",) * 2
-    what = f"{verb} {count} of {buffer_text(buffer)}"
-    return f"{what} {where} {buffer.space} memory", what
+    if session.is_python_program:  # all its arrays are in the computer's memory
+        is_single = len(elements) == 1
+        target = element_text(buffer, min(elements)) if is_single else f"{count} of {buffer_text(buffer)}"
+        return (f"{verb} {target}",) * 2
+    target = f"{verb} {count} of {buffer_text(buffer)}"
+    return f"{target} {preposition} {buffer.space} memory", target
 
 
 def selection_at(session: Session, buffer: int, element: int, selection: Selection) -> Selection | None:
-    """Return who wrote an element first or, if nobody did, who read it first, preferably of the selected block."""
+    """Find the first thread that wrote an element, else the first that read it; the selected block is preferred."""
     trace = session.trace
     index = index_of(trace.buffers[buffer], element)
     rows = np.flatnonzero((trace.buffer == buffer) & (trace.index == index))
     if trace.buffers[buffer].space in ("shared", "local"):
         rows = rows[trace.block[rows] == selection.block]
-    for wanted in (
+    for preferred in (
         trace.op[rows] != Op.LOAD,
         trace.block[rows] == selection.block,
         np.ones(len(rows), bool),
     ):
-        if wanted.any():
-            row = rows[wanted][0]
+        if preferred.any():
+            row = rows[preferred][0]
             return Selection(int(trace.block[row]), int(trace.thread[row]))
     return None
 
 
 def index_of(buffer: Buffer, element: int) -> int:
-    """Return the access index of an element."""
+    """Compute the access index of an element."""
     index = 0
     for length, stride in zip(reversed(buffer.shape), reversed(buffer.strides), strict=True):
-        element, place = divmod(element, length)
-        index += place * stride
+        element, coordinate = divmod(element, length)
+        index += coordinate * stride
     return index // buffer.unit
 
 
 def source_line(session: Session, file: str, line: int) -> str:
-    """Return a line of a source as it ran, without its indentation; "" where the trace has none."""
+    """Return a line of the traced source without its indentation; "" if the trace does not have it."""
     lines = (session.trace.sources.get(file) or session.launch.source).splitlines()
     return lines[line - 1].strip() if 0 < line <= len(lines) else ""

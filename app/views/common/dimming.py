@@ -1,8 +1,8 @@
-"""How what a spotlight leaves out is drawn: cells and bars mostly the ground, words as faint as can still be read.
+"""The drawing of shapes and words outside a spotlight: shapes fade into the background, words stay readable.
 
-In a picture that has some of what stands out, all else in it dims: shapes keep FAINT of their colours. So they do in a
-pane that has nothing of it beside one that has. In any other picture they keep about HALF, so that the eye goes
-elsewhere and the context stays. Dimmed words keep 3 to 1 against their ground, as WCAG 2.2 asks of large text.
+In a picture that contains highlighted things, all other shapes keep FAINT of their colours. The same holds for a pane
+that contains none next to a pane that contains some. In other pictures shapes keep HALF, so that the context stays.
+Dimmed words keep a contrast of 3 to 1 with their background, as WCAG 2.2 requires of large text.
 """
 
 from __future__ import annotations
@@ -20,31 +20,31 @@ from ...widgets.patterns import mixed
 from ...widgets.theme import KIND_COLOURS, Theme
 from .drawing import clipped
 
-FAINT, HALF = 0.28, 0.42  # how much is left of shapes that dim
-VEIL = 0.3  # how much a veil hides: small words keep 3 to 1
-LEAST = 3.2  # the contrast that words keep: 3 to 1 of WCAG 2.2, 1.4.3, with a little to spare
+FAINT, HALF = 0.28, 0.42  # opacity of dimmed shapes
+VEIL = 0.3  # opacity of a veil: small words keep a contrast of 3 to 1
+LEAST = 3.2  # the contrast of dimmed words: 3 to 1 of WCAG 2.2, 1.4.3, with a margin
 WORDS = ("text", "muted", "accent", "good", "bad", "keyword", "string", "number")
 SHAPES = ("cell_unread", "cell_poison")
 
 
 class DimTheme(Theme, frozen=True):
-    """A theme whose colours have dimmed."""
+    """A theme with dimmed colours."""
 
-    keep: float = FAINT  # how much is left of shapes
+    keep: float = FAINT  # opacity of shapes
 
     def shade(self, colour: QColor) -> QColor:
-        """Return a colour of a shape, dimmed."""
+        """Return the dimmed colour of a shape."""
         return mixed(QColor(self.palette.panel), colour.name(), self.keep)
 
     def colour(self, name: str) -> QColor:
-        """Return the colour of a palette field or of a kind of request, dimmed."""
-        found = super().colour(name)
-        return self.shade(found) if name in KIND_COLOURS else found
+        """Return the dimmed colour of a palette field or of a kind of request."""
+        colour = super().colour(name)
+        return self.shade(colour) if name in KIND_COLOURS else colour
 
 
 @lru_cache(maxsize=8)
 def dimmed(theme: Theme, keep: float = FAINT) -> Theme:
-    """Return a theme in which everything has dimmed; keep: how much is left of shapes, 1 for the theme as it is."""
+    """Return a theme with dimmed colours; keep: the opacity of shapes, 1 for the unchanged theme."""
     if keep >= 1:
         return theme
     palette, ground = theme.palette, theme.palette.panel
@@ -54,14 +54,14 @@ def dimmed(theme: Theme, keep: float = FAINT) -> Theme:
 
 
 def shade(colour: QColor, theme: Theme) -> QColor:
-    """Return a colour of a shape that is not the theme's own, dimmed where the theme is."""
+    """Dim the colour of a shape, which need not be one of the theme's, if the theme is dimmed."""
     return theme.shade(colour) if isinstance(theme, DimTheme) else colour
 
 
 @lru_cache(maxsize=1024)
 def fainter(ink: str, ground: str, least: float = LEAST) -> QColor:
-    """Return a colour of words mixed with their ground (both #rrggbb), as far as leaves this contrast."""
-    low, high = 0.0, 1.0  # shares of the ink that leave too little, and enough
+    """Mix a text colour with its background (both #rrggbb) as far as this contrast allows."""
+    low, high = 0.0, 1.0  # shares of the ink with too little and with enough contrast
     if contrast(QColor(ink), QColor(ground)) <= least:
         return QColor(ink)
     for _ in range(7):
@@ -71,9 +71,9 @@ def fainter(ink: str, ground: str, least: float = LEAST) -> QColor:
     return mixed(QColor(ground), ink, high)
 
 
-def contrast(one: QColor, other: QColor) -> float:
-    """Return the contrast ratio of two colours, as WCAG 2.2 defines it."""
-    high, low = sorted((_luminance(one), _luminance(other)), reverse=True)
+def contrast(first: QColor, second: QColor) -> float:
+    """Compute the contrast ratio of two colours, as WCAG 2.2 defines it."""
+    high, low = sorted((_luminance(first), _luminance(second)), reverse=True)
     return (high + 0.05) / (low + 0.05)
 
 
@@ -85,33 +85,33 @@ def _luminance(colour: QColor) -> float:
 
 @contextmanager
 def faintly(painter: QPainter, keep: float) -> Iterator[None]:
-    """Draw shapes so that this much is left of them meanwhile, 1 for all."""
+    """Multiply the painter's opacity by `keep` inside the context."""
     before = painter.opacity()
     painter.setOpacity(before * keep)
     yield
     painter.setOpacity(before)
 
 
-def draw_partly(painter: QPainter, lit: QPainterPath, keep: float, draw: Callable[[], None]) -> None:
-    """Draw shapes faintly, and as they are inside a path."""
+def draw_partly(painter: QPainter, highlighted: QPainterPath, keep: float, draw: Callable[[], None]) -> None:
+    """Draw shapes faintly, but at full opacity inside a path."""
     with faintly(painter, keep):
         draw()
-    with clipped(painter, lit):
+    with clipped(painter, highlighted):
         draw()
 
 
 def draw_frame(painter: QPainter, box: QRectF, theme: Theme) -> None:
-    """Draw the frame of what stands out, with its outer edge on the edge of a box."""
-    wide = max(2.0, theme.px(2))
+    """Draw the frame of a highlighted thing, with its outer edge on the edge of a box."""
+    width = max(2.0, theme.px(2))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setBrush(Qt.BrushStyle.NoBrush)
-    painter.setPen(QPen(theme.colour("text"), wide))
-    half = wide / 2
+    painter.setPen(QPen(theme.colour("text"), width))
+    half = width / 2
     painter.drawRoundedRect(box.adjusted(half, half, -half, -half), theme.px(3), theme.px(3))
 
 
 class Veil(QWidget):
-    """A thin veil over all of a widget; the pointer passes through it."""
+    """A translucent veil over a complete widget; it is transparent to the mouse."""
 
     def __init__(self, parent: QWidget, theme: Callable[[], Theme]) -> None:
         super().__init__(parent)
@@ -121,7 +121,7 @@ class Veil(QWidget):
         parent.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Stay as large as what it covers, and above it."""
+        """Keep the size of the covered widget, and stay on top."""
         if event.type() == QEvent.Type.Resize and isinstance(watched, QWidget):
             self.setGeometry(watched.rect())
         elif event.type() == QEvent.Type.ChildAdded:

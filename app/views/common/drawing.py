@@ -1,4 +1,4 @@
-"""What several views draw alike: pens, words in a box and what they stand on, badges, the hatch of unwritten memory."""
+"""Drawing functions of several views: pens, text in a box, veils, badges, the hatch of unwritten memory."""
 
 from __future__ import annotations
 
@@ -31,58 +31,56 @@ VECTORS = (
     QPaintEngine.Type.Pdf,
     QPaintEngine.Type.SVG,
     QPaintEngine.Type.Picture,
-    QPaintEngine.Type.User,  # what `is_written_down`
+    QPaintEngine.Type.User,  # see `is_written_down`
 )
-ON_PAPER = 3.0  # pixels a point of the parts of a vector picture that are made of pixels: 288 to the inch
+ON_PAPER = 3.0  # pixels per point of the raster parts of a vector picture: 288 dpi
 
-ANYWHERE = QPainterPath()  # a clip that clips nothing
+ANYWHERE = QPainterPath()  # an unlimited clip
 ANYWHERE.addRect(QRectF(-1e6, -1e6, 2e6, 2e6))
-_clips: list[
-    QPainterPath
-] = []  # of what is drawn into SVG now, each inside the one before, in pixels of the device
+_clips: list[QPainterPath] = []  # nested clips of the current SVG drawing, in device pixels
 
 
 def rect(box: Box, inset: float = 0.0) -> QRectF:
-    """Return a box as Qt's rectangle, its edges moved inwards by so many pixels."""
+    """Convert a box to a QRectF, with its edges moved inwards by `inset` pixels."""
     return QRectF(box.x, box.y, box.width, box.height).adjusted(inset, inset, -inset, -inset)
 
 
 def is_vector(painter: QPainter) -> bool:
-    """Return whether a painter draws lines and letters, as into a PDF, where a picture kept as pixels would not do."""
+    """Check whether a painter draws vector graphics, as into a PDF, where cached pixmaps would lose sharpness."""
     return painter.paintEngine().type() in VECTORS
 
 
 def is_written_down(painter: QPainter) -> bool:
-    """Return whether what a painter does is drawn again elsewhere, at any size and as sharp as there: see `replay`."""
+    """Check whether a painter records operations that a player draws later at any size: see `replay`."""
     return painter.paintEngine().type() == QPaintEngine.Type.User
 
 
 @contextmanager
-def clipped(painter: QPainter, to: QRectF | QPainterPath) -> Iterator[None]:
-    """Draw meanwhile inside a rectangle or a path alone, and inside what the painter was clipped to before.
+def clipped(painter: QPainter, region: QRectF | QPainterPath) -> Iterator[None]:
+    """Clip a painter to a rectangle or a path inside the context, in addition to its earlier clips.
 
-    Qt's SVG leaves clips out: there a shape of a colour of its own, which `svg_of` makes a clip of, says where it is.
+    Qt's SVG generator ignores clips. There a shape in a reserved colour marks the clip, and `svg_of` converts it.
     """
     painter.save()
     is_svg = painter.paintEngine().type() == QPaintEngine.Type.SVG
     if is_svg:
-        _mark(painter, to, CLIP_BEGIN)
-    elif isinstance(to, QRectF):
-        painter.setClipRect(to, Qt.ClipOperation.IntersectClip)
+        _draw_clip_mark(painter, region, CLIP_BEGIN)
+    elif isinstance(region, QRectF):
+        painter.setClipRect(region, Qt.ClipOperation.IntersectClip)
     else:
-        painter.setClipPath(to, Qt.ClipOperation.IntersectClip)
+        painter.setClipPath(region, Qt.ClipOperation.IntersectClip)
     try:
         yield
     finally:
         painter.restore()
         if is_svg:
-            _mark(painter, to, CLIP_END)
+            _draw_clip_mark(painter, region, CLIP_END)
 
 
-def _mark(painter: QPainter, to: QRectF | QPainterPath, colour: ClipMark) -> None:
-    path = to if isinstance(to, QPainterPath) else QPainterPath()
-    if isinstance(to, QRectF):
-        path.addRect(to)
+def _draw_clip_mark(painter: QPainter, region: QRectF | QPainterPath, colour: ClipMark) -> None:
+    path = region if isinstance(region, QPainterPath) else QPainterPath()
+    if isinstance(region, QRectF):
+        path.addRect(region)
     painter.save()
     painter.setOpacity(1)
     painter.fillPath(path, QColor(*colour))
@@ -90,7 +88,7 @@ def _mark(painter: QPainter, to: QRectF | QPainterPath, colour: ClipMark) -> Non
 
 
 def pen(colour: QColor | str, width: float, alpha: int = 255) -> QPen:
-    """Return a pen with square joints, which nobody may change."""
+    """Return a pen with square joints. The pen is cached: do not modify it."""
     return _pen(colour if isinstance(colour, str) else colour.rgb(), width, alpha)
 
 
@@ -102,19 +100,19 @@ def _pen(colour: str | int, width: float, alpha: int) -> QPen:
 
 
 def on_panel(kind: str, theme: Theme) -> QColor:
-    """Return the colour of a kind for thin lines: a little lighter on a dark panel."""
+    """Return the colour of a kind for thin lines, slightly lighter on a dark panel."""
     return mixed(theme.colour(kind), "#FFFFFF", 0.35 if theme.name == "dark" else 0.0)
 
 
 @lru_cache(maxsize=1024)
 def width_of(text: str, font: QFont) -> float:
-    """Return the width of a text."""
+    """Compute the width of a text."""
     return QFontMetricsF(font).horizontalAdvance(text)
 
 
 @lru_cache(maxsize=256)
 def pixels_of(text: str, font: QFont) -> int:
-    """Return the width of a text in whole pixels."""
+    """Compute the width of a text, rounded to pixels."""
     return QFontMetrics(font).horizontalAdvance(text)
 
 
@@ -124,24 +122,24 @@ def write(
     text: str,
     font: QFont,
     colour: QColor,
-    how: Qt.AlignmentFlag | Qt.TextFlag,
+    flags: Qt.AlignmentFlag | Qt.TextFlag,
 ) -> None:
-    """Write a text into a box; what does not fit a line ends in an ellipsis."""
-    found = words_in(box, text, font, colour, how)
-    painter.setFont(found.font)
-    painter.setPen(found.colour)
-    painter.drawText(found.box, found.how, found.text)
+    """Write a text into a box; a line that is too long ends in an ellipsis."""
+    words = words_in(box, text, font, colour, flags)
+    painter.setFont(words.font)
+    painter.setPen(words.colour)
+    painter.drawText(words.box, words.how, words.text)
 
 
 class Words(NamedTuple):
-    """A text where it is written, as it fits there."""
+    """A text with its position, elided to fit."""
 
     box: QRectF
     text: str
     font: QFont
     colour: QColor
     how: int  # flags of alignment and wrapping
-    veil: QRectF | None = None  # what is veiled before
+    veil: QRectF | None = None  # the veil below the text
 
 
 def words_in(
@@ -149,48 +147,48 @@ def words_in(
     text: str,
     font: QFont,
     colour: QColor,
-    how: Qt.AlignmentFlag | Qt.TextFlag,
+    flags: Qt.AlignmentFlag | Qt.TextFlag,
     veil: QRectF | None = None,
 ) -> Words:
-    """Return a text in a box; what does not fit a line ends in an ellipsis."""
-    if how != WRAP and width_of(text, font) > box.width():
+    """Fit a text into a box; a line that is too long ends in an ellipsis."""
+    if flags != WRAP and width_of(text, font) > box.width():
         text = QFontMetricsF(font).elidedText(text, Qt.TextElideMode.ElideRight, box.width() + 1)
-    return Words(box, text, font, colour, int(how), veil)
+    return Words(box, text, font, colour, int(flags), veil)
 
 
-def draw_words(painter: QPainter, written: Iterable[Words], theme: Theme) -> None:
-    """Write texts."""
-    for one in written:
-        if one.veil is not None:
-            draw_veil(painter, one.veil, theme)
-        painter.setFont(one.font)
-        painter.setPen(one.colour)
-        painter.drawText(one.box, one.how, one.text)
+def draw_words(painter: QPainter, texts: Iterable[Words], theme: Theme) -> None:
+    """Draw texts with their veils."""
+    for text in texts:
+        if text.veil is not None:
+            draw_veil(painter, text.veil, theme)
+        painter.setFont(text.font)
+        painter.setPen(text.colour)
+        painter.drawText(text.box, text.how, text.text)
 
 
-def box_of(written: Iterable[Words]) -> QRectF:
-    """Return a box around texts."""
-    found = QRectF()
-    for one in written:
-        found = found.united(one.box if one.veil is None else one.box.united(one.veil))
-    return found
+def box_of(texts: Iterable[Words]) -> QRectF:
+    """Compute the bounding box of texts and their veils."""
+    bounds = QRectF()
+    for text in texts:
+        bounds = bounds.united(text.box if text.veil is None else text.box.united(text.veil))
+    return bounds
 
 
 def draw_veil(painter: QPainter, box: QRectF, theme: Theme) -> None:
-    """Draw what words stand on that something may pass behind; with whole pixels, which is much faster."""
+    """Draw a veil below a text that other things may pass behind; without antialiasing, which is much faster."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-    painter.fillRect(box, _veil(theme.palette.panel))
+    painter.fillRect(box, _veil_colour(theme.palette.panel))
 
 
 @lru_cache(maxsize=8)
-def _veil(panel: str) -> QColor:
+def _veil_colour(panel: str) -> QColor:
     veil = QColor(panel)
     veil.setAlpha(225)
     return veil
 
 
 def draw_badge(painter: QPainter, box: QRectF, theme: Theme) -> None:
-    """Draw the ground of a mark, as "exact"."""
+    """Draw the background of a mark such as "exact"."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(theme.colour("badge"))
@@ -198,7 +196,7 @@ def draw_badge(painter: QPainter, box: QRectF, theme: Theme) -> None:
 
 
 def draw_hatch(painter: QPainter, target: QRectF, theme: Theme) -> None:
-    """Fill with the colour of poison and thin diagonals."""
+    """Fill a rectangle with the colour of poison and thin diagonals."""
     painter.fillRect(target, theme.colour("cell_poison"))
     step, height = float(theme.px(6)), target.height()
     starts = [target.left() - height + i * step for i in range(int((target.width() + height) / step) + 2)]

@@ -1,4 +1,4 @@
-"""Brushes for a warp operation: which lanes give a value and which get it, or how each of them votes."""
+"""Drawing of a warp operation: the lanes that give and get values, or the lanes' votes."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from .drawing import CENTRE, LEFT, MIDDLE, RIGHT, width_of, write
 from .geometry import Box
 from .wording import plural
 
-LANES = 4.6  # lines of text that the picture is high
-WIDEST = 24.0  # pixels, a lane
+LANES = 4.6  # the picture's height in lines of text
+WIDEST = 24.0  # pixels, the largest width of a lane
 ROW = 17.0  # pixels, the height of a lane
 
 
 class ExchangeData(NamedTuple):
-    """What lanes give each other; see `WarpExchanges`."""
+    """The data of one warp operation; see `WarpExchanges`."""
 
     kind: str  # "shuffle", "vote" or "match"
-    came: NDArray[np.bool_]  # (32,), who takes part
-    givers: Ints  # (32,), the lane whose value each gets, -1 for none
+    came: NDArray[np.bool_]  # (32,), whether each lane participates
+    givers: Ints  # (32,), the lane whose value each lane gets, -1 for none
     votes: NDArray[np.int8]  # (32,), 1 for yes, 0 for no, -1 for none
     chosen: int  # the selected lane
-    lanes: int = WARP  # how many are drawn
+    lanes: int = WARP  # the number of lanes that are drawn
 
 
 def exchange_data(exchanges: WarpExchanges, exchange: int, chosen: int, lanes: int = WARP) -> ExchangeData:
-    """Return what the lanes of an exchange give each other; lanes: how many of them are drawn."""
+    """Collect the data of an exchange; lanes: the number of lanes that are drawn."""
     came = np.zeros(WARP, bool)
     came[exchanges.lanes(exchange)[0]] = True
     return ExchangeData(
@@ -43,44 +43,47 @@ def exchange_data(exchanges: WarpExchanges, exchange: int, chosen: int, lanes: i
 
 
 def draw_exchange(painter: QPainter, box: Box, data: ExchangeData, theme: Theme) -> None:
-    """Draw the lanes in a row, and below them who gets whose value, or what their votes come to."""
+    """Draw the lanes in a row; below them the lanes that get the values, or the result of the vote."""
     small = theme.font(11)
     names = ("gives", "gets") if data.kind == "shuffle" else ("lane", "")
     label = max(width_of(name, small) for name in names) + theme.px(8)
-    wide = min((box.width - label) / data.lanes, float(theme.px(WIDEST)))
-    tall = min(float(theme.px(ROW)), box.height / 3)
-    tops = (box.y + 1, box.bottom - tall - 1)
-    rows = [[QRectF(box.x + label + lane * wide, y, wide, tall) for lane in range(data.lanes)] for y in tops]
+    lane_width = min((box.width - label) / data.lanes, float(theme.px(WIDEST)))
+    lane_height = min(float(theme.px(ROW)), box.height / 3)
+    tops = (box.y + 1, box.bottom - lane_height - 1)
+    rows = [
+        [QRectF(box.x + label + lane * lane_width, y, lane_width, lane_height) for lane in range(data.lanes)]
+        for y in tops
+    ]
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     for name, y in zip(names, tops, strict=True):
         write(
             painter,
-            QRectF(box.x, y, label - theme.px(6), tall),
+            QRectF(box.x, y, label - theme.px(6), lane_height),
             name,
             small,
             theme.colour("muted"),
             RIGHT | MIDDLE,
         )
     if data.kind == "shuffle":
-        _draw_ways(painter, rows, data, theme)
-        asked = np.isin(np.arange(WARP), data.givers[data.givers >= 0])
+        _draw_curves(painter, rows, data, theme)
+        gives = np.isin(np.arange(WARP), data.givers[data.givers >= 0])
         others = data.givers != np.arange(WARP)
-        _draw_lanes(painter, rows[0], data, asked, theme)
+        _draw_lanes(painter, rows[0], data, gives, theme)
         _draw_lanes(painter, rows[1], data, data.came & others, theme)
         return
     _draw_lanes(painter, rows[0], data, data.came & (data.votes != 0), theme)
     text = _vote_text(data) if data.kind == "vote" else "the lanes compare their values"
-    below = QRectF(rows[0][0].left(), rows[0][0].bottom() + theme.px(5), box.width - label, tall)
+    below = QRectF(rows[0][0].left(), rows[0][0].bottom() + theme.px(5), box.width - label, lane_height)
     write(painter, below, text, theme.font(12, bold=True), theme.colour("text"), LEFT | MIDDLE)
 
 
 def part_text(data: ExchangeData) -> str:
-    """Return which part the selected lane takes: lane 0 gets the value of lane 8, and gives its own to lane 4."""
+    """Describe the role of the selected lane: lane 0 gets the value of lane 8, and gives its own to lane 4."""
     lane = data.chosen
     if not data.came[lane]:
-        return f"Lane {lane} takes no part."
+        return f"Lane {lane} does not take part."
     if data.kind == "vote":
-        return f"Lane {lane} says {'yes' if data.votes[lane] == 1 else 'no'}."
+        return f"Lane {lane} votes {'yes' if data.votes[lane] == 1 else 'no'}."
     if data.kind == "match":
         return f"Lane {lane} compares its value with those of the others."
     giver, takers = int(data.givers[lane]), np.flatnonzero(data.givers == lane)
@@ -91,25 +94,27 @@ def part_text(data: ExchangeData) -> str:
 
 
 def _vote_text(data: ExchangeData) -> str:
-    """Return what the votes come to, as `ballot_sync` gives it."""
+    """Format the result of the vote as `ballot_sync` returns it."""
     mask = sum(1 << lane for lane in np.flatnonzero(data.votes == 1).tolist())
-    return f"a bit for each lane that says yes: 0x{mask:08x}"
+    return f"a bit for each lane that votes yes: 0x{mask:08x}"
 
 
 def _draw_lanes(
     painter: QPainter, boxes: list[QRectF], data: ExchangeData, filled: NDArray[np.bool_], theme: Theme
 ) -> None:
-    """Draw lanes: filled where they give, get or say yes, open where they do not, dotted where they are not there."""
+    """Draw lanes: filled if they give, get or vote yes, else open; dotted if they do not participate."""
     step = 1 if boxes[0].width() >= theme.px(16) else 4
     ink, font = theme.colour("text"), theme.font(10)
     for lane, box in enumerate(boxes):
-        chosen, style = lane == data.chosen, Qt.PenStyle.SolidLine
+        is_chosen, style = lane == data.chosen, Qt.PenStyle.SolidLine
         if not data.came[lane]:
             style = Qt.PenStyle.DotLine
-        painter.setPen(QPen(theme.colour("accent" if chosen else "muted"), 2.5 if chosen else 0.8, style))
+        painter.setPen(
+            QPen(theme.colour("accent" if is_chosen else "muted"), 2.5 if is_chosen else 0.8, style)
+        )
         painter.setBrush(ink if filled[lane] else Qt.BrushStyle.NoBrush)
         painter.drawRect(box.adjusted(1, 1, -1, -1))
-        if lane % step == 0 or chosen:
+        if lane % step == 0 or is_chosen:
             colour = contrasting(ink) if filled[lane] else theme.colour("muted")
             painter.setFont(font)
             painter.setPen(colour)
@@ -117,8 +122,8 @@ def _draw_lanes(
     painter.setBrush(Qt.BrushStyle.NoBrush)
 
 
-def _draw_ways(painter: QPainter, rows: list[list[QRectF]], data: ExchangeData, theme: Theme) -> None:
-    """Draw the way of each value from the lane that gives it to the one that gets it, the selected lane's strongest."""
+def _draw_curves(painter: QPainter, rows: list[list[QRectF]], data: ExchangeData, theme: Theme) -> None:
+    """Draw a curve from each giving lane to the lane that gets its value; the selected lane's curves are bold."""
     paths = {True: QPainterPath(), False: QPainterPath()}
     for lane, giver in enumerate(data.givers.tolist()):
         if 0 <= giver < data.lanes and giver != lane:
@@ -128,5 +133,7 @@ def _draw_ways(painter: QPainter, rows: list[list[QRectF]], data: ExchangeData, 
             path.moveTo(start)
             middle = (start.y() + stop.y()) / 2
             path.cubicTo(QPointF(start.x(), middle), QPointF(stop.x(), middle), stop)
-    for strong, path in sorted(paths.items()):
-        painter.strokePath(path, QPen(theme.colour("accent" if strong else "muted"), 2.5 if strong else 1.0))
+    for is_chosen, path in sorted(paths.items()):
+        painter.strokePath(
+            path, QPen(theme.colour("accent" if is_chosen else "muted"), 2.5 if is_chosen else 1.0)
+        )

@@ -1,4 +1,4 @@
-"""Accesses outside their arrays: when they are made, by whom, and at which place beside the array."""
+"""Accesses outside their arrays: their moments, threads and positions relative to the array."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ INDICES = re.compile(r"\[(-?\d+(?:, -?\d+)*)\]$")  # at the end of an element's 
 
 
 class OutsideAccess(Struct, frozen=True):
-    """An access that was not made, since its index lies outside its array."""
+    """An access that was skipped because its index lies outside its array."""
 
     buffer: int  # index in the trace's `buffers`
     index: tuple[int, ...]  # as the source has it, one number a dimension
@@ -35,43 +35,43 @@ class OutsideAccesses:
         return len(self.moments)
 
     def shown(self, moment: int, block: int) -> list[OutsideAccess]:
-        """Return what is accessed outside arrays at a moment: of shared and local ones by this block alone."""
+        """List the accesses outside arrays at a moment; of shared and local arrays only this block's."""
         outside = self._trace.outside
-        found: dict[tuple[int, tuple[int, ...]], OutsideAccess] = {}
+        accesses: dict[tuple[int, tuple[int, ...]], OutsideAccess] = {}
         for number in np.flatnonzero(self.moments == moment).tolist():
             buffer = int(outside.buffer[number])
-            own = self._trace.buffers[buffer].space in ("shared", "local")
-            if own and outside.block[number] != block:
+            is_private = self._trace.buffers[buffer].space in ("shared", "local")
+            if is_private and outside.block[number] != block:
                 continue
             access = self._access(number)
-            found.setdefault((buffer, access.index), access)
-        return list(found.values())
+            accesses.setdefault((buffer, access.index), access)
+        return list(accesses.values())
 
     def lanes(self, moment: int, selection: Selection) -> list[tuple[int, OutsideAccess]]:
-        """Return the lanes of the selected thread's warp that access what is outside now, each with its access."""
+        """List the lanes of the selected thread's warp that access memory outside an array now, with their accesses."""
         outside = self._trace.outside
-        mine = (self.moments == moment) & (outside.block == selection.block)
-        mine &= outside.thread // WARP == selection.thread // WARP
-        numbers = np.flatnonzero(mine).tolist()
+        own = (self.moments == moment) & (outside.block == selection.block)
+        own &= outside.thread // WARP == selection.thread // WARP
+        numbers = np.flatnonzero(own).tolist()
         return [(int(outside.thread[number]) % WARP, self._access(number)) for number in numbers]
 
     def of_warps(self, block: int) -> list[tuple[int, int]]:
-        """Return the (warp, moment) of the accesses of a block, each pair once."""
+        """List the distinct (warp, moment) pairs of a block's accesses."""
         outside = self._trace.outside
-        mine = outside.block == block
-        pairs = zip((outside.thread[mine] // WARP).tolist(), self.moments[mine].tolist(), strict=True)
+        own = outside.block == block
+        pairs = zip((outside.thread[own] // WARP).tolist(), self.moments[own].tolist(), strict=True)
         return sorted(set(pairs))
 
     def _access(self, number: int) -> OutsideAccess:
         outside = self._trace.outside
         text = outside.text[number]
-        found = INDICES.search(text)
-        index = tuple(map(int, found[1].split(", "))) if found else (int(outside.cell[number]),)
+        match = INDICES.search(text)
+        index = tuple(map(int, match[1].split(", "))) if match else (int(outside.cell[number]),)
         return OutsideAccess(int(outside.buffer[number]), index, Op(outside.op[number]), text)
 
 
 def outside_of(session: Session) -> OutsideAccesses:
-    """Return the accesses of a session outside their arrays, found once."""
+    """Return the accesses of a session outside their arrays. Memoised."""
     kept = session.__dict__.get("_outside")
     if not isinstance(kept, OutsideAccesses):
         kept = session.__dict__["_outside"] = OutsideAccesses(session)

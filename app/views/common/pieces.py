@@ -1,4 +1,4 @@
-"""A picture as pieces that lie over one another, of which only those are drawn anew that look otherwise than before."""
+"""A picture as layered pieces, of which only the changed ones are redrawn."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import NamedTuple
 from PySide6.QtCore import QRect, QRectF
 from PySide6.QtGui import QPainter
 
-EDGE = 1  # pixels around what is drawn that antialiased edges may reach
+EDGE = 1  # pixels that antialiased edges may reach beyond a shape
 NOWHERE = QRect()
 
 
 class Same:
-    """Any object as part of a key: equal to itself alone."""
+    """An object as part of a key, compared by identity."""
 
     __slots__ = ("held",)
 
@@ -28,54 +28,54 @@ class Same:
 
 
 class Piece(NamedTuple):
-    """Something that is drawn."""
+    """A part of a picture that is drawn by itself."""
 
-    name: Hashable  # which piece it is, in this picture and in others
-    key: Hashable  # all that its looks follow from
-    area: QRect  # the whole pixels that may show something of it, as `area` returns them
+    name: Hashable  # identifies the piece in this and other pictures
+    key: Hashable  # everything that its appearance depends on
+    area: QRect  # the pixels that it may cover, as `area` computes them
     draw: Callable[[QPainter], None]
-    part: Callable[[Hashable], QRect] | None = None  # from its key before to the part that differs
+    part: Callable[[Hashable], QRect] | None = None  # from its earlier key to the changed rectangle
 
 
 class Pieces(NamedTuple):
-    """A picture."""
+    """A picture in pieces."""
 
-    look: Hashable  # what all pieces follow from
-    cells: Sequence[Piece]  # the lowest, none of which lies over another
-    above: Sequence[Piece]  # what lies over them, from the lowest to the highest
+    look: Hashable  # everything that all pieces depend on
+    cells: Sequence[Piece]  # the lowest layer; cells do not overlap
+    above: Sequence[Piece]  # the pieces over the cells, from the lowest to the highest
 
 
 class Drawn(NamedTuple):
-    """What is left of a piece that was drawn: nothing of what draws it, which holds more than the picture shows."""
+    """A record of a drawn piece, without its `draw`, which keeps more objects alive."""
 
     key: Hashable  # as in `Piece`
     area: QRect  # as in `Piece`
 
 
 class DrawnPicture(NamedTuple):
-    """What is left of a picture that was drawn."""
+    """A record of a drawn picture."""
 
     look: Hashable  # as in `Pieces`
     pieces: Mapping[Hashable, Drawn]  # by their names
 
 
 def drawn(pieces: Iterable[Piece]) -> dict[Hashable, Drawn]:
-    """Return what is left of pieces."""
+    """Record drawn pieces by their names."""
     return {piece.name: Drawn(piece.key, piece.area) for piece in pieces}
 
 
 def drawn_picture(picture: Pieces) -> DrawnPicture:
-    """Return what is left of a picture."""
+    """Record a drawn picture."""
     return DrawnPicture(picture.look, drawn([*picture.cells, *picture.above]))
 
 
 def area(box: QRectF) -> QRect:
-    """Return the whole pixels that may show something of a box, none of an empty one."""
+    """Compute the pixels that a box may cover; none for an empty box."""
     return QRect() if box.isEmpty() else box.toAlignedRect().adjusted(-EDGE, -EDGE, EDGE, EDGE)
 
 
 def difference(before: Drawn | None, after: Piece) -> QRect:
-    """Return the rectangle in which a piece looks otherwise than before."""
+    """Compute the rectangle in which a piece differs from its earlier state."""
     if before is None:
         return after.area
     if before.key == after.key:
@@ -84,22 +84,22 @@ def difference(before: Drawn | None, after: Piece) -> QRect:
 
 
 def changed_area(before: DrawnPicture, after: Pieces) -> QRect | None:
-    """Return the rectangle in which a picture looks otherwise than before, None where that is anywhere.
+    """Compute the rectangle in which a picture differs from the earlier one; None for the complete picture.
 
-    One rectangle: of several Qt would draw row by row, which takes longer.
+    The result is one rectangle, because Qt is slower with a region of several.
     """
     if before.look != after.look:
         return None
-    old, found = dict(before.pieces), QRect()
+    old, changed = dict(before.pieces), QRect()
     for piece in (*after.cells, *after.above):
-        found |= difference(old.pop(piece.name, None), piece)
-    for gone in old.values():
-        found |= gone.area
-    return found
+        changed |= difference(old.pop(piece.name, None), piece)
+    for removed in old.values():
+        changed |= removed.area
+    return changed
 
 
-def draw_pieces(painter: QPainter, pieces: Iterable[Piece], seen: QRect | None) -> None:
-    """Draw those pieces that are to be seen in a rectangle, all of them for None."""
+def draw_pieces(painter: QPainter, pieces: Iterable[Piece], visible: QRect | None) -> None:
+    """Draw the pieces that are visible in a rectangle; None draws all."""
     for piece in pieces:
-        if seen is None or seen.intersects(piece.area):
+        if visible is None or visible.intersects(piece.area):
             piece.draw(painter)

@@ -1,4 +1,4 @@
-"""The signs of findings: an octagon with a cross, a triangle with a stroke, a ring with a dot; shape and colour."""
+"""The icons of findings: an octagon with a cross, a triangle with an exclamation mark, a ring with an i."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ DENSITY = 3  # pixels per point: as sharp as the densest screens
 
 
 def draw_sign(painter: QPainter, box: QRectF, severity: str, theme: Theme) -> None:
-    """Draw the sign of a severity (in SEVERITIES) into a square."""
+    """Draw the icon of a severity (in SEVERITIES) into a square."""
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.translate(box.topLeft())
     painter.scale(box.width() / 16, box.height() / 16)
-    {"error": _error, "warning": _warning, "note": _note}[severity](painter, theme)
+    {"error": _draw_error, "warning": _draw_warning, "note": _draw_note}[severity](painter, theme)
     painter.restore()
 
 
 def sign_icon(severity: str, theme: Theme, size: int) -> QIcon:
-    """Return the sign as an icon of `size` pixels."""
+    """Return the icon of a severity in `size` pixels."""
     picture = QPixmap(size * DENSITY, size * DENSITY)
     picture.setDevicePixelRatio(DENSITY)
     picture.fill(Qt.GlobalColor.transparent)
@@ -35,7 +35,7 @@ def sign_icon(severity: str, theme: Theme, size: int) -> QIcon:
 
 
 def counts_picture(counts: Mapping[str, int], theme: Theme, size: float, ratio: float) -> QPixmap:
-    """Return a sign with its number for each severity that there is, side by side."""
+    """Draw an icon with its count for each severity with findings, side by side."""
     shown = [(severity, f"{number:,}") for severity, number in counts.items() if number]
     font = theme.font(size)
     sign, gap = theme.px(size), theme.px(3)
@@ -43,12 +43,12 @@ def counts_picture(counts: Mapping[str, int], theme: Theme, size: float, ratio: 
     picture = QPixmap(max(1, round(sum(widths) * ratio)), max(1, round(theme.px(size + 4) * ratio)))
     picture.setDevicePixelRatio(ratio)
     picture.fill(Qt.GlobalColor.transparent)
-    painter, x, high = QPainter(picture), 0.0, theme.px(size + 4)
+    painter, x, height = QPainter(picture), 0.0, theme.px(size + 4)
     painter.setFont(font)
     for (severity, text), width in zip(shown, widths, strict=True):
-        draw_sign(painter, QRectF(x, (high - sign) / 2, sign, sign), severity, theme)
+        draw_sign(painter, QRectF(x, (height - sign) / 2, sign, sign), severity, theme)
         painter.setPen(theme.colour("text"))
-        box = QRectF(x + sign + gap, 0, width, high)
+        box = QRectF(x + sign + gap, 0, width, height)
         painter.drawText(box, int(Qt.AlignmentFlag.AlignVCenter), text)
         x += width
     painter.end()
@@ -59,7 +59,7 @@ def _pen(colour: QColor) -> QPen:
     return QPen(colour, 1.8, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin)
 
 
-def _error(painter: QPainter, theme: Theme) -> None:
+def _draw_error(painter: QPainter, theme: Theme) -> None:
     angles = [math.pi * (2 * corner + 1) / 8 for corner in range(8)]
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(theme.colour("bad"))
@@ -69,7 +69,7 @@ def _error(painter: QPainter, theme: Theme) -> None:
     painter.drawLine(QPointF(10.6, 5.4), QPointF(5.4, 10.6))
 
 
-def _warning(painter: QPainter, theme: Theme) -> None:
+def _draw_warning(painter: QPainter, theme: Theme) -> None:
     painter.setPen(_pen(theme.colour("bad")))
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.drawPolygon(QPolygonF([QPointF(8, 1.8), QPointF(14.8, 14), QPointF(1.2, 14)]))
@@ -77,7 +77,7 @@ def _warning(painter: QPainter, theme: Theme) -> None:
     painter.drawPoint(QPointF(8, 11.8))
 
 
-def _note(painter: QPainter, theme: Theme) -> None:
+def _draw_note(painter: QPainter, theme: Theme) -> None:
     painter.setPen(_pen(theme.colour("muted")))
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.drawEllipse(QRectF(1.5, 1.5, 13, 13))

@@ -1,4 +1,4 @@
-"""How things are called on screen: numbers, threads, blocks, elements, accesses, phases, verdicts."""
+"""The names of things on screen: numbers, threads, blocks, elements, accesses, phases, verdicts."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from ...model.session import Session, buffer_text
 
 EXACT, PART, MEASURED, COMPILED = "exact", "part", "measured", "compiled"
 MARKS = {
-    EXACT: "Counted from the trace: every access is there, nothing is estimated.",
+    EXACT: "Counted from the trace, which holds every access: nothing is estimated.",
     PART: "Counted from the trace, but the trace is only a part of the launch: this is not a total.",
     MEASURED: "Read from a clock or a counter of a device.",
-    COMPILED: "Counted from the kernel as an optimising compiler left it, which is named beside it.",
-    "modelled": "Computed by a formula, which is named beside it.",
+    COMPILED: "Counted in the code of an optimising compiler, which is named next to it.",
+    "modelled": "Computed by a formula, which is named next to it.",
 }
 __all__ = [
     "block_text",
@@ -31,44 +31,46 @@ __all__ = [
     "element_coordinates",
     "operands",
     "plural",
-]  # from the tracer, which names things in findings, and from the session
+]  # re-exported: the tracer's names in findings, and the session's
 # A load reads, a store writes, an atomic does both.
 VERBS = {"load": "reads", "store": "writes", "atomic": "updates"}
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 def count_text(number: int) -> str:
-    """Return a whole number with its thousands apart: 18,432."""
+    """Format an integer with thousands separators: 18,432."""
     return f"{number:,}"
 
 
 def bytes_text(number: int) -> str:
-    """Return a number of bytes in the largest binary unit that leaves it 1 or more: 64 KiB."""
+    """Format a number of bytes in the largest binary unit that keeps it at least 1: 64 KiB."""
     power = min((max(number, 1).bit_length() - 1) // 10, len(UNITS) - 1)
     value = number / 1024**power
     return f"{value:.0f} {UNITS[power]}" if value == int(value) else f"{value:.1f} {UNITS[power]}"
 
 
 def times_text(ratio: float) -> str:
-    """Return how many times something happened on average: 2.3×."""
+    """Format an average number of times: 2.3×."""
     return f"{ratio:,.1f}×"
 
 
 def listed(words: list[str]) -> str:
-    """Return words as an enumeration: A, B and C."""
+    """Join words with commas and "and": A, B and C."""
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def element_text(buffer: Buffer, index: int) -> str:
-    """Return the name of the element that an access index means: tile_b[7, 5]."""
-    place = element_coordinates(buffer, index)
-    if place is None:
+    """Name the element at an access index: tile_b[7, 5]."""
+    coordinates = element_coordinates(buffer, index)
+    if coordinates is None:
         return f"{buffer_text(buffer)}, byte {index * buffer.unit}: outside"
-    return f"{buffer_text(buffer)}[{', '.join(map(str, place))}]" if place else buffer_text(buffer)
+    return (
+        f"{buffer_text(buffer)}[{', '.join(map(str, coordinates))}]" if coordinates else buffer_text(buffer)
+    )
 
 
 def value_text(value: np.generic) -> str:
-    """Return a value with four significant digits; whole numbers in full."""
+    """Format a value with four significant digits; integers in full."""
     if isinstance(value, np.bool_ | np.integer):
         return str(value)
     if isinstance(value, np.complexfloating):
@@ -77,7 +79,7 @@ def value_text(value: np.generic) -> str:
 
 
 def access_text(session: Session, row: int) -> str:
-    """Return one access in words: reads tile_b[7, 5] = 0.4386."""
+    """Describe one access: reads tile_b[7, 5] = 0.4386."""
     trace = session.trace
     buffer = trace.buffers[int(trace.buffer[row])]
     text = f"{VERBS[access_kind(session, row).split()[-1]]} {element_text(buffer, int(trace.index[row]))}"
@@ -90,7 +92,7 @@ def access_kind(session: Session, row: int) -> str:
 
 
 def outside_text(trace: Trace, chosen: NDArray[np.bool_]) -> str:
-    """Return one sentence about some of the accesses that were not made, since they lay outside their arrays."""
+    """Describe in one sentence the chosen accesses, which were skipped because they lay outside their arrays."""
     outside, rows = trace.outside, np.flatnonzero(chosen)
     if not len(rows):
         return ""
@@ -100,28 +102,28 @@ def outside_text(trace: Trace, chosen: NDArray[np.bool_]) -> str:
         coordinates_text(int(outside.thread[first]), trace.block_dim),
         trace.sites[int(outside.site[first])].line,
     )
-    who = f"thread {thread} {verb} {outside.text[first]} on line {line}"
+    first_access = f"thread {thread} {verb} {outside.text[first]} on line {line}"
     if len(rows) == 1:
-        return f"1 access outside its array was not made: {who}."
-    return f"{count_text(len(rows))} accesses outside their arrays were not made, first {who}."
+        return f"1 access outside its array was not made: {first_access}."
+    return f"{count_text(len(rows))} accesses outside their arrays were not made, first {first_access}."
 
 
 def phase_text(scenario: Scenario | None, phase: int, phases: int) -> PhaseText:
-    """Return how phase number `phase` of a block with `phases` of them is called and what it does."""
+    """Return the name and description of phase number `phase` of a block with `phases` phases."""
     if scenario and scenario.last and phase == phases - 1:
-        return _filled(scenario.last, 0)
+        return _fill_step(scenario.last, 0)
     if scenario and scenario.phases:
-        step, place = divmod(phase, len(scenario.phases))
-        return _filled(scenario.phases[place], step)
+        step, index = divmod(phase, len(scenario.phases))
+        return _fill_step(scenario.phases[index], step)
     return PhaseText(f"phase {phase}" if phases > 1 else "one phase: no barrier", "")
 
 
-def _filled(text: PhaseText, step: int) -> PhaseText:
+def _fill_step(text: PhaseText, step: int) -> PhaseText:
     return PhaseText(text.label.replace("{step}", str(step)), text.sentence.replace("{step}", str(step)))
 
 
 def check_text(trace: Trace) -> tuple[str, bool]:
-    """Return the verdict against NumPy in words, and whether it is good; ("", True) without one."""
+    """Return the result of the comparison with NumPy in words, and whether it is good; ("", True) without one."""
     if trace.error:
         return f"stopped: {trace.error.type}", False
     if trace.check is None:
@@ -130,7 +132,7 @@ def check_text(trace: Trace) -> tuple[str, bool]:
 
 
 def is_lucky(session: Session | None) -> bool:
-    """Return whether the result of a session equals NumPy's although its threads are known to race."""
+    """Check whether the result of a session equals NumPy's although its threads race."""
     if session is None or session.trace.check is None or not session.trace.check.equal:
         return False
     return session.is_examined and any(f.kind == "race" and f.severity == "error" for f in session.findings)
@@ -140,69 +142,69 @@ LUCKY = "equals NumPy by luck: other orders may differ"
 
 
 def made_text(trace: Trace) -> str:
-    """Return which engine made the values of a trace, in a sentence; "" of what no engine has run."""
-    made, _, why = trace.made_by.partition("; ")
+    """Name the engine that computed the values of a trace, in a sentence; "" if no engine did."""
+    maker, _, why = trace.made_by.partition("; ")
     if trace.schedule == MEASURED:
-        return f"The accesses and their values are those of a GPU: {made}."
-    if not made.startswith("numba"):
+        return f"The accesses and their values were measured on a GPU: {maker}."
+    if not maker.startswith("numba"):
         return ""
-    if made.endswith(", compiled"):
+    if maker.endswith(", compiled"):
         return "The values were computed by compiled code, in the types that Numba infers."
     reason = f" ({why})" if why else ""
     return f"The values were computed by the simulator{reason}."
 
 
 def compared_text(check: Check, *, brief: bool = False) -> str:
-    """Return how a result compares with NumPy's: by how much, and in how many elements where that is known."""
-    error, numbers = check.largest_error, math.isfinite(check.largest_error)
+    """Compare a result with NumPy's in words: the largest error, and the number of wrong elements if known."""
+    error, is_finite = check.largest_error, math.isfinite(check.largest_error)
     if check.is_by_chance:
         return "depends on a load outside its array"
     if check.equal:
         return f"equals NumPy, largest error {error_text(error)}" if error else "equals NumPy exactly"
     if check.elements > 1:
         where = f"in {count_text(check.differing)} of {count_text(check.elements)} elements"
-        most = f", by up to {off_text(error)}" if numbers and not brief else ""
+        most = f", by up to {off_text(error)}" if is_finite and not brief else ""
         return f"differs from NumPy {where}{most}"
-    return f"differs from NumPy: {f'off by {off_text(error)}' if numbers else 'not a number'}"
+    return f"differs from NumPy: {f'off by {off_text(error)}' if is_finite else 'not a number'}"
 
 
 def off_text(error: float) -> str:
-    """Return by how much a result is off: whole and large numbers in full, others with three significant digits."""
+    """Format the error of a wrong result: integers and large numbers in full, others with three significant digits."""
     return f"{error:,.0f}" if error == int(error) or error >= 1000 else f"{error:.3g}"
 
 
 def error_text(error: float) -> str:
-    """Return a small error with one significant digit: 4e-7."""
+    """Format a small error with one significant digit: 4e-7."""
     digits, power = f"{error:.0e}".split("e")
     return f"{digits}e{int(power)}" if not -3 <= int(power) <= 2 else f"{error:.1g}"
 
 
 def mark_of(trace: Trace) -> str:
-    """Return the mark of what is counted from all accesses of a trace; a GPU made those of a measured one."""
+    """Return the mark of figures that are counted from the accesses of a trace; MEASURED if a GPU recorded them."""
     if trace.is_part or trace.error:
         return PART
     return MEASURED if trace.schedule == MEASURED else EXACT
 
 
 def part_text(trace: Trace) -> str:
-    """Return one sentence about what a trace doesn't hold, "" when all is there."""
+    """Describe in one sentence the missing part of a trace; "" for a complete trace."""
     if mark_of(trace) == MEASURED:
         return ""
     if not (trace.is_part or trace.totals) or trace.notice:
         return trace.notice
     blocks = f"{count_text(len(trace.blocks))} of {plural(math.prod(trace.grid), 'block')}"
     if len(trace) < trace.accesses:
-        return f"A part: {count_text(len(trace))} of {plural(trace.accesses, 'access')} are here."
+        return f"A part of the accesses: {count_text(len(trace))} of {plural(trace.accesses, 'access')} are kept."
     return f"A part of the launch: {blocks} ran."
 
 
 def notice_text(trace: Trace) -> str:
-    """Return one sentence about what a trace doesn't hold, or about how a GPU made it; "" for a whole one of ours."""
+    """Describe in one sentence the missing part of a trace, or its measurement by a GPU; "" for a complete trace."""
     return trace.notice if mark_of(trace) == MEASURED else part_text(trace)
 
 
 def pitfall_text(scenario: Scenario | None) -> str:
-    """Return what is wrong, and what comes out right and wrong; "" for a kernel that is right."""
+    """Describe a kernel's mistake, and the cases with right and wrong results; "" for a correct kernel."""
     if scenario is None or not scenario.pitfall:
         return ""
     right, wrong = (
@@ -214,12 +216,12 @@ def pitfall_text(scenario: Scenario | None) -> str:
 
 
 def either(words: list[str]) -> str:
-    """Return words as a choice: a, b or c."""
+    """Join words with commas and "or": a, b or c."""
     return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def values_text(scenario: Scenario, values: Values) -> str:
-    """Return parameters as the bar calls them: with M 32 and K 48; none are those that a scenario opens with."""
+    """Name parameters as the toolbar does: with M 32 and K 48; no parameters are the scenario's defaults."""
     if not values:
         return "as it opens"
     labels = {p.name: p.label for p in scenario.parameters}

@@ -1,1 +1,1 @@
-"""The strip of counters below a pane; they are counted in tracer/analysis."""
+"""The strip of counters below a pane; tracer/analysis counts them."""

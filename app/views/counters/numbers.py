@@ -1,4 +1,4 @@
-"""What the counters strip counts: the numbers of a session, their names and ranks, at any moment. No Qt."""
+"""The numbers of the counters strip: their values at any moment, names and ranks. No Qt."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from ...model.session import Session
 from ..common.wording import bytes_text, count_text, notice_text, operands, times_text
 from .tiles import Amount, Tile, Words
 
-# Room that a number gets even where it stays smaller, so that two panes side by side look alike.
+# A number gets at least this room, so that two panes side by side look alike.
 USUAL = "888,888"
 
 
 class CounterNumber(NamedTuple):
-    """What becomes a `Tile`."""
+    """The content of a `Tile`."""
 
-    label: str  # what it is called
+    label: str
     meaning: str  # a sentence
-    amount: Amount  # it itself at a moment
-    words: Words  # how it is written
-    rank: int  # 0 is shown first where room is short
-    widest: str = USUAL  # the least room that it gets
+    amount: Amount  # the number at a moment
+    words: Words  # formats the number
+    rank: int  # the lowest ranks are shown if there is little room
+    widest: str = USUAL  # a text as wide as the least room
 
 
 def tiles_of(session: Session, wavefronts: bool = False) -> list[Tile]:
-    """Return the numbers of a session, from left to right.
+    """List the numbers of a session, from left to right.
 
-    wavefronts: whether those of shared memory are the lesson, here or in the launch beside this one. Where each
-    request takes one they say nothing that the requests do not.
+    wavefronts: shared memory's wavefronts matter, here or in the other pane. If each request takes one, they add
+    nothing to the requests.
     """
     if session.is_python_program:
         numbers = [*_accesses(session), *_reads(session)]
@@ -46,17 +46,17 @@ def tiles_of(session: Session, wavefronts: bool = False) -> list[Tile]:
 
 
 def totals_of(trace: Trace) -> dict[str, int]:
-    """Return the counters of the whole launch where the trace lacks accesses, so that its moments can't show them."""
+    """Return the counters of the complete launch if the trace lacks accesses, so that moments have no counters."""
     return {} if trace.error is not None else trace.totals
 
 
 def notice_of(trace: Trace) -> str:
-    """Return one sentence about what the numbers are of, "" where they are of a whole launch of ours by now."""
-    return "Counters of the whole launch, at any moment." if totals_of(trace) else notice_text(trace)
+    """Return a sentence about the scope of the numbers; "" for a complete launch up to the moment."""
+    return "Counters of the complete launch, at any moment." if totals_of(trace) else notice_text(trace)
 
 
 def _sum(counters: dict[str, int], space: str, measure: str) -> int:
-    """Return the sum of a measure over loads, stores and atomics on a space."""
+    """Sum a measure over loads, stores and atomics on a space."""
     return sum(counters.get(name, 0) for name in _names(space, measure))
 
 
@@ -66,7 +66,7 @@ def _names(space: str, measure: str) -> tuple[str, ...]:
 
 
 def has_conflicts(session: Session) -> bool:
-    """Return whether some requests of shared memory take more than one wavefront, or did with less padding."""
+    """Return True if requests of shared memory take more than one wavefront, or would with less padding."""
     if session.scenario and any(p.name == "padding" and not p.seldom for p in session.scenario.parameters):
         return True
     counters = totals_of(session.trace) or session.counters.at(session.end)
@@ -74,70 +74,70 @@ def has_conflicts(session: Session) -> bool:
 
 
 def _requests(session: Session, wavefronts: bool) -> list[CounterNumber]:
-    """Return the counters of requests by now or, where only those of the whole launch are known, of all."""
+    """List the counters of requests up to a moment or, if only those are known, of the complete launch."""
     totals = totals_of(session.trace)
-    at = lru_cache(8)(session.counters.at)  # one of two moments in turn takes it milliseconds
+    counters_at = lru_cache(8)(session.counters.at)  # two alternating moments would take milliseconds each
 
     def number(space: str, measure: str) -> Callable[[int], int]:
-        return lambda moment: _sum(totals or at(moment), space, measure)
+        return lambda moment: _sum(totals or counters_at(moment), space, measure)
 
-    sectors, requests, asked = (number("global", measure) for measure in ("sectors", "requests", "bytes"))
+    sectors, requests, bytes_requested = (
+        number("global", measure) for measure in ("sectors", "requests", "bytes")
+    )
     shared, passes = number("shared", "instructions"), number("shared", "wavefronts")
-    found = [
-        CounterNumber("global sectors", "32-byte pieces of global memory touched, counted request by request.",
+    numbers = [
+        CounterNumber("global sectors", "32-byte pieces of global memory that were accessed, counted per request.",
                sectors, _count, 0),
-        CounterNumber("global requests", "Times that a warp asked global memory for up to 32 elements at once.",
+        CounterNumber("global requests", "Requests of warps to global memory, each for up to 32 elements.",
                requests, _count, 2),
-        CounterNumber("global bytes", "Bytes that threads asked of global memory; what moves is 32 bytes a sector.",
-               asked, _bytes, 6, "1023.9 KiB"),
-        *([CounterNumber("shared wavefronts", "Passes over the 32 banks of shared memory: more than requests where "
-                  "lanes of a warp meet in a bank.", passes, _count, 1)] if wavefronts else []),
-        CounterNumber("shared requests", "Times that a warp asked shared memory for up to 32 elements at once.",
+        CounterNumber("global bytes", "Bytes that threads requested from global memory; 32 bytes per sector are moved.",
+               bytes_requested, _bytes, 6, "1023.9 KiB"),
+        *([CounterNumber("shared wavefronts", "Passes over the 32 banks of shared memory: more than requests if "
+                  "lanes of a warp access the same bank.", passes, _count, 1)] if wavefronts else []),
+        CounterNumber("shared requests", "Requests of warps to shared memory, each for up to 32 elements.",
                shared, _count, 3),
     ]  # fmt: skip
-    return found if shared(session.end) else found[:3]
+    return numbers if shared(session.end) else numbers[:3]
 
 
 def _accesses(session: Session) -> list[CounterNumber]:
-    """Return what a plain Python program does, which knows neither warps nor sectors."""
+    """List the counters of a plain Python program, which has neither warps nor sectors."""
     requests = session.requests
     loads, stores = (
         np.cumsum(np.bincount(requests.moment[op], requests.lanes[op], session.end + 1)).astype(np.int64)
         for op in (requests.op == Op.LOAD, requests.op != Op.LOAD)
     )
     return [
-        CounterNumber("accesses", "Times that the program read or wrote an element of an array.",
-               _reached(loads + stores), _count, 0),
-        CounterNumber("reads", "Times that the program read an element of an array.", _reached(loads), _count, 2),
-        CounterNumber("writes", "Times that the program wrote an element of an array.", _reached(stores), _count, 3),
+        CounterNumber("accesses", "Reads and writes of array elements by the program.",
+               _cumulative(loads + stores), _count, 0),
+        CounterNumber("reads", "Reads of array elements by the program.", _cumulative(loads), _count, 2),
+        CounterNumber("writes", "Writes of array elements by the program.", _cumulative(stores), _count, 3),
     ]  # fmt: skip
 
 
 def _atomics(session: Session) -> list[CounterNumber]:
-    """Return the counters of atomic operations on each space that has any."""
+    """List the counters of atomic operations, for each space that has any."""
     spaces = np.array([buffer.space for buffer in session.trace.buffers])
     atomics = np.flatnonzero(session.requests.op >= Op.ATOMIC)
-    found: list[CounterNumber] = []
+    numbers: list[CounterNumber] = []
     for space in ("global", "shared"):
-        made = atomics[spaces[session.requests.buffer[atomics]] == space]
-        if len(made):
-            lanes = np.bincount(session.requests.moment[made], session.requests.lanes[made])
-            meaning = (
-                f"Atomic operations of threads on {space} memory; lanes that meet in an element take turns."
-            )
+        in_space = atomics[spaces[session.requests.buffer[atomics]] == space]
+        if len(in_space):
+            lanes = np.bincount(session.requests.moment[in_space], session.requests.lanes[in_space])
+            meaning = f"Atomic operations of threads on {space} memory; lanes that access the same element take turns."
             done = np.cumsum(lanes).astype(np.int64)
-            found.append(CounterNumber(f"{space} atomics", meaning, _reached(done), _count, 0))
-    return found
+            numbers.append(CounterNumber(f"{space} atomics", meaning, _cumulative(done), _count, 0))
+    return numbers
 
 
 def _reads(session: Session) -> list[CounterNumber]:
-    """Return how often the elements of the operands were read; of a single element, or none read, it says nothing."""
-    counters, buffers, found = session.counters, session.trace.buffers, []
-    where = "" if session.is_python_program else " from global memory"
+    """List the mean reads of the operands' elements, except of single or unread elements."""
+    counters, buffers, numbers = session.counters, session.trace.buffers, list[CounterNumber]()
+    source = "" if session.is_python_program else " from global memory"
     for rank, (buffer, name) in zip((1, 5), operands(session), strict=False):
         if counters.mean_reads(buffer, session.end) and np.prod(buffers[buffer].shape) > 1:
-            meaning = f"How often an element of {name} was read{where} so far, on average."
-            found.append(
+            meaning = f"How often an element of {name} was read{source} so far, on average."
+            numbers.append(
                 CounterNumber(
                     f"mean reads of {name}",
                     meaning,
@@ -147,11 +147,11 @@ def _reads(session: Session) -> list[CounterNumber]:
                     "",
                 )
             )
-    return found
+    return numbers
 
 
-def _reached(done: NDArray[np.int64]) -> Amount:
-    """Return the sum that was reached by a moment."""
+def _cumulative(done: NDArray[np.int64]) -> Amount:
+    """Return a function that looks up a cumulative sum at a moment."""
     return lambda m: int(done[min(max(m, 0), len(done) - 1)])
 
 

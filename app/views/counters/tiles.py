@@ -1,4 +1,4 @@
-"""Tiles: a big number, its name and its mark; how many fit in a width, where they stand, how one is drawn."""
+"""Tiles: a large number, its name and its mark; their layout and their drawing."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ from ..common.drawing import MIDDLE, draw_badge, width_of
 from ..common.wording import EXACT, PART
 
 Amount = Callable[[int], float]  # a number at a moment
-Words = Callable[[float], str]
+Words = Callable[[float], str]  # formats a number
 NAME, MARK, GAP = 10, 9, 3  # sizes at the normal text size
-ARROW = 7  # beside a number that has changed
-MINIMUM_TILES = 4  # tiles below which they are drawn smaller
+ARROW = 7  # next to a number that has changed
+MINIMUM_TILES = 4  # with fewer tiles, they are drawn smaller
 
 
 class Tile(Struct, frozen=True):
     """A number of the strip."""
 
-    label: str  # what it is called
+    label: str
     meaning: str  # a sentence
-    amount: Amount  # it itself at a moment
-    words: Words  # how it is written
-    rank: int  # 0 is shown first where room is short
-    widest: str  # the text that needs most room, whenever that is
+    amount: Amount  # the number at a moment
+    words: Words  # formats the number
+    rank: int  # the lowest ranks are shown if there is little room
+    widest: str  # the widest text of the number
 
     def text(self, moment: int) -> str:
-        """Return its words at a moment."""
+        """Return the number at a moment as text."""
         return self.words(self.amount(moment))
 
 
 class Change(Struct, frozen=True):
-    """What a number was before another setup was chosen."""
+    """The value of a number before another setup was chosen."""
 
-    before: str  # in words
-    ratio: float  # what it is now to what it was: infinity where it was 0
+    before: str  # as text
+    ratio: float  # of the new to the old value: infinity if that was 0
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Return what stands beside the number, in ever fewer words; "" where an arrow has to do."""
+        """The texts next to the number, from the longest to the shortest; "" for only an arrow."""
         if self.ratio in (0, inf):
             return f"was {self.before}", ""
         sign, times = ("×", self.ratio) if self.ratio > 1 else ("÷", 1 / self.ratio)
@@ -52,25 +52,23 @@ class Change(Struct, frozen=True):
 
 
 class Style(Struct, frozen=True):
-    """How large a tile's parts are, in pixels at the normal text size, and where they stand."""
+    """The sizes of a tile's parts, in pixels at the normal text size, and their arrangement."""
 
     number: float  # the size of the number
     side: float  # the margin at both sides
-    beside_number: bool  # whether the mark stands beside the number instead of the name
-    line: bool = False  # whether number and name stand in one line, with a mark only where it is not exact
+    beside_number: bool  # the mark is next to the number instead of the name
+    line: bool = False  # number and name are in one line, with a mark only if it is not exact
     name: float = NAME  # the size of the name
 
 
 ROOMY, COMPACT, LINE = Style(19, 8, False), Style(15, 5, True), Style(15, 8, True, True)
-LARGE, LARGE_LINE = (
-    Style(23, 8, False, name=13),
-    Style(20, 8, True, True, 14),
-)  # with a number in the spotlight
+# For tiles with a number in the spotlight.
+LARGE, LARGE_LINE = Style(23, 8, False, name=13), Style(20, 8, True, True, 14)
 HEIGHTS = {"tall": 54, "line": 30, "none": 0}
 
 
 class Grid(Struct, frozen=True):
-    """How the tiles stand in their row: so many, in this style."""
+    """The number and the style of the tiles in their row."""
 
     count: int
     style: Style
@@ -100,21 +98,21 @@ def grid_of(
     styles: Sequence[Style],
     least: int = MINIMUM_TILES,
 ) -> Grid:
-    """Return the first of the styles in which so many of the tiles (given by rank) fit, else the last of them."""
+    """Return the first style in which at least `least` of the tiles (ordered by rank) fit, else the last style."""
     minimum = min(least, len(tiles))
     tried = [Grid(_fitting(tiles, width, style, mark, theme), style) for style in styles]
     return next((grid for grid in tried if grid.count >= minimum), tried[-1])
 
 
 def _fitting(tiles: Sequence[Tile], width: float, style: Style, mark: str, theme: Theme) -> int:
-    """Return how many of the tiles fit in equal columns, at least one."""
+    """Count the tiles that fit in equal columns, at least one."""
     widths = [minimum_width(tile, style, mark, theme) for tile in tiles]
     fits = [n for n in range(1, len(tiles) + 1) if n * max(widths[:n]) <= width]
     return max(fits, default=min(1, len(tiles)))
 
 
 def boxes(grid: Grid, room: QRectF) -> list[QRectF]:
-    """Return the boxes of the tiles: equal ones beside each other."""
+    """Return equal boxes for the tiles, side by side."""
     edges = [round(room.left() + i * room.width() / max(1, grid.count)) for i in range(grid.count + 1)]
     return [QRectF(a, room.top(), b - a, room.height()) for a, b in pairwise(edges)]
 
@@ -123,16 +121,16 @@ def draw_changed(
     painter: QPainter, tile: Tile, moment: int, box: QRectF, style: Style, mark: str, change: Change,
     strength: float, theme: Theme,
 ) -> None:  # fmt: skip
-    """Draw under a tile that its number has changed, at this strength of 0 to 1, and beside it what it was."""
-    ground, inside = QColor(theme.colour("border")), box.adjusted(2, 2, -1, -2)
-    ground.setAlphaF(strength)
+    """Draw the background of a changed number, at a strength from 0 to 1, and its old value."""
+    background, inside = QColor(theme.colour("border")), box.adjusted(2, 2, -1, -2)
+    background.setAlphaF(strength)
     painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(ground)
+    painter.setBrush(background)
     painter.drawRoundedRect(inside, theme.px(5), theme.px(5))
     after = _number_width(tile, moment, style, mark, theme)
     left = box.left() + theme.px(style.side) + after + theme.px(GAP)
-    top, tall = (box.top(), box.height()) if style.line else (box.top() + theme.px(5), theme.px(27))
-    room = QRectF(left, top, inside.right() - theme.px(GAP) - left, tall)
+    top, height = (box.top(), box.height()) if style.line else (box.top() + theme.px(5), theme.px(27))
+    room = QRectF(left, top, inside.right() - theme.px(GAP) - left, height)
     font = theme.font(NAME)
     arrow = theme.px(ARROW)
     text = next(t for t in change.texts if not t or arrow + theme.px(GAP) + width_of(t, font) <= room.width())
@@ -144,7 +142,7 @@ def draw_changed(
 
 
 def _number_width(tile: Tile, moment: int, style: Style, mark: str, theme: Theme) -> float:
-    """Return the width of all that stands in the line of a tile's number."""
+    """Return the width of the line with a tile's number."""
     number = width_of(tile.text(moment), theme.font(style.number, bold=True))
     badge = theme.px(GAP) + mark_width(mark, theme)
     if style.line:
@@ -177,9 +175,9 @@ def draw_tile(
     theme: Theme,
     seen: QRect,
 ) -> None:
-    """Draw a tile's number, its name and its mark, and a line at its left but for the first.
+    """Draw a tile's number, name and mark, and a line at its left unless it is the first.
 
-    text: the number; seen: what is painted.
+    text: the number. seen: the painted area.
     """
     left = box.left() + theme.px(style.side)
     if box.left() > 0:
@@ -203,7 +201,7 @@ def draw_tile(
 def _draw_line(
     painter: QPainter, box: QRectF, tile: Tile, text: str, style: Style, mark: str, theme: Theme
 ) -> None:
-    """Draw a tile's number, its name and, where it is not exact, its mark beside each other."""
+    """Draw a tile's number, name and, unless exact, mark in one line."""
     bold, plain, label = theme.font(style.number, bold=True), theme.font(style.name), theme.say(tile.label)
     _draw_text(painter, box, text, bold, theme.colour("text"))
     x = width_of(text, bold) + theme.px(2 * GAP)
@@ -219,8 +217,8 @@ def _draw_text(painter: QPainter, box: QRectF, text: str, font: QFont, colour: Q
 
 
 def _draw_mark(painter: QPainter, x: float, line: QRectF, mark: str, theme: Theme) -> None:
-    tall = theme.px(15)
-    box = QRectF(x, line.center().y() - tall / 2, mark_width(mark, theme), tall)
+    height = theme.px(15)
+    box = QRectF(x, line.center().y() - height / 2, mark_width(mark, theme), height)
     draw_badge(painter, box, theme)
     painter.setFont(theme.font(MARK))
     painter.setPen(theme.colour("bad" if mark == PART else "muted"))

@@ -1,4 +1,4 @@
-"""The counters strip: what a launch has asked of memory by now, in big numbers, each with its mark."""
+"""The counters strip: the memory requests of a launch up to a moment, in large numbers with their marks."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ from .tiles import (
 
 TileForm = Literal["tall", "line", "none"]
 STYLES: dict[TileForm, tuple[Style, ...]] = {"tall": (ROOMY, COMPACT), "line": (LINE,), "none": (LINE,)}
-LIT_TILES = 3  # tiles for which those in the spotlight are drawn larger
-LIT_STYLES: dict[TileForm, tuple[Style, ...]] = {
+HIGHLIGHTED_TILES = 3  # tiles that must fit for those in the spotlight to be larger
+HIGHLIGHTED_STYLES: dict[TileForm, tuple[Style, ...]] = {
     "tall": (LARGE, ROOMY, COMPACT),
     "line": (LARGE_LINE, LINE),
     "none": (LINE,),
@@ -48,15 +48,15 @@ LIT_STYLES: dict[TileForm, tuple[Style, ...]] = {
 
 
 WAVEFRONTS = "shared wavefronts"
-MARKED = 10  # ticks for which a number that has changed is marked; it fades during the last of them
+MARKED = 10  # ticks for which a changed number is marked; it fades during the last ones
 FADING = 4
 TICK = 100  # milliseconds
 
 
 class CountersView(View):
-    """As many tiles as fit, the most important ones; a line above them says where they are not of all by now.
+    """Shows as many tiles as fit, by rank; a line above them names an unusual scope.
 
-    Between `remember` and `compare` another setup of the scenario may come: what has changed is marked for a second.
+    `remember` keeps the numbers before another setup of the scenario, and `compare` marks the changes for a second.
     """
 
     dims_itself = True
@@ -68,41 +68,39 @@ class CountersView(View):
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
         self.tiles: list[Tile] = []
-        self._all: list[Tile] = []  # those too that stand aside now
+        self._all: list[Tile] = []  # including those that are hidden now
         self.form: TileForm = "tall"
         self.wavefronts = False
         self.last: frozenset[str] = frozenset()
         self.ends: dict[str, str] = {}  # the numbers after the launch
         self.notice, self.mark = "", EXACT
-        self._measured: tuple[int, Grid] | None = None  # by width, until something else is shown
-        self._standing: tuple[tuple[Grid, QSize], list[tuple[Tile, QRectF]]] | None = (
-            None  # as `shown` found it
+        self._measured: tuple[int, Grid] | None = None  # by width, until the content changes
+        self._cached_boxes: tuple[tuple[Grid, QSize], list[tuple[Tile, QRectF]]] | None = (
+            None  # cached by `shown`
         )
-        self.changes: dict[str, Change] = {}  # of the numbers that are marked, by their labels
-        self._before: tuple[Session, dict[str, float]] | None = (
-            None  # the numbers that they are compared with
-        )
-        self._is_awaiting = False  # whether another session may come, and the moment move with it
-        self._ticks = 0  # until the marks go
-        self._told: dict[str, str] = {}  # the numbers as they are drawn, by their labels
+        self.changes: dict[str, Change] = {}  # of the marked numbers, by label
+        self._before: tuple[Session, dict[str, float]] | None = None  # the remembered numbers
+        self._is_awaiting = False  # another session may come and change the moment
+        self._ticks = 0  # until the marks disappear
+        self._drawn_texts: dict[str, str] = {}  # the drawn numbers, by label
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # nothing is painted below it
         self.marks = QTimer(self, interval=TICK)
         self.marks.timeout.connect(self._fade)
 
     def load(self, session: Session | None) -> None:
-        """Take a session."""
+        """Load a session."""
         super().load(session)
         self._all = tiles_of(session, wavefronts=True) if session else []
-        self._number()
+        self._select_tiles()
         self.notice = notice_of(session.trace) if session else ""
         partial = session is not None and self.notice != "" and not totals_of(session.trace)
         self.mark = MEASURED if session and mark_of(session.trace) == MEASURED else PART if partial else EXACT
         self._measured = None
         self.updateGeometry()
-        self._tell()
+        self._refresh()
 
     def remember(self) -> None:
-        """Take the numbers that are shown for those before a change; while some are marked, those before that one."""
+        """Keep the shown numbers for a comparison; while some are marked, keep those before that change."""
         self._is_awaiting = True
         if not self.changes:
             self._before = self._shown_now()
@@ -112,37 +110,39 @@ class CountersView(View):
         return (self.session, {t.label: t.amount(moment) for t in self._all}) if self.session else None
 
     def compare(self, *, settled: bool) -> None:
-        """Mark what another setup of the same scenario has changed; settled: whether no other session is to come."""
+        """Mark what another setup of the scenario changed. settled: no other session is to come."""
         self._is_awaiting = not settled
         if self._before is None or self.session is None:
             return
         session, before = self._before
-        alike = (
+        is_same_kernel = (
             session.scenario is self.session.scenario and session.launch.kernel == self.session.launch.kernel
         )
-        if alike and session is not self.session:
+        if is_same_kernel and session is not self.session:
             self.changes = self._changes(before)
             self._ticks = MARKED
             self.marks.start()
-            self._tell()
-        elif self.changes or not alike:
+            self._refresh()
+        elif self.changes or not is_same_kernel:
             self.forget()
 
     def _changes(self, before: dict[str, float]) -> dict[str, Change]:
-        known = [(t, before[t.label], t.amount(int(self.moment))) for t in self.tiles if t.label in before]
+        remembered = [
+            (t, before[t.label], t.amount(int(self.moment))) for t in self.tiles if t.label in before
+        ]
         return {
             tile.label: Change(tile.words(was), now / was if was else inf)
-            for tile, was, now in known
+            for tile, was, now in remembered
             if tile.words(now) != tile.words(was)
         }
 
     def forget(self) -> None:
-        """Mark nothing any more."""
+        """Remove all marks."""
         self.marks.stop()
         self._before = None
         if self.changes:
             self.changes = {}
-            self._tell()
+            self._refresh()
 
     def _fade(self) -> None:
         self._ticks -= 1
@@ -152,59 +152,59 @@ class CountersView(View):
         elif self._ticks < FADING and not self.theme.reduced_motion:
             self.update()
 
-    def is_part_of(self, lit: Lit) -> bool:
-        """Return whether some of the numbers stand out."""
-        return bool(lit.counters)
+    def is_part_of(self, highlight: Lit) -> bool:
+        """Return True if some of the numbers are highlighted."""
+        return bool(highlight.counters)
 
     def dim(self) -> None:
-        """Show the numbers that stand out where there is not room for all."""
-        self._number()
+        """Show the highlighted numbers first."""
+        self._select_tiles()
         self._measured = None
-        self._tell()
+        self._refresh()
 
     def count_wavefronts(self, counted: bool) -> None:
-        """Count the wavefronts of shared memory, or not: they are the lesson here or in the other pane."""
+        """Show or hide the wavefronts of shared memory."""
         if counted != self.wavefronts:
             self.wavefronts = counted
-            self._number()
+            self._select_tiles()
             self._measured = None
-            self._tell()
+            self._refresh()
 
     def leave_last(self, labels: frozenset[str]) -> None:
-        """Show these numbers only where there is room left: they are the same in the other pane."""
+        """Show these numbers only if there is room left, since they are the same in the other pane."""
         if labels != self.last:
             self.last, self._measured = labels, None
             self.update()
 
     @property
     def bright(self) -> frozenset[str]:
-        """The labels of the numbers that stand out while the others dim."""
+        """The labels of the highlighted numbers."""
         return self.lit.counters if self.lit is not None else frozenset()
 
-    def _number(self) -> None:
+    def _select_tiles(self) -> None:
         session = self.session
         wavefronts = self.wavefronts or WAVEFRONTS in self.bright
         self.tiles = [t for t in self._all if wavefronts or t.label != WAVEFRONTS]
         self.ends = {t.label: t.text(session.end) for t in self.tiles} if session else {}
 
     def render_moment(self, moment: float, selection: Selection) -> None:
-        """Show the numbers of this moment."""
+        """Show the numbers at a moment."""
         changed = int(moment) != int(self.moment)
         super().render_moment(moment, selection)
         if changed and not self._is_awaiting:
-            self.forget()  # what time does is no change of setup
+            self.forget()  # changes over time are not changes of the setup
         if changed:
-            self._count()
+            self._refresh_changed()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take other colours or another text size."""
+        """Use another theme or text size."""
         super().set_theme(theme)
         self._measured = None
         self.updateGeometry()
-        self._tell()
+        self._refresh()
 
     def stand(self, form: TileForm) -> None:
-        """Stand as tall tiles, as a line of them, or not at all."""
+        """Show tall tiles, a line of tiles, or none."""
         if form != self.form:
             self.form, self._measured = form, None
             self.setVisible(form != "none")
@@ -212,33 +212,33 @@ class CountersView(View):
             self.update()
 
     def hasHeightForWidth(self) -> bool:
-        """Return True: a notice takes more lines where the view is narrow."""
+        """Return True: a notice takes more lines in a narrow view."""
         return True
 
     def heightForWidth(self, width: int) -> int:
-        """Return the height of the tiles and, above them, of the notice."""
+        """Return the height of the tiles and the notice above them."""
         return self.theme.px(HEIGHTS[self.form]) + self._notice_box(width).height()
 
     def sizeHint(self) -> QSize:
-        """Return room for four tiles."""
+        """Return the room for four tiles."""
         width = max(self.theme.px(540), self.minimumSizeHint().width())
         return QSize(width, self.heightForWidth(max(width, self.width())))
 
     def minimumSizeHint(self) -> QSize:
-        """Return room for two tiles beside each other."""
+        """Return the room for two tiles side by side."""
         style = STYLES[self.form][-1]
         widest = max((minimum_width(t, style, self.mark, self.theme) for t in self.tiles), default=0.0)
         return QSize(round((2 if style is COMPACT else 1) * widest), self.theme.px(HEIGHTS[self.form]))
 
     def shown(self) -> list[tuple[Tile, QRectF]]:
-        """Return the tiles that fit and where they stand."""
+        """Return the tiles that fit with their boxes."""
         grid, size = self._grid(self.width()), self.size()
-        if self._standing is None or self._standing[0] != (grid, size):
+        if self._cached_boxes is None or self._cached_boxes[0] != (grid, size):
             chosen = sorted(self._ranked()[: grid.count], key=self.tiles.index)
             top = self._notice_box(size.width()).height()
             room = QRectF(0, top, size.width(), size.height() - top)
-            self._standing = (grid, size), list(zip(chosen, boxes(grid, room), strict=True))
-        return self._standing[1]
+            self._cached_boxes = (grid, size), list(zip(chosen, boxes(grid, room), strict=True))
+        return self._cached_boxes[1]
 
     def _ranked(self) -> list[Tile]:
         return sorted(
@@ -247,9 +247,11 @@ class CountersView(View):
 
     def _grid(self, width: int) -> Grid:
         if self._measured is None or self._measured[0] != width:
-            styles, least = (LIT_STYLES, LIT_TILES) if self.bright else (STYLES, MINIMUM_TILES)
-            how = self.mark, self.theme, styles[self.form], least
-            self._measured, self._standing = (width, grid_of(self._ranked(), width, *how)), None
+            styles, least = (
+                (HIGHLIGHTED_STYLES, HIGHLIGHTED_TILES) if self.bright else (STYLES, MINIMUM_TILES)
+            )
+            measures = self.mark, self.theme, styles[self.form], least
+            self._measured, self._cached_boxes = (width, grid_of(self._ranked(), width, *measures)), None
         return self._measured[1]
 
     def _notice_box(self, width: int) -> QRect:
@@ -257,34 +259,34 @@ class CountersView(View):
             return QRect()
         inside = QRect(self.theme.px(10), self.theme.px(5), max(1, width - self.theme.px(20)), 10_000)
         metrics = QFontMetrics(self.theme.font(11, bold=True))
-        found = metrics.boundingRect(inside, Qt.TextFlag.TextWordWrap, self.say(self.notice))
-        return QRect(0, 0, width, found.height() + self.theme.px(8))
+        text_box = metrics.boundingRect(inside, Qt.TextFlag.TextWordWrap, self.say(self.notice))
+        return QRect(0, 0, width, text_box.height() + self.theme.px(8))
 
-    def _tell(self) -> None:
-        """Say the numbers to a screen reader, and draw them."""
-        self._told = self._texts()
-        self._say_numbers()
+    def _refresh(self) -> None:
+        """Update the numbers, for screen readers too."""
+        self._drawn_texts = self._texts()
+        self._update_description()
         self.update()
 
     def _texts(self) -> dict[str, str]:
         return {tile.label: tile.text(int(self.moment)) for tile in self.tiles}
 
-    def _count(self) -> None:
-        """Say and draw those numbers that are others now."""
-        before, self._told = self._told, self._texts()
-        other = {label for label, text in self._told.items() if text != before.get(label)}
-        if other:
-            self._say_numbers()
+    def _refresh_changed(self) -> None:
+        """Update those numbers that have changed."""
+        before, self._drawn_texts = self._drawn_texts, self._texts()
+        changed = {label for label, text in self._drawn_texts.items() if text != before.get(label)}
+        if changed:
+            self._update_description()
         style = self._grid(self.width()).style
-        for tile, box in self.shown() if other else ():
-            if tile.label in other:
+        for tile, box in self.shown() if changed else ():
+            if tile.label in changed:
                 marked = tile.label in self.changes or tile.label in self.bright
                 self.update((box if marked else number_box(box, style, self.theme)).toAlignedRect())
 
-    def _say_numbers(self) -> None:
-        words = [f"{label} {text}{self._was(label)}" for label, text in self._told.items()]
-        told = ", ".join([*words, self.mark]) + f". {self.notice}" * bool(self.notice)
-        self.setAccessibleDescription(self.say(told))
+    def _update_description(self) -> None:
+        words = [f"{label} {text}{self._was(label)}" for label, text in self._drawn_texts.items()]
+        description = ", ".join([*words, self.mark]) + f". {self.notice}" * bool(self.notice)
+        self.setAccessibleDescription(self.say(description))
 
     def _was(self, label: str) -> str:
         return f" (was {self.changes[label].before})" if label in self.changes else ""
@@ -303,28 +305,30 @@ class CountersView(View):
         style, moment = self._grid(self.width()).style, int(self.moment)
         shown = [(tile, box) for tile, box in self.shown() if event.region().intersects(box.toAlignedRect())]
         for tile, box in shown:
-            bright = self.lit is None or tile.label in self.bright
-            theme = self.theme if bright else dimmed(self.theme, self.keep)
+            is_bright = self.lit is None or tile.label in self.bright
+            theme = self.theme if is_bright else dimmed(self.theme, self.keep)
             if tile.label in self.changes:
                 strength = 1.0 if self.theme.reduced_motion else min(1.0, self._ticks / FADING)
                 change = self.changes[tile.label]
                 draw_changed(painter, tile, moment, box, style, self.mark, change, strength, theme)
-            draw_tile(painter, tile, self._told[tile.label], box, style, self.mark, theme, event.rect())
+            draw_tile(
+                painter, tile, self._drawn_texts[tile.label], box, style, self.mark, theme, event.rect()
+            )
         for tile, box in shown:
             if tile.label in self.bright:
                 draw_frame(painter, box.adjusted(2, 2, -1, -2), self.theme)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Ask for another height where the notice wraps otherwise."""
+        """Request another height if the notice wraps differently."""
         if self.notice and event.oldSize().width() != self.width():
             self.updateGeometry()
 
     def event(self, event: QEvent) -> bool:
-        """Say what a number means, where the pointer rests; everything else as usual."""
+        """Show the meaning of a number in its tooltip; handle all other events as usual."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            here = event.pos().toPointF()
+            position = event.pos().toPointF()
             tip = next(
-                (f"{t.meaning} {MARKS[self.mark]}" for t, box in self.shown() if box.contains(here)), ""
+                (f"{t.meaning} {MARKS[self.mark]}" for t, box in self.shown() if box.contains(position)), ""
             )
             QToolTip.showText(event.globalPos(), plain_tip(self.say(tip)), self)
             return True

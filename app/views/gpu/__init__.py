@@ -1,1 +1,1 @@
-"""The chart of what a GPU did: multiprocessors, their blocks, the warps of a block, over microseconds."""
+"""The chart of a GPU recording: multiprocessors, their blocks and the warps of a block, over microseconds."""

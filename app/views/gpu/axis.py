@@ -1,4 +1,4 @@
-"""The axis that the charts of all panes have in common: microseconds, and what they are counted from."""
+"""The time axis that the charts of all panes share, in microseconds."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from .layout import FREE, NAMES, TimeRange
 from .legend import LegendEntry, draw_legend, legend_width
 
 HEIGHT = 34  # pixels
-APART = 90  # pixels between two numbers, about
+APART = 90  # approximate pixels between two numbers
 
 
 class GpuAxis(QWidget):
-    """Numbers below the charts; dragging it moves what they show, a double click shows all.
+    """The numbers below the charts. Dragging pans, the wheel zooms, and a double click shows everything.
 
-    moved: by which share of what is shown. zoomed: (factor, nanoseconds around which). all_asked: show all.
+    moved: the share of the visible range to pan by. zoomed: (factor, nanoseconds of the centre). all_asked: show all.
     """
 
     moved = Signal(float)
@@ -34,29 +34,29 @@ class GpuAxis(QWidget):
         self.theme, self.origin = theme, ""
         self.span: TimeRange = (0.0, 1.0)
         self.legend: list[LegendEntry] = []
-        self._at: QPointF | None = None
+        self._drag_position: QPointF | None = None
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.SizeHorCursor)
         self.setAccessibleName("Microseconds")
 
     def show_range(self, span: TimeRange, origin: str) -> None:
-        """Show another range, in nanoseconds; `origin`: what they are counted from, in words."""
+        """Show a range in nanoseconds; `origin` describes where they start to count."""
         self.span, self.origin = span, origin
         self.update()
 
     def show_legend(self, entries: list[LegendEntry]) -> None:
-        """Say at the right what colours mean."""
+        """Show the legend at the right."""
         self.legend = entries
         self.update()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size."""
+        """Use another theme and text size."""
         self.theme = theme
         self.updateGeometry()
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return the room for numbers and words."""
+        """Return the room for the numbers and the legend."""
         return QSize(self.theme.px(300), self.theme.px(HEIGHT))
 
     def _plot(self) -> tuple[float, float]:
@@ -64,30 +64,30 @@ class GpuAxis(QWidget):
         return left, max(1.0, self.width() - left - self.theme.px(FREE))
 
     def ticks(self) -> list[float]:
-        """Return the microseconds at which numbers stand."""
+        """List the microseconds that have a number."""
         first, last = (edge / 1000 for edge in self.span)
         step = round_step((last - first) * self.theme.px(APART) / self._plot()[1])
         return [n * step for n in range(math.ceil(first / step - 1e-9), math.floor(last / step + 1e-9) + 1)]
 
     @guarded
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw numbers, and what they are."""
+        """Draw the numbers, the unit and the legend."""
         painter, theme = QPainter(self), self.theme
         painter.fillRect(self.rect(), theme.colour("panel"))
-        left, wide = self._plot()
+        left, width = self._plot()
         muted, font = theme.colour("muted"), theme.font(10.5)
-        painter.fillRect(QRectF(left, 0, wide, 1), theme.colour("border"))
+        painter.fillRect(QRectF(left, 0, width, 1), theme.colour("border"))
         painter.setFont(font)
         first, last = (edge / 1000 for edge in self.span)
         for tick in self.ticks():
-            x = left + (tick - first) / (last - first) * wide
+            x = left + (tick - first) / (last - first) * width
             painter.fillRect(QRectF(x, 1, 1, theme.px(4)), muted)
             painter.setPen(muted)
             text = tick_text(tick)
             half = painter.fontMetrics().horizontalAdvance(text) / 2 + 2
-            x = min(max(x, left + half), left + wide - half) if tick else x
+            x = min(max(x, left + half), left + width - half) if tick else x
             painter.drawText(QRectF(x - half, theme.px(4), 2 * half, theme.px(14)), CENTRE, text)
-        below = QRectF(left, theme.px(18), wide, theme.px(15))
+        below = QRectF(left, theme.px(18), width, theme.px(15))
         room = below.width() - legend_width(self.legend, theme)
         write(painter, below.adjusted(0, 0, room - below.width(), 0), self.origin, font, muted, LEFT | MIDDLE)
         write(
@@ -103,32 +103,32 @@ class GpuAxis(QWidget):
 
     @guarded
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Begin to move."""
-        self._at = event.position()
+        """Start to pan."""
+        self._drag_position = event.position()
 
     @guarded
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Move what is shown along."""
-        if self._at is not None:
-            by = (self._at.x() - event.position().x()) / self._plot()[1]
-            self._at = event.position()
-            self.moved.emit(by)
+        """Pan the charts."""
+        if self._drag_position is not None:
+            share = (self._drag_position.x() - event.position().x()) / self._plot()[1]
+            self._drag_position = event.position()
+            self.moved.emit(share)
 
     @guarded
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """End it."""
-        self._at = None
+        """Stop panning."""
+        self._drag_position = None
 
     @guarded
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Show all."""
+        """Show everything."""
         self.all_asked.emit()
 
     @guarded
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Show less or more around the pointer."""
-        left, wide = self._plot()
+        """Zoom around the pointer."""
+        left, width = self._plot()
         first, last = self.span
-        around = first + (event.position().x() - left) / wide * (last - first)
+        around = first + (event.position().x() - left) / width * (last - first)
         self.zoomed.emit(0.8 ** (event.angleDelta().y() / 120), around)
         event.accept()

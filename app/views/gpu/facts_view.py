@@ -1,4 +1,4 @@
-"""The line of facts below a chart: each mark once, with the facts that rest on it, over as many lines as they need."""
+"""The facts below a chart, wrapped: each mark once, followed by its facts."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ..common.drawing import CENTRE, LEFT, MIDDLE, draw_badge
 from ..common.view import guarded
 from ..common.wording import MARKS
 
-TEXT, MARK = 12, 10.5  # sizes of letters
-LINE, GAP = 20, 16  # pixels: the height of a line, and what is between two facts
+TEXT, MARK = 12, 10.5  # text sizes
+LINE, GAP = 20, 16  # pixels: the height of a line, and the gap between two facts
 
 
 class Placed(NamedTuple):
-    """A fact or a mark where it stands."""
+    """A fact or a mark with its rectangle."""
 
     box: QRectF
     text: str
@@ -32,7 +32,7 @@ class Placed(NamedTuple):
 
 
 class FactsView(QWidget):
-    """Shows facts."""
+    """Shows facts and their marks."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -43,7 +43,7 @@ class FactsView(QWidget):
         self.setSizePolicy(policy)
 
     def show_facts(self, facts: list[Fact]) -> None:
-        """Show other facts."""
+        """Show these facts."""
         self.facts = tuple(facts)
         self.setAccessibleName("Facts of the recording")
         self.setAccessibleDescription(". ".join(f"{fact.text} · {fact.mark}" for fact in facts))
@@ -51,44 +51,45 @@ class FactsView(QWidget):
         self.update()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours, text size and words."""
+        """Use another theme, text size and terminology."""
         self.theme = theme
         self.updateGeometry()
         self.update()
 
     def placed(self, width: float) -> list[Placed]:
-        """Return marks and facts where they stand in lines of this width."""
+        """Place marks and facts in lines of this width."""
         metrics, small = QFontMetricsF(self.theme.font(TEXT)), QFontMetricsF(self.theme.font(MARK))
         line, gap = self.theme.px(LINE), self.theme.px(GAP)
-        found: list[Placed] = []
+        placed: list[Placed] = []
         x = y = 0.0
         for mark, facts in groupby(self.facts, key=lambda fact: fact.mark):
             parts = [(mark, MARKS[mark], True, small.horizontalAdvance(mark) + self.theme.px(12))]
             parts += [
-                (t, tip, False, metrics.horizontalAdvance(t) + 2) for t, tip in _said(facts, self.theme)
+                (t, tip, False, metrics.horizontalAdvance(t) + 2)
+                for t, tip in _texts_and_tips(facts, self.theme)
             ]
-            for i, (text, tip, is_mark, wide) in enumerate(parts):
-                needed = wide + (gap / 2 + parts[1][3] if i == 0 else 0)  # a mark stands before a fact
+            for i, (text, tip, is_mark, text_width) in enumerate(parts):
+                needed = text_width + (gap / 2 + parts[1][3] if i == 0 else 0)  # a mark stands before a fact
                 if x and x + needed > width:
                     x, y = 0.0, y + line
-                found.append(Placed(QRectF(x, y, min(wide, width), line), text, tip, is_mark))
-                x += wide + (gap / 2 if is_mark else gap)
-        return found
+                placed.append(Placed(QRectF(x, y, min(text_width, width), line), text, tip, is_mark))
+                x += text_width + (gap / 2 if is_mark else gap)
+        return placed
 
     def heightForWidth(self, width: int) -> int:
         """Return the height of all lines."""
-        return round(max((one.box.bottom() for one in self.placed(width)), default=0.0))
+        return round(max((item.box.bottom() for item in self.placed(width)), default=0.0))
 
     def hasHeightForWidth(self) -> bool:
-        """Return that it has as many lines as it needs."""
+        """Return True: the width determines the number of lines."""
         return True
 
     def sizeHint(self) -> QSize:
-        """Return the height in the width that it has."""
+        """Return the height at the current width."""
         return QSize(self.theme.px(300), self.heightForWidth(max(self.width(), self.theme.px(300))))
 
     def minimumSizeHint(self) -> QSize:
-        """Return a line."""
+        """Return the height of one line."""
         return QSize(self.theme.px(200), self.theme.px(LINE))
 
     @guarded
@@ -106,14 +107,14 @@ class FactsView(QWidget):
         painter.end()
 
     def event(self, event: QEvent) -> bool:
-        """Say more of the fact under a resting pointer."""
+        """Show the tooltip of a fact."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            at = QPointF(event.pos())
-            tip = next((one.tip for one in self.placed(self.width()) if one.box.contains(at)), "")
+            position = QPointF(event.pos())
+            tip = next((item.tip for item in self.placed(self.width()) if item.box.contains(position)), "")
             QToolTip.showText(event.globalPos(), plain_tip(self.theme.say(tip)), self)
             return True
         return super().event(event)
 
 
-def _said(facts: Iterable[Fact], theme: Theme) -> list[tuple[str, str]]:
+def _texts_and_tips(facts: Iterable[Fact], theme: Theme) -> list[tuple[str, str]]:
     return [(theme.say(visible(fact.text)), fact.tip) for fact in facts]

@@ -1,4 +1,4 @@
-"""What stands at a place in a chart: a row, and the block or the segment that is there."""
+"""Finding the row, the block or the segment at a position in a chart."""
 
 from __future__ import annotations
 
@@ -14,91 +14,97 @@ from .shown import Shown
 from .text import NO_DETAILS, block_told, phase_told, row_told, segment_told
 
 GpuPart = Literal["names", "curve", "bands", "rows", "nothing"]
-NEAR = 2.0  # pixels by which a pointer may miss
+NEAR = 2.0  # pixels by which the pointer may miss
 
 
 class Hit(NamedTuple):
-    """What stands at a place."""
+    """The result of a hit test."""
 
     part: GpuPart
-    row: int  # of the rows, the nearest
-    item: int | None  # block, or row of the segments' columns; None where nothing is
+    row: int  # the nearest row
+    item: int | None  # a block, or an index into the segments' columns
     time: float  # nanoseconds from the origin
 
 
-def hit_at(shown: Shown, at: GpuLayout, position: QPointF) -> Hit:
-    """Return what stands at a position."""
-    row, time = at.row(position.y()), at.time(position.x())
-    part = _part(at, position)
+def hit_at(shown: Shown, layout: GpuLayout, position: QPointF) -> Hit:
+    """Find the part, row, item and time at a position."""
+    row, time = layout.row(position.y()), layout.time(position.x())
+    part = _part(layout, position)
     if part != "rows":
         return Hit(part, row, None, time)
-    near = NEAR * (at.span[1] - at.span[0]) / at.rows.width()
-    item = _block_at(shown, at, position, near) if shown.is_of_blocks else segment_at(shown, row, time, near)
+    tolerance = NEAR * (layout.span[1] - layout.span[0]) / layout.rows.width()
+    item = (
+        _block_at(shown, layout, position, tolerance)
+        if shown.is_of_blocks
+        else segment_at(shown, row, time, tolerance)
+    )
     return Hit(part, row, item, time)
 
 
-def _part(at: GpuLayout, position: QPointF) -> GpuPart:
-    if at.rows.top() <= position.y() < at.rows.bottom():
-        return "names" if position.x() < at.rows.left() else "rows"
-    if position.x() < at.rows.left():
+def _part(layout: GpuLayout, position: QPointF) -> GpuPart:
+    if layout.rows.top() <= position.y() < layout.rows.bottom():
+        return "names" if position.x() < layout.rows.left() else "rows"
+    if position.x() < layout.rows.left():
         return "nothing"
-    if at.curve.contains(position):
+    if layout.curve.contains(position):
         return "curve"
-    return "bands" if at.bands.contains(position) else "nothing"
+    return "bands" if layout.bands.contains(position) else "nothing"
 
 
-def _block_at(shown: Shown, at: GpuLayout, position: QPointF, near: float) -> int | None:
-    """Return the block at a position: of its lane where lanes are rows, else the first of the multiprocessor's."""
-    data, row, time = shown.data, at.row(position.y()), at.time(position.x())
+def _block_at(shown: Shown, layout: GpuLayout, position: QPointF, tolerance: float) -> int | None:
+    """Find the block at a position: the one in its lane if lanes are rows, else any of the multiprocessor."""
+    data, row, time = shown.data, layout.row(position.y()), layout.time(position.x())
     machine = shown.machine_at(row)
     if machine is None:
         return None
     blocks = data.on(machine)
     if shown.level == "multiprocessor":
         blocks = blocks[data.lanes.lane[blocks] == row]
-    elif at.box(0).height() >= LANE * data.lanes.at_once:
-        share = (position.y() - at.box(row).top()) / at.box(row).height()
+    elif layout.box(0).height() >= LANE * data.lanes.at_once:
+        share = (position.y() - layout.box(row).top()) / layout.box(row).height()
         blocks = blocks[data.lanes.lane[blocks] == int(share * data.lanes.at_once)]
     spans = data.timeline.spans
-    off = np.maximum(np.maximum(spans.start[blocks] - time, time - spans.end[blocks]), 0)
-    return int(blocks[off.argmin()]) if len(blocks) and off.min() <= near else None
+    distance = np.maximum(np.maximum(spans.start[blocks] - time, time - spans.end[blocks]), 0)
+    return int(blocks[distance.argmin()]) if len(blocks) and distance.min() <= tolerance else None
 
 
 def segments_in(shown: Shown, row: int) -> Ints:
-    """Return the segments, by their places in the columns, that a row of warps or of kinds holds."""
+    """List the segments in a row of warps or of kinds, as indices into the columns."""
     segments, part = shown.data.timeline.segments, shown.data.rows(shown.block)
-    mine = np.arange(part.start, part.stop)
-    if not len(mine):
-        return mine
+    segment_rows = np.arange(part.start, part.stop)
+    if not len(segment_rows):
+        return segment_rows
     if shown.level == "block":
-        return np.asarray(mine[segments.warp[mine] == row])
+        return np.asarray(segment_rows[segments.warp[segment_rows] == row])
     kind = kind_rows(shown.data)[row]
-    return np.asarray(mine[(segments.warp[mine] == shown.warp) & (segments.kind[mine] == kind)])
+    return np.asarray(
+        segment_rows[(segments.warp[segment_rows] == shown.warp) & (segments.kind[segment_rows] == kind)]
+    )
 
 
 def segment_at(shown: Shown, row: int, time: float, near: float = 0.0) -> int | None:
-    """Return the segment of a row at a time, by its place in the columns, the nearest that is as near."""
-    mine = segments_in(shown, row)
-    if not len(mine):
+    """Find the segment of a row at a time, at most `near` away, as an index into the columns."""
+    segment_rows = segments_in(shown, row)
+    if not len(segment_rows):
         return None
     data, segments = shown.data, shown.data.timeline.segments
-    begin, end = data.nanoseconds(segments.start[mine]), data.nanoseconds(segments.end[mine])
-    off = np.maximum(np.maximum(begin - time, time - end), 0)
-    # Of two that touch at this time the later one, as it is drawn.
-    nearest = int(len(mine) - 1 - off[::-1].argmin())
-    return int(mine[nearest]) if off[nearest] <= near else None
+    begin, end = data.nanoseconds(segments.start[segment_rows]), data.nanoseconds(segments.end[segment_rows])
+    distance = np.maximum(np.maximum(begin - time, time - end), 0)
+    # If two segments touch at this time, take the later one, which is drawn on top.
+    nearest = int(len(segment_rows) - 1 - distance[::-1].argmin())
+    return int(segment_rows[nearest]) if distance[nearest] <= near else None
 
 
 def phase_at(shown: Shown, time: float) -> int | None:
-    """Return the phase of the block at a time, None outside of all."""
+    """Find the block's phase at a time."""
     spans = shown.data.phase_spans(shown.block)
     begin, end = shown.data.nanoseconds(spans.start), shown.data.nanoseconds(spans.end)
-    found = np.flatnonzero((begin <= time) & (time < end))
-    return int(spans.phase[found[-1]]) if len(found) else None
+    matching = np.flatnonzero((begin <= time) & (time < end))
+    return int(spans.phase[matching[-1]]) if len(matching) else None
 
 
 def text_of(shown: Shown, hit: Hit) -> str:
-    """Return what was hit, in words; "" where nothing was."""
+    """Describe a hit; "" if there is nothing."""
     data = shown.data
     if hit.part in ("nothing", "curve"):
         return CURVE if hit.part == "curve" else ""

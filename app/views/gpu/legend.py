@@ -1,4 +1,4 @@
-"""What the colours of the charts mean: kinds of segments, blocks in turn, and blocks with details."""
+"""The legend of the charts: kinds of segments, alternating blocks, and recorded warps."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from ..common.drawing import LEFT, MIDDLE, ON_PAPER, is_vector
 from .image import DARK, KIND_LOOKS, PALE
 from .shown import Shown
 
-SIDE, GAP, TEXT = 11, 14, 10.5  # pixels: of a square, between entries; size of letters
+SIDE, GAP, TEXT = 11, 14, 10.5  # pixels: side of a square, gap between entries; text size
 BLOCKS, DETAILS = "blocks, one after the other", "warps recorded"
 
 
 class LegendEntry(NamedTuple):
-    """A sign and what it means."""
+    """A colour sample and its meaning."""
 
     sign: str  # a kind of segment, or one of BLOCKS and DETAILS
     text: str
 
 
 def legend_of(shown: Sequence[Shown]) -> list[LegendEntry]:
-    """Return what the charts show."""
-    signs = {BLOCKS for one in shown if one.is_of_blocks}
-    signs |= {DETAILS for one in shown if one.level == "gpu" and len(one.data.detailed)}
-    signs |= {kind for one in shown if one.shows_kinds for kind in one.data.kinds}
+    """List the legend entries of some charts."""
+    signs = {BLOCKS for chart in shown if chart.is_of_blocks}
+    signs |= {DETAILS for chart in shown if chart.level == "gpu" and len(chart.data.detailed)}
+    signs |= {kind for chart in shown if chart.shows_kinds for kind in chart.data.kinds}
     return [LegendEntry(sign, sign) for sign in (BLOCKS, DETAILS, *SEGMENT_KINDS) if sign in signs]
 
 
 def legend_width(entries: Sequence[LegendEntry], theme: Theme) -> float:
-    """Return the room that entries take."""
+    """Return the width of the entries."""
     metrics = QFontMetricsF(theme.font(TEXT))
     return sum(metrics.horizontalAdvance(theme.say(e.text)) + theme.px(SIDE + 5 + GAP) for e in entries)
 
@@ -45,14 +45,14 @@ def draw_legend(painter: QPainter, entries: Sequence[LegendEntry], box: QRectF, 
     metrics, side = QFontMetricsF(theme.font(TEXT)), theme.px(SIDE)
     x = max(box.left(), box.right() - legend_width(entries, theme) + theme.px(GAP))
     for sign, text in entries:
-        place = QRectF(x, box.center().y() - side / 2, side, side)
-        _draw_sign(painter, sign, place, theme)
+        sample = QRectF(x, box.center().y() - side / 2, side, side)
+        _draw_sign(painter, sign, sample, theme)
         x += side + theme.px(5)
-        wide = metrics.horizontalAdvance(theme.say(text)) + 2
+        text_width = metrics.horizontalAdvance(theme.say(text)) + 2
         painter.setFont(theme.font(TEXT))
         painter.setPen(theme.colour("text"))
-        painter.drawText(QRectF(x, box.top(), wide, box.height()), LEFT | MIDDLE, theme.say(text))
-        x += wide - 2 + theme.px(GAP)
+        painter.drawText(QRectF(x, box.top(), text_width, box.height()), LEFT | MIDDLE, theme.say(text))
+        x += text_width - 2 + theme.px(GAP)
 
 
 def _draw_sign(painter: QPainter, sign: str, box: QRectF, theme: Theme) -> None:

@@ -1,4 +1,4 @@
-"""What a chart shows of a timeline: how deep it looks, where, and what its rows are."""
+"""The part of a timeline that a chart shows: the level, the position, and the meaning of its rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .image import kind_rows
 
 
 class Shown(Struct, frozen=True):
-    """A place in a timeline, with all that its words left open."""
+    """A position in a timeline, with all of its choices made."""
 
     data: GpuData
     level: Level
@@ -21,23 +21,23 @@ class Shown(Struct, frozen=True):
 
     @property
     def is_of_blocks(self) -> bool:
-        """Whether the rows hold blocks; else they hold what warps did."""
+        """The rows hold blocks; otherwise they hold the segments of warps."""
         return self.level in ("gpu", "multiprocessor")
 
     @property
     def has_details(self) -> bool:
-        """Whether the warps of the block were recorded."""
+        """The warps of the block were recorded."""
         rows = self.data.rows(self.block)
         return bool(rows.stop > rows.start)
 
     @property
     def origin(self) -> float:
-        """Where the axis begins, in nanoseconds of the launch: its own start, or the block's."""
+        """The zero of the axis, in nanoseconds of the launch: the launch's own start, or the block's."""
         return 0.0 if self.is_of_blocks else self.data.span(self.block)[0]
 
     @property
     def whole(self) -> float:
-        """How long all of it is, in nanoseconds from the origin."""
+        """The length of the launch or the block, in nanoseconds."""
         return (
             max(1.0, float(self.data.timeline.nanoseconds))
             if self.is_of_blocks
@@ -46,7 +46,7 @@ class Shown(Struct, frozen=True):
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         if self.level == "gpu":
             return len(self.data.listed) + bool(self.data.left_out)
         if self.level == "multiprocessor":
@@ -57,17 +57,17 @@ class Shown(Struct, frozen=True):
 
     @property
     def shows_kinds(self) -> bool:
-        """Whether there may be room for what warps did."""
+        """The level can show the activity of warps."""
         return self.level != "gpu" or self.data.has_few_lanes
 
     def machine_at(self, row: int) -> int | None:
-        """Return the multiprocessor of a row; None of the row that stands for those without a block."""
+        """Return the multiprocessor of a row; None for the row of those without a block."""
         if self.level != "gpu":
             return self.machine
         return int(self.data.listed[row]) if row < len(self.data.listed) else None
 
     def name(self, row: int) -> str:
-        """Return what a row is called beside it; "" for lanes, which are only places."""
+        """Return the name of a row; "" for lanes."""
         if self.level == "gpu":
             machine = self.machine_at(row)
             return "" if machine is None else str(machine)
@@ -77,7 +77,7 @@ class Shown(Struct, frozen=True):
 
 
 def shown_at(data: GpuData, level: Level, place: PanePlace) -> Shown:
-    """Return what a place means in a timeline; numbers beyond its last ones, and those left open, are chosen."""
+    """Resolve a place in a timeline; choose what it leaves open and what does not exist."""
     machine, block = place.machine_in(data.machines), place.block
     if block is None or block >= data.timeline.blocks:
         block = data.chosen_block(machine)

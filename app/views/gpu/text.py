@@ -1,4 +1,4 @@
-"""A block, a warp's segment and a phase of a timeline in words, with the numbers that were measured."""
+"""Describes blocks, segments and phases of a timeline, with their measurements."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from .shown import Shown
 MEASURED = "measured"
 LONGEST = 90  # characters of a line of source
 NO_DETAILS = (
-    "No warp of this block was recorded, only where it ran and when; D goes to a block that has them."
+    "No warp of this block was recorded, only the block's times. Press D for a block with recorded warps."
 )
 
 
 def block_name(data: GpuData, block: int) -> str:
-    """Return what a block is called: block (3, 1)."""
+    """Return the name of a block: block (3, 1)."""
     return f"block {coordinates_text(block, data.timeline.head.grid)}"
 
 
 def block_told(data: GpuData, block: int) -> str:
-    """Return where and when a block ran, in words."""
+    """Describe where and when a block ran."""
     start, end = data.span(block)
     wave, lane = int(data.lanes.wave[block]), int(data.lanes.lane[block])
     text = (
         f"{block_name(data, block)} on multiprocessor {data.machine(block)}: {start / 1000:,.2f} to {end / 1000:,.2f} "
-        f"µs, {micros_text(end - start)}; {ordinal(wave + 1)} of those in its place ({lane + 1} of "
+        f"µs, {micros_text(end - start)}; {ordinal(wave + 1)} block in its slot ({lane + 1} of "
         f"{data.lanes.at_once}) · {MEASURED}"
     )
     kinds = kinds_of(data, block)
@@ -38,7 +38,7 @@ def block_told(data: GpuData, block: int) -> str:
 
 
 def machine_told(data: GpuData, machine: int) -> str:
-    """Return what a multiprocessor ran, in words."""
+    """Describe the blocks of a multiprocessor."""
     blocks = data.on(machine)
     if not len(blocks):
         return f"multiprocessor {machine}: no block ran on it · {MEASURED}"
@@ -52,24 +52,24 @@ def machine_told(data: GpuData, machine: int) -> str:
 
 
 def rest_text(data: GpuData) -> str:
-    """Return what the multiprocessors did that have no row: 116 other multiprocessors ran no block."""
+    """Describe the multiprocessors without a row: 116 other multiprocessors ran no block."""
     return f"{plural(data.left_out, 'other multiprocessor')} ran no block"
 
 
 def segment_told(data: GpuData, segment: int) -> str:
-    """Return what a warp did from one mark to the next, in words: phase, kind, cycles, and the lines of the source."""
+    """Describe a warp's segment: phase, kind, cycles, and the lines of the source."""
     segments = data.timeline.segments
     kind, warp = SEGMENT_KINDS[int(segments.kind[segment])], int(segments.warp[segment])
     cycles = int(segments.end[segment] - segments.start[segment])
     time = micros_text(cycles * 1000 / data.timeline.head.mhz)
     phase = phase_label(data, int(segments.phase[segment]))
-    what = phase if kind in phase.split() else f"{phase}, {kind}"
-    text = f"{what}: {cycles_text(cycles)} · {MEASURED}, {time}; warp {warp}"
+    label = phase if kind in phase.split() else f"{phase}, {kind}"
+    text = f"{label}: {cycles_text(cycles)} · {MEASURED}, {time}; warp {warp}"
     return f"{text}; {lines_told(data, segment)}".removesuffix("; ")
 
 
 def lines_told(data: GpuData, segment: int) -> str:
-    """Return which lines of the source a segment ran, and the first of them; "" where it has none."""
+    """Return the lines of a segment and the text of the first; "" without lines."""
     name, first = lines_name(data, segment), int(data.timeline.segments.first_line[segment])
     if not name:
         return ""
@@ -79,27 +79,27 @@ def lines_told(data: GpuData, segment: int) -> str:
 
 
 def lines_name(data: GpuData, segment: int) -> str:
-    """Return the numbers of the lines that a segment ran, in words; "" where it has none."""
+    """Return the line numbers of a segment as text; "" without lines."""
     segments = data.timeline.segments
     first, last = (int(column[segment]) for column in (segments.first_line, segments.last_line))
     return "" if not first else f"line {first}" if last <= first else f"lines {first} to {last}"
 
 
 def phase_label(data: GpuData, phase: int) -> str:
-    """Return how a phase is called: load tile 1."""
+    """Return the name of a phase: load tile 1."""
     return phase_text(data.scenario, phase, data.phases).label
 
 
 def phase_told(data: GpuData, block: int, phase: int) -> str:
     """Return a phase of a block with its cycles: load tile 1: 980 cycles · measured."""
     spans = data.phase_spans(block)
-    place = int(np.searchsorted(spans.phase, phase))
-    cycles = int(spans.end[place] - spans.start[place])
+    index = int(np.searchsorted(spans.phase, phase))
+    cycles = int(spans.end[index] - spans.start[index])
     return f"{phase_label(data, phase)}: {cycles_text(cycles)} · {MEASURED}"
 
 
 def row_told(shown: Shown, row: int) -> str:
-    """Return what a row stands for, in words."""
+    """Describe a row."""
     data = shown.data
     if shown.level == "gpu":
         machine = shown.machine_at(row)

@@ -1,4 +1,4 @@
-"""The chart of one launch in the window: wheel, drag and keys move it, clicks go deeper, tips and a line tell."""
+"""The chart of one launch in the window: zooming, panning, keys, clicks that go deeper, and tooltips."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from .paint import draw_chart
 from .shown import Shown
 from .text import block_told, row_told, segment_told
 
-CLICK = 4  # pixels that a pointer may move between press and release of a click
-SHORTEST = 20.0  # nanoseconds that are shown at least
-MARGIN = 0.01  # of the whole, that is shown beside it
-STEP = 0.1  # of what is shown, by which a key moves it
-CLOSER = 0.8  # of what is shown, that a step of the wheel leaves
+CLICK = 4  # pixels that the pointer may move during a click
+SHORTEST = 20.0  # nanoseconds: the shortest visible range
+MARGIN = 0.01  # of the complete range, shown on both sides
+STEP = 0.1  # of the visible range, by which a key pans
+CLOSER = 0.8  # the factor of one step of the wheel
 
 
 class GpuView(QWidget):
-    """Shows a place of a timeline, from one time to another.
+    """Shows one place of a timeline over a range of time.
 
-    range_asked: (first, last) in nanoseconds from the origin, None for all; whole ranges are the panel's to choose,
-    since several charts have one axis. entered: (level, number), for a multiprocessor, block or warp. left: the level
-    above is wanted. told: what is chosen now, in words.
+    range_asked: (first, last) in nanoseconds from the origin. None asks for everything: the panel decides, since
+    several charts share the axis. entered: (level, number) of a multiprocessor, block or warp. left: go up a level.
+    told: the description of the selection.
     """
 
     range_asked = Signal(object)
@@ -51,30 +51,30 @@ class GpuView(QWidget):
         self.theme = theme
         self.shown: Shown | None = None
         self.span: TimeRange = (0.0, 1.0)
-        self.row: int | None = None  # chosen
-        self.item: int | None = None  # block or segment, chosen
-        self._whole: TimeRange = (0.0, 1.0)
+        self.row: int | None = None  # the chosen row
+        self.item: int | None = None  # the chosen block or segment
+        self._full_range: TimeRange = (0.0, 1.0)
         self._drag: tuple[QPointF, TimeRange] | None = None
         self._moved = False
-        self._picture: tuple[object, QPixmap] | None = None  # what was drawn last, and what of
+        self._picture: tuple[object, QPixmap] | None = None  # the last picture and its key
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setAccessibleName("On the GPU")
 
-    # What is shown.
+    # The place and the selection.
 
-    def show_place(self, shown: Shown | None, span: TimeRange, whole: TimeRange) -> None:
-        """Show a place from one time to another; `whole`: how far one may go.
+    def show_place(self, shown: Shown | None, span: TimeRange, limits: TimeRange) -> None:
+        """Show a place over a range; `limits` is the largest range.
 
-        What is chosen stays as long as the place does.
+        The selection stays while the place is the same.
         """
         if shown != self.shown:
             self.shown = shown
             self.row, self.item = self._first_row(), None
             self.updateGeometry()
-        self.span, self._whole = span, whole
+        self.span, self._full_range = span, limits
         self.update()
         self.told.emit(self.chosen_text())
 
@@ -86,29 +86,29 @@ class GpuView(QWidget):
         )
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size."""
+        """Use another theme and text size."""
         self.theme = theme
         self.updateGeometry()
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return the size that the rows can use."""
+        """Return the useful size."""
         high = wanted_height(self.shown.level, self.shown.rows, self.theme) if self.shown else 200
         return QSize(self.theme.px(900), high)
 
     def minimumSizeHint(self) -> QSize:
-        """Return the least room in which there is something to see."""
+        """Return the smallest useful size."""
         return QSize(self.theme.px(300), self.theme.px(90))
 
     @property
     def places(self) -> GpuLayout:
-        """Where things stand now."""
+        """The current layout."""
         assert self.shown
         size, ratio = QSizeF(self.size()), self.devicePixelRatioF()
         return gpu_layout(size, self.shown.level, self.shown.rows, self.span, self.theme, ratio)
 
     def chosen_text(self) -> str:
-        """Return what is chosen, in words; "" where nothing is."""
+        """Describe the selection; "" if there is none."""
         if self.shown is None:
             return ""
         if self.item is not None:
@@ -116,7 +116,7 @@ class GpuView(QWidget):
         return row_told(self.shown, self.row) if self.row is not None else ""
 
     def choose(self, row: int | None, item: int | None) -> None:
-        """Choose a row, and a block or a segment in it."""
+        """Select a row, and a block or a segment in it."""
         self.row, self.item = row, item
         self.setAccessibleDescription(self.chosen_text())
         self.told.emit(self.chosen_text())
@@ -126,24 +126,24 @@ class GpuView(QWidget):
 
     @guarded
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the chart, or again the picture of it while nothing changed."""
+        """Draw the chart; reuse the last picture if nothing changed."""
         painter = QPainter(self)
         if is_vector(painter):
             self._draw(painter, ON_PAPER)
         else:
-            painter.drawPixmap(0, 0, self._drawn())
+            painter.drawPixmap(0, 0, self._current_picture())
         painter.end()
 
-    def _drawn(self) -> QPixmap:
+    def _current_picture(self) -> QPixmap:
         ratio = self.devicePixelRatioF()
         key = self.shown, self.span, self.size(), ratio, self.theme, self.row, self.item, self.hasFocus()
         if self._picture is None or self._picture[0] != key:
-            made = QPixmap(self.size() * ratio)
-            made.setDevicePixelRatio(ratio)
-            painter = QPainter(made)
+            pixmap = QPixmap(self.size() * ratio)
+            pixmap.setDevicePixelRatio(ratio)
+            painter = QPainter(pixmap)
             self._draw(painter, ratio)
             painter.end()
-            self._picture = key, made
+            self._picture = key, pixmap
         return self._picture[1]
 
     def _draw(self, painter: QPainter, ratio: float) -> None:
@@ -154,7 +154,7 @@ class GpuView(QWidget):
 
     @guarded
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Draw anew."""
+        """Redraw."""
         self._picture = None
 
     @guarded
@@ -164,20 +164,20 @@ class GpuView(QWidget):
 
     @guarded
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Mark no row."""
+        """Unmark the chosen row."""
         self.update()
 
     # Pointer.
 
     @guarded
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Begin a drag or a click."""
+        """Start a drag or a click."""
         if event.button() == Qt.MouseButton.LeftButton and self.shown:
             self._drag, self._moved = (event.position(), self.span), False
 
     @guarded
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Move what is shown along; show what can be clicked."""
+        """Pan during a drag; otherwise show if a click does something."""
         if self._drag is None:
             self._show_cursor(event.position())
             return
@@ -188,7 +188,7 @@ class GpuView(QWidget):
 
     @guarded
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """End a drag, or answer a click."""
+        """End a drag, or handle a click."""
         if self._drag is None or event.button() != Qt.MouseButton.LeftButton:
             return
         self._drag = None
@@ -197,13 +197,13 @@ class GpuView(QWidget):
 
     @guarded
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Go into the warp that is under the pointer."""
+        """Open the warp under the pointer."""
         hit = self.hit(event.position()) if self.shown else None
         if hit is not None and self.shown and self.shown.level == "block" and hit.part in ("rows", "names"):
             self._enter(hit.row, hit.item)
 
     def hit(self, position: QPointF) -> Hit:
-        """Return what stands at a position."""
+        """Run the hit test at a position."""
         assert self.shown
         return hit_at(self.shown, self.places, position)
 
@@ -214,7 +214,7 @@ class GpuView(QWidget):
             self.choose(hit.row, hit.item)
 
     def _enters(self, hit: Hit) -> bool:
-        """Return whether a click on what was hit goes a level deeper."""
+        """Return True if a click goes a level deeper."""
         shown = self.shown
         if shown is None or shown.machine_at(hit.row) is None:
             return False
@@ -223,7 +223,7 @@ class GpuView(QWidget):
         return hit.part == "names" and shown.level in ("gpu", "block")
 
     def _enter(self, row: int | None, item: int | None) -> None:
-        """Ask for the level below: that of a multiprocessor, a block or a warp."""
+        """Ask for the level below: a multiprocessor, a block or a warp."""
         if self.shown is None or row is None:
             return
         if self.shown.level == "gpu":
@@ -237,15 +237,15 @@ class GpuView(QWidget):
             self.entered.emit("warp", row)
 
     def _nearest_block(self, lane: int) -> int | None:
-        """Return the block with details on the multiprocessor, else the first of a lane."""
+        """Return the recorded block of the multiprocessor, else the first of a lane."""
         assert self.shown
         data, machine = self.shown.data, self.shown.machine
         chosen = data.chosen_block(machine)
         if data.machine(chosen) == machine:
             return chosen
-        mine = data.on(machine)
-        mine = mine[data.lanes.lane[mine] == lane]
-        return int(mine[0]) if len(mine) else None
+        blocks = data.on(machine)
+        blocks = blocks[data.lanes.lane[blocks] == lane]
+        return int(blocks[0]) if len(blocks) else None
 
     def _show_cursor(self, position: QPointF) -> None:
         enters = self.shown is not None and self._enters(self.hit(position))
@@ -253,7 +253,7 @@ class GpuView(QWidget):
 
     @guarded
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Show less or more around the pointer; with shift or sideways, move along."""
+        """Zoom around the pointer; with Shift, or sideways, pan."""
         if self.shown is None:
             return
         turn, sideways = event.angleDelta().y(), event.angleDelta().x()
@@ -264,25 +264,25 @@ class GpuView(QWidget):
         event.accept()
 
     def zoom(self, factor: float, around: float | None = None) -> None:
-        """Show so many times as long a time, around one of its times or the middle."""
+        """Scale the visible range by a factor, around a time or its middle."""
         first, last = self.span
         middle = (first + last) / 2 if around is None else around
         factor = max(factor, SHORTEST / (last - first))
         self._ask((middle - (middle - first) * factor, middle + (last - middle) * factor))
 
     def _ask(self, span: TimeRange) -> None:
-        self.range_asked.emit(fitted(span, self._whole))
+        self.range_asked.emit(fitted(span, self._full_range))
 
     # Keys.
 
     @guarded
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move, choose and go deeper; see KEYS."""
-        if self.shown is None or not self._answer(event):
+        """Pan, select and go deeper; see KEYS."""
+        if self.shown is None or not self._handle_key(event):
             super().keyPressEvent(event)
 
     def event(self, event: QEvent) -> bool:
-        """Say what is under a resting pointer; keep the keys that the window has commands for."""
+        """Show tooltips, and keep the chart's keys from the window's shortcuts."""
         is_key = isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride
         if isinstance(event, QKeyEvent) and is_key and self.shown is not None and _is_own(event):
             event.accept()
@@ -293,8 +293,8 @@ class GpuView(QWidget):
             return True
         return super().event(event)
 
-    def _answer(self, event: QKeyEvent) -> bool:
-        """Do what a key asks for; return whether it is one of ours."""
+    def _handle_key(self, event: QKeyEvent) -> bool:
+        """Handle the chart's own keys; return False for any other key."""
         key, shift = event.key(), bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
         keys = Qt.Key
         if not _is_own(event):
@@ -321,53 +321,53 @@ class GpuView(QWidget):
         self.choose(row, None)
 
     def _step_along(self, step: int, shift: bool) -> None:
-        """Choose the next block or segment of the row; where there is none, or with shift, move what is shown."""
-        found = [] if shift or self.shown is None else self._items()
-        if not found:
+        """Select the next block or segment of the row; without any, or with Shift, pan."""
+        items = [] if shift or self.shown is None else self._items()
+        if not items:
             self._ask(_moved(self.span, STEP * step))
             return
-        if self.item in found:
-            place = min(max(found.index(self.item) + step, 0), len(found) - 1)
+        if self.item in items:
+            index = min(max(items.index(self.item) + step, 0), len(items) - 1)
         else:
-            place = 0 if step > 0 else len(found) - 1
-        self.choose(self.row, found[place])
-        self._bring_in_sight()
+            index = 0 if step > 0 else len(items) - 1
+        self.choose(self.row, items[index])
+        self._scroll_to_item()
 
     def _items(self) -> list[int]:
-        """Return the blocks or segments of the chosen row, in the order of time."""
+        """List the blocks or segments of the chosen row by time."""
         assert self.shown
         if self.shown.level == "gpu" or self.row is None:
             return []
         if self.shown.level == "multiprocessor":
-            mine = self.shown.data.on(self.shown.machine)
-            return [int(b) for b in mine[self.shown.data.lanes.lane[mine] == self.row]]
+            blocks = self.shown.data.on(self.shown.machine)
+            return [int(b) for b in blocks[self.shown.data.lanes.lane[blocks] == self.row]]
         return (
             [int(segment) for segment in segments_in(self.shown, self.row)] if self.shown.has_details else []
         )
 
-    def _bring_in_sight(self) -> None:
-        """Move what is shown so that the chosen block or segment is in it."""
+    def _scroll_to_item(self) -> None:
+        """Pan so that the chosen block or segment is visible."""
         assert self.shown and self.item is not None
         data, (first, last) = self.shown.data, self.span
         if self.shown.is_of_blocks:
             begin, end = data.span(self.item)
         else:
-            columns, one = data.timeline.segments, slice(self.item, self.item + 1)
-            begin, end = (float(data.nanoseconds(c[one])[0]) for c in (columns.start, columns.end))
+            columns, index = data.timeline.segments, slice(self.item, self.item + 1)
+            begin, end = (float(data.nanoseconds(c[index])[0]) for c in (columns.start, columns.end))
         if begin < first or end > last:
             middle = (begin + end) / 2
             half = max((last - first) / 2, 0.6 * (end - begin))
             self._ask((middle - half, middle + half))
 
     def _go_to_details(self) -> None:
-        """Ask for the next block whose warps were recorded."""
+        """Ask for the next block with recorded warps."""
         assert self.shown
         block = self.shown.data.next_detailed(self.shown.block if not self.shown.is_of_blocks else -1)
         if block is not None:
             self.entered.emit("block", block)
 
 
-KEYS = "Wheel + − zoom, drag moves, Enter goes in, Backspace back, Home shows all, D a block with details"
+KEYS = "Wheel + − zoom, drag pans, Enter goes in, Backspace back, Home shows all, D goes to a recorded block"
 OWN_KEYS = (
     Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Plus, Qt.Key.Key_Equal,
     Qt.Key.Key_Minus, Qt.Key.Key_Home, Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_D, Qt.Key.Key_Backspace,
@@ -375,25 +375,25 @@ OWN_KEYS = (
 
 
 def _is_own(event: QKeyEvent) -> bool:
-    """Return whether a key is the chart's; with Ctrl or Alt it is the window's."""
+    """Return True if a key belongs to the chart; with Ctrl or Alt it is the window's."""
     others = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
     return event.key() in OWN_KEYS and not event.modifiers() & others
 
 
 def _moved(span: TimeRange, share: float) -> TimeRange:
-    by = share * (span[1] - span[0])
-    return span[0] + by, span[1] + by
+    distance = share * (span[1] - span[0])
+    return span[0] + distance, span[1] + distance
 
 
-def whole_range(wholes: list[float]) -> TimeRange:
-    """Return the range in which all of several launches, or blocks, are to be seen, in nanoseconds."""
-    longest = max(wholes, default=1.0)
+def whole_range(lengths: list[float]) -> TimeRange:
+    """Return the range that shows all of several launches or blocks, in nanoseconds."""
+    longest = max(lengths, default=1.0)
     return -MARGIN * longest, (1 + MARGIN) * longest
 
 
-def fitted(span: TimeRange, whole: TimeRange) -> TimeRange:
-    """Return a range moved, and cut, so that it lies in the whole one and is not too short."""
-    length = min(max(span[1] - span[0], SHORTEST), whole[1] - whole[0])
+def fitted(span: TimeRange, limits: TimeRange) -> TimeRange:
+    """Move and cut a range so that it lies in the complete one and is not too short."""
+    length = min(max(span[1] - span[0], SHORTEST), limits[1] - limits[0])
     middle = (span[0] + span[1]) / 2
-    first = min(max(middle - length / 2, whole[0]), whole[1] - length)
+    first = min(max(middle - length / 2, limits[0]), limits[1] - length)
     return first, first + length

@@ -1,1 +1,1 @@
-"""The histogram view: bins being counted, and the counter of a single cell; what is counted is found in tracer."""
+"""The histogram view: bins while they are counted, or the counter of a single cell; `tracer` finds the additions."""

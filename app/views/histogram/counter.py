@@ -1,4 +1,4 @@
-"""A counter at a moment: what it holds, which additions are lost and why, what other schedules end with. No Qt."""
+"""A counter at a moment: its value, the lost additions and their cause, the results of other schedules. No Qt."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from ...model.session import Session
 from ..common.wording import MEASURED, buffer_text, count_text, plural
 
 HARDWARE = (
-    "Why so regular: all threads start within less time than a load from global memory takes, so all have loaded "
+    "Why so regular: all threads start in less time than one load from global memory takes, so all have loaded "
     "0 before the first of them stores."
 )
-MOST_LINES = 2000  # additions that are drawn; of more, every n-th
+MOST_LINES = 2000  # additions that are drawn; of more additions, every n-th
 
 
 class AdditionLines(NamedTuple):
-    """Additions as they are drawn, in the order of their beginnings; places are shares from 0 to 1."""
+    """Additions as they are drawn, in the order of their loads; positions are from 0 to 1."""
 
-    first: NDArray[np.float64]  # (n,), the place of the load in the order of the accesses
-    last: NDArray[np.float64]  # (n,), that of the store, the same for an atomic
-    height: NDArray[np.float64]  # (n,), the place among the additions
+    first: NDArray[np.float64]  # (n,), the position of the load in the order of the accesses
+    last: NDArray[np.float64]  # (n,), the position of the store; equals `first` for an atomic
+    height: NDArray[np.float64]  # (n,), the position among the additions
     loaded: Ints  # (n,), the moment of the load
     stored: Ints  # (n,), the moment of the store
-    survives: NDArray[np.bool_]  # (n,), whether the counter's end knows of it
+    survives: NDArray[np.bool_]  # (n,), whether the final value includes it
 
 
 class CounterViewData(Struct, frozen=True, eq=False, dict=True):
-    """A session that counts into one element, as it is drawn; what is derived is computed once."""
+    """The counter of a session that counts into one element; derived data are computed once."""
 
     session: Session
     counting: HistogramLaunch
@@ -48,26 +48,26 @@ class CounterViewData(Struct, frozen=True, eq=False, dict=True):
 
     @property
     def expected(self) -> int:
-        """What the counter would be if no addition were lost."""
-        known = self.counting.expected
-        return len(self.counting.result) if known is None else int(known[0])
+        """The value of the counter if no addition were lost."""
+        expected = self.counting.expected
+        return len(self.counting.result) if expected is None else int(expected[0])
 
     def value(self, moment: int) -> int:
-        """Return what the counter holds."""
+        """Read the value of the counter at a moment."""
         return int(self.session.memory.settled(self.counting.result.buffer, moment).ravel()[0])
 
     @cached_property
     def lines(self) -> AdditionLines:
-        """Return the additions to be drawn."""
+        """The additions that are drawn."""
         additions, requests = self.counting.result, self.session.requests
         first = np.where(additions.load >= 0, additions.load, additions.row)
         order = np.argsort(first, kind="stable")
         step = -(-len(order) // MOST_LINES)
-        drawn = np.zeros(len(order), bool)
-        drawn[:: max(1, step)] = True
+        is_drawn = np.zeros(len(order), bool)
+        is_drawn[:: max(1, step)] = True
         if additions.survives.sum() <= MOST_LINES:
-            drawn |= additions.survives[order]
-        order, height = order[drawn], np.flatnonzero(drawn)
+            is_drawn |= additions.survives[order]
+        order, height = order[is_drawn], np.flatnonzero(is_drawn)
         start, end = int(first.min(initial=0)), int(additions.row.max(initial=0)) + 1
         begin, finish = ((column[order] - start) / (end - start) for column in (first, additions.row))
         loaded = requests.moment[requests.request[first[order]]]
@@ -81,28 +81,28 @@ class CounterViewData(Struct, frozen=True, eq=False, dict=True):
         )
 
     def made_text(self, moment: int) -> str:
-        """Return how many additions were made, and how many of them lost."""
+        """Count the additions made and lost up to a moment, in words."""
         additions = self.counting.result
-        made = f"{count_text(additions.upto(moment))} of {count_text(len(additions))} additions made"
+        progress = f"{count_text(additions.upto(moment))} of {count_text(len(additions))} additions made"
         lost = additions.lost(moment)
-        return f"{made}, {count_text(lost) if lost else 'none'} lost"
+        return f"{progress}, {count_text(lost) if lost else 'none'} lost"
 
     def why(self) -> str:
-        """Return why this schedule ends as it does."""
+        """Explain the result of this schedule."""
         lost, schedule = self.counting.result.lost(self.session.end), self.session.launch.schedule
         if not self.counting.races:
-            return "An atomic addition loads, adds and stores as one act: nobody comes between, in any order."
+            return "An atomic addition loads, adds and stores as one act: no other thread interferes, in any order."
         if schedule.kind == MEASURED:
             return (
-                f"What {device_of(self.session.trace)} did, in the order of its clocks: between the load of a thread "
-                "and its store others store, and its store overwrites theirs."
+                f"As {device_of(self.session.trace)} ran it, in the order of its clocks: between the load of a thread "
+                "and its store, other threads store, and its store overwrites their sums."
                 if lost
-                else "Nothing was lost in this launch on the GPU; in another one additions may be."
+                else "No addition was lost in this launch on the GPU; another launch may lose some."
             )
         if schedule.kind == "lockstep":
             return (
                 "Lockstep: every thread loads before any of them stores. All load the same number and store the "
-                "same sum, and the last store is all that remains."
+                "same sum, and only the last store remains."
                 if lost
                 else "Here one thread adds at a time, so nothing is lost."
             )
@@ -113,17 +113,17 @@ class CounterViewData(Struct, frozen=True, eq=False, dict=True):
             )
         return (
             f"Random, seed {schedule.seed}: threads are interrupted between load and store, and a store "
-            "overwrites all that came since its load. Another seed ends at another number."
+            "overwrites all stores since its load. Another seed gives another result."
         )
 
     def words(self, moment: int, spread: Spread | None) -> list[str]:
-        """Return what the picture says."""
+        """Describe the picture."""
         value = f"{self.name} is {count_text(self.value(moment))}, expected {count_text(self.expected)}"
         return [value, self.made_text(moment), self.why(), *spread_texts(spread)]
 
 
 def spread_texts(spread: Spread | None) -> list[str]:
-    """Return what random schedules and GPUs end with, in words."""
+    """Describe the results of random schedules and GPUs."""
     if spread is None:
         return []
     return [
@@ -134,7 +134,7 @@ def spread_texts(spread: Spread | None) -> list[str]:
 
 
 def seeds_text(spread: Spread) -> str:
-    """Return what random schedules end with, as far as they are traced."""
+    """Describe the results of random schedules, as far as they are traced."""
     totals, wanted = spread.totals, spread.wanted
     if spread.problem:
         return spread.problem
@@ -142,14 +142,14 @@ def seeds_text(spread: Spread) -> str:
         return "This launch is too large to be traced under many seeds; take fewer threads."
     if len(totals) < wanted:
         return f"Tracing random schedules: {len(totals)} of {wanted}…"
-    from ....tracer.measure.measurement import median  # the window starts without it
+    from ....tracer.measure.measurement import median  # not imported at start-up
 
     middle = f"{median(tuple(map(float, totals))):g}"
     return f"{plural(wanted, 'random schedule')}: {range_text(totals)}, median {middle}"
 
 
 def measured_text(measured: RecordedOutcomes) -> str:
-    """Return what a GPU ended with."""
+    """Describe the results of a GPU."""
     outcomes = measured.outcomes
     launches = f"{count_text(len(outcomes))} recorded launches"
     if len(set(outcomes)) == 1:
@@ -160,12 +160,12 @@ def measured_text(measured: RecordedOutcomes) -> str:
 
 
 def regular_text(spread: Spread) -> str:
-    """Return why GPUs end the same in every launch, "" where they don't."""
-    same = all(len(set(measured.outcomes)) == 1 for measured in spread.measured)
-    return HARDWARE if spread.measured and same else ""
+    """Explain why GPUs give the same result in every launch; "" if they do not."""
+    is_constant = all(len(set(measured.outcomes)) == 1 for measured in spread.measured)
+    return HARDWARE if spread.measured and is_constant else ""
 
 
 def range_text(numbers: tuple[int, ...]) -> str:
-    """Return a number, or the least and the largest of several."""
+    """Format a number, or the smallest and the largest of several."""
     low, high = min(numbers), max(numbers)
     return count_text(low) if low == high else f"{count_text(low)} to {count_text(high)}"

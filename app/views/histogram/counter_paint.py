@@ -1,4 +1,4 @@
-"""A counter as a picture: its value, the additions kept and lost, and each of them from its load to its store."""
+"""The picture of a counter: its value, the additions kept and lost, and each addition from load to store."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..common.wording import count_text, mark_of
 from .counter import CounterViewData
 from .seed_spread_paint import SMALL, draw_spread, spread_height, text_line, write_bold, write_wrapped
 
-ROOM_FOR_LINES = 78  # the least height of the picture of all additions, at the normal text size
+ROOM_FOR_LINES = 78  # the smallest height of the picture of all additions, at the normal text size
 KEY = (("kept", "good"), ("lost", "bad"), ("loaded, not yet stored", "global load"))
 ORDER = "the order of the accesses →"
 EACH = "Each addition, from its load to its store", "of those that overlap, one at most is kept"
@@ -21,7 +21,7 @@ EACH_ATOMIC = "Each addition", "one ends before the next begins"
 
 
 class CounterPicture:
-    """Paints a counter from top to bottom into a rectangle; what there is no room for is left out."""
+    """The painter of a counter, from top to bottom of a rectangle; parts that do not fit are left out."""
 
     def __init__(self, data: CounterViewData) -> None:
         self.data = data
@@ -38,53 +38,55 @@ class CounterPicture:
             self._draw_lines(painter, room, moment, theme)
 
     def _draw_spread(self, painter: QPainter, room: QRectF, spread: Spread, theme: Theme) -> float:
-        """Draw the spread at the foot of the room, and return where it begins.
+        """Draw the spread at the bottom of the room, and return its upper edge.
 
-        The picture of all additions keeps its room; where there is little, the spread goes without its reason.
+        The picture of all additions keeps its room; if little is left, the spread is drawn without its reason.
         """
         gap, minimum = theme.px(6), theme.px(ROOM_FOR_LINES)
-        full, short = (spread_height(spread, room.width(), theme, why=why) for why in (True, False))
+        full, short = (
+            spread_height(spread, room.width(), theme, with_reason=is_full) for is_full in (True, False)
+        )
         if room.height() < short:
             return room.bottom()
-        why = room.height() >= full + gap + minimum or short + gap + minimum > room.height() >= full
-        high = min(max(full if why else short, 0.45 * room.height()), room.height() - gap - minimum)
-        if high < short:
-            high = room.height()
-        below = QRectF(room.left(), room.bottom() - high, room.width(), high)
-        draw_spread(painter, below, spread, self.data.expected, theme, why=why)
-        return below.top() - gap
+        with_reason = room.height() >= full + gap + minimum or short + gap + minimum > room.height() >= full
+        height = min(max(full if with_reason else short, 0.45 * room.height()), room.height() - gap - minimum)
+        if height < short:
+            height = room.height()
+        bottom_box = QRectF(room.left(), room.bottom() - height, room.width(), height)
+        draw_spread(painter, bottom_box, spread, self.data.expected, theme, with_reason=with_reason)
+        return bottom_box.top() - gap
 
     def _draw_head(self, painter: QPainter, box: QRectF, moment: int, theme: Theme) -> float:
-        """Draw the value, what was made and lost, and the bar of it; return where it ends."""
+        """Draw the value, the additions made and lost, and their bar; return the lower edge."""
         data, big = self.data, theme.font(26, bold=True)
         value, line = count_text(data.value(moment)), text_line(theme)
-        wide = width_of(value, big) + theme.px(10)
+        value_width = width_of(value, big) + theme.px(10)
         row = QRectF(box.left(), box.top(), box.width(), 2.1 * line)
-        right = moment < data.session.end or data.value(moment) == data.expected
-        write(painter, row, value, big, theme.colour("text" if right else "bad"), MIDDLE)
-        aside = row.adjusted(wide, 0, 0, 0)
-        write_bold(painter, aside, f"{data.name}, expected {count_text(data.expected)}", theme)
+        is_plausible = moment < data.session.end or data.value(moment) == data.expected
+        write(painter, row, value, big, theme.colour("text" if is_plausible else "bad"), MIDDLE)
+        label_box = row.adjusted(value_width, 0, 0, 0)
+        write_bold(painter, label_box, f"{data.name}, expected {count_text(data.expected)}", theme)
         mark = mark_of(data.session.trace)
-        made, lower = f"{data.made_text(moment)} ({mark})", aside.adjusted(0, line, 0, 0)
-        write(painter, lower, made, theme.font(12), theme.colour("muted"), MIDDLE)
+        progress, progress_box = f"{data.made_text(moment)} ({mark})", label_box.adjusted(0, line, 0, 0)
+        write(painter, progress_box, progress, theme.font(12), theme.colour("muted"), MIDDLE)
         bar = QRectF(box.left(), row.bottom() + theme.px(4), box.width(), theme.px(12))
         self._draw_bar(painter, bar, moment, theme)
         return bar.bottom() + theme.px(6)
 
     def _draw_bar(self, painter: QPainter, bar: QRectF, moment: int, theme: Theme) -> None:
-        """Draw the additions kept, lost and to come as parts of one bar."""
+        """Draw the additions kept, lost and still to come as parts of one bar."""
         additions = self.data.counting.result
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         painter.fillRect(bar, theme.colour("cell_unread"))
         left = bar.left()
         for count, colour in ((additions.kept(moment), "good"), (additions.lost(moment), "bad")):
-            wide = max(bar.width() * count / max(1, len(additions)), 2.0 if count else 0.0)
-            part = QRectF(left, bar.top(), min(wide, bar.right() - left), bar.height())
+            width = max(bar.width() * count / max(1, len(additions)), 2.0 if count else 0.0)
+            part = QRectF(left, bar.top(), min(width, bar.right() - left), bar.height())
             painter.fillRect(part, theme.colour(colour))
-            left += wide
+            left += width
 
     def _draw_lines(self, painter: QPainter, box: QRectF, moment: int, theme: Theme) -> None:
-        """Draw every addition as a line from its load to its store, in the order in which the accesses ran."""
+        """Draw every addition as a line from its load to its store, in the order of the accesses."""
         line, bold = text_line(theme), theme.font(12, bold=True)
         title, meaning = EACH if self.data.counting.races else EACH_ATOMIC
         fits = width_of(f"{title}: {meaning}", bold) <= box.width()
@@ -94,16 +96,16 @@ class CounterPicture:
         painter.fillRect(field, theme.colour("window"))
         self._draw_additions(painter, field, moment, theme)
         below = QRectF(field.left(), field.bottom(), field.width(), line)
-        used = self._draw_key(painter, below, theme)
-        if below.right() - used >= width_of(ORDER, theme.font(SMALL)):
+        key_end = self._draw_key(painter, below, theme)
+        if below.right() - key_end >= width_of(ORDER, theme.font(SMALL)):
             write(painter, below, ORDER, theme.font(SMALL), theme.colour("muted"), RIGHT | MIDDLE)
 
     def _draw_scale(self, painter: QPainter, box: QRectF, theme: Theme) -> float:
-        """Number the first and the last addition at the left of the lines; return how wide that is."""
+        """Number the first and the last addition at the left of the lines; return the width."""
         small, muted, line = theme.font(SMALL), theme.colour("muted"), text_line(theme)
         last = count_text(len(self.data.counting.result))
-        wide = max(width_of(last, small), line) + theme.px(6)
-        top = QRectF(box.left(), box.top(), wide - theme.px(5), line)
+        width = max(width_of(last, small), line) + theme.px(6)
+        top = QRectF(box.left(), box.top(), width - theme.px(5), line)
         write(painter, top, "1", small, muted, RIGHT | MIDDLE)
         write(painter, top.translated(0, box.height() - line), last, small, muted, RIGHT | MIDDLE)
         between = QRectF(0, 0, box.height() - 2 * line, line)
@@ -113,16 +115,16 @@ class CounterPicture:
             painter.rotate(-90)
             write(painter, between, "additions", small, muted, CENTRE)
             painter.restore()
-        return wide
+        return width
 
     def _draw_additions(self, painter: QPainter, field: QRectF, moment: int, theme: Theme) -> None:
         lines = self.data.lines
-        thick = max(1.0, field.height() / max(1, len(self.data.counting.result)))
+        thickness = max(1.0, field.height() / max(1, len(self.data.counting.result)))
         x0, x1 = (field.left() + part * field.width() for part in (lines.first, lines.last))
         x1 = np.maximum(x1, x0 + theme.px(2))
-        y = field.top() + lines.height * (field.height() - thick) + thick / 2
-        made = np.where(lines.survives, 3, 2)
-        state = np.where(lines.stored <= moment, made, np.where(lines.loaded <= moment, 1, 0))
+        y = field.top() + lines.height * (field.height() - thickness) + thickness / 2
+        final_state = np.where(lines.survives, 3, 2)
+        state = np.where(lines.stored <= moment, final_state, np.where(lines.loaded <= moment, 1, 0))
         colours = (
             QColor(theme.palette.border),
             on_panel("global load", theme),
@@ -130,25 +132,25 @@ class CounterPicture:
         )
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         for code, colour in enumerate(colours):
-            painter.setPen(pen(colour, max(min(thick * 0.8, theme.px(6)), 2.5 if code == 3 else 1.0)))
+            painter.setPen(pen(colour, max(min(thickness * 0.8, theme.px(6)), 2.5 if code == 3 else 1.0)))
             chosen = np.flatnonzero(state == code).tolist()
             painter.drawLines([QLineF(x0[i], y[i], x1[i], y[i]) for i in chosen])
 
     def _draw_key(self, painter: QPainter, box: QRectF, theme: Theme) -> float:
-        """Write what the colours of the lines mean, and return where that ends."""
+        """Write the legend of the lines' colours, and return its right edge."""
         x, font, middle = box.left(), theme.font(SMALL), box.center().y()
         for text, colour in KEY if self.data.counting.races else KEY[:1]:
             dash = QRectF(x, middle - theme.px(2), theme.px(14), theme.px(3))
             painter.fillRect(dash, theme.colour(colour))
             x += theme.px(18)
-            wide = QFontMetricsF(font).horizontalAdvance(text)
+            width = QFontMetricsF(font).horizontalAdvance(text)
             write(
                 painter,
-                QRectF(x, box.top(), wide + 1, box.height()),
+                QRectF(x, box.top(), width + 1, box.height()),
                 text,
                 font,
                 theme.colour("muted"),
                 MIDDLE,
             )
-            x += wide + theme.px(10)
+            x += width + theme.px(10)
         return x

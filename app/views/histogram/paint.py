@@ -1,4 +1,4 @@
-"""Brushes for the histogram view: bars, towers of lanes, the lanes of a warp, axes, the legend."""
+"""Drawing functions of the histogram view: bars, stacked lanes, the lanes of a warp, axes, the legend."""
 
 from __future__ import annotations
 
@@ -34,41 +34,41 @@ from ..common.wording import count_text
 from .bins import BinArray, CurrentAdditions
 from .layout import HistogramLayout, Plot, bin_middle
 
-HEADROOM = 0.86  # share of a field's height that the largest count takes: lanes arrive from above the bars
+HEADROOM = 0.86  # height of the largest count as a share of the field: lanes arrive from above the bars
 SMALL = 10.5
 
 
 class BarAxes(NamedTuple):
-    """Where an array is drawn, how wide its bins are, and what a count is high."""
+    """The axes of an array's chart: from bins and counts to pixels."""
 
-    plot: Plot  # the field that bars stand in
-    bins: int  # how many
+    plot: Plot  # the chart's title and field
+    bins: int  # the number of bins
     top: int  # the largest count
 
-    def x(self, place: NDArray[np.integer]) -> NDArray[np.float64]:
-        """Return the left edge of bins."""
-        return self.plot.field.x + place.astype(np.float64) * (self.plot.field.width / self.bins)
+    def x(self, bins: NDArray[np.integer]) -> NDArray[np.float64]:
+        """Compute the left edge of bins."""
+        return self.plot.field.x + bins.astype(np.float64) * (self.plot.field.width / self.bins)
 
     def y(self, count: NDArray[np.number]) -> NDArray[np.float64]:
-        """Return how high counts reach."""
+        """Compute the y of counts."""
         field = self.plot.field
         return np.asarray(field.bottom - np.maximum(count, 0) * (HEADROOM * field.height / self.top))
 
 
 def heat(lanes: int, warmest: int, theme: Theme) -> QColor:
-    """Return the colour of so many lanes of one request in a bin: the more, the stronger."""
+    """Compute the colour of a number of lanes of one request in a bin: more lanes are stronger."""
     scale = HEAT["dark" if theme.name == "dark" else "light"]
-    place = (lanes - 1) / max(warmest - 1, 1) * (len(scale) - 1)
-    parts = (round(float(np.interp(place, range(len(scale)), scale[:, c]))) for c in range(3))
-    return shade(QColor(*parts), theme)
+    position = (lanes - 1) / max(warmest - 1, 1) * (len(scale) - 1)
+    channels = (round(float(np.interp(position, range(len(scale)), scale[:, c]))) for c in range(3))
+    return shade(QColor(*channels), theme)
 
 
 def draw_bars(
     painter: QPainter, axes: BarAxes, bars: BinArray, counts: Ints, warmest: int, theme: Theme
 ) -> None:
-    """Draw bars of these counts, coloured by the most lanes of one request that have met there.
+    """Draw bars of these counts, coloured by the most lanes of one request that added to the bin.
 
-    Bins share narrow pixels.
+    Bins narrower than a pixel share one.
     """
     field = axes.plot.field
     if (bars.values < 0).all():
@@ -89,7 +89,7 @@ def draw_bars(
 
 
 def draw_outline(painter: QPainter, axes: BarAxes, expected: Ints, theme: Theme) -> None:
-    """Draw what NumPy counts as a line over the bars."""
+    """Draw NumPy's counts as a line over the bars."""
     x = np.repeat(axes.x(np.arange(axes.bins + 1)), 2)[1:-1]
     y = np.repeat(axes.y(expected), 2)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -98,9 +98,9 @@ def draw_outline(painter: QPainter, axes: BarAxes, expected: Ints, theme: Theme)
 
 
 def draw_axes(
-    painter: QPainter, axes: BarAxes, edges: tuple[float, float] | None, last: bool, theme: Theme
+    painter: QPainter, axes: BarAxes, edges: tuple[float, float] | None, is_last: bool, theme: Theme
 ) -> None:
-    """Draw the counts at the left, and below the last chart where the bins lie."""
+    """Draw the axis of counts at the left, and below the last chart the axis of bins."""
     field, small, muted = axes.plot.field, theme.font(SMALL), theme.colour("muted")
     line = QFontMetricsF(small).height()
     step = whole_step(axes.top, max(1.0, HEADROOM * field.height / (2.5 * line)))
@@ -111,45 +111,45 @@ def draw_axes(
         painter.drawLine(QLineF(field.x, y, field.right, y))
         box = QRectF(0, y - line / 2, field.x - theme.px(5), line)
         write(painter, box, count_text(count), small, muted, RIGHT | MIDDLE)
-    for x, text in _ticks(axes, edges, theme) if last else ():
+    for x, text in _ticks(axes, edges, theme) if is_last else ():
         painter.fillRect(QRectF(x, field.bottom, 1, theme.px(4)), muted)
-        wide = QFontMetricsF(small).horizontalAdvance(text) + 2
-        left = min(max(x - wide / 2, field.x), field.right - wide)
-        write(painter, QRectF(left, field.bottom + theme.px(4), wide, line), text, small, muted, LEFT)
+        width = QFontMetricsF(small).horizontalAdvance(text) + 2
+        left = min(max(x - width / 2, field.x), field.right - width)
+        write(painter, QRectF(left, field.bottom + theme.px(4), width, line), text, small, muted, LEFT)
 
 
 def _ticks(axes: BarAxes, edges: tuple[float, float] | None, theme: Theme) -> list[tuple[float, str]]:
-    """Return where bins are named, and how: by the values that they hold, or by their numbers."""
+    """Compute the ticks of the bins as (x, text): the samples' values if known, else the bins' numbers."""
     field = axes.plot.field
-    wanted = max(2.0, field.width / theme.px(70))
+    tick_count = max(2.0, field.width / theme.px(70))
     if edges is None:
-        step = whole_step(axes.bins, wanted)
+        step = whole_step(axes.bins, tick_count)
         return [(bin_middle(field, axes.bins, i), count_text(i)) for i in range(0, axes.bins, step)]
     low, high = edges
-    apart = round_step((high - low) / wanted)
-    marks = np.arange(np.ceil(low / apart), np.floor(high / apart) + 1) * apart
-    places = field.x + (marks - low) / (high - low) * field.width
+    interval = round_step((high - low) / tick_count)
+    marks = np.arange(np.ceil(low / interval), np.floor(high / interval) + 1) * interval
+    positions = field.x + (marks - low) / (high - low) * field.width
     texts = [f"{mark:.6g}".replace("-", "−") for mark in marks.tolist()]
-    return list(zip(places.tolist(), texts, strict=True))
+    return list(zip(positions.tolist(), texts, strict=True))
 
 
 def draw_title(painter: QPainter, axes: BarAxes, bars: BinArray, theme: Theme) -> None:
-    """Write which array this is, and what its counts add up to."""
-    title, known = rect(axes.plot.title), bars.values[bars.values >= 0]
+    """Write the array's name and the sum of its counts."""
+    title, counts = rect(axes.plot.title), bars.values[bars.values >= 0]
     array = theme.say(bars.title)
-    total = f"adds up to {count_text(int(known.sum()))}" if len(known) else "not written yet"
-    wide, bold = width_of(total, theme.font(12)), theme.font(12, bold=True)
-    right = QRectF(title.right() - wide - 2, title.top(), wide + 2, title.height())
-    left = title.adjusted(0, 0, -wide - theme.px(8), 0)
-    name = min(width_of(array, bold), left.width())
-    for box in (right, QRectF(left.left(), left.top(), name, left.height())):
+    total = f"adds up to {count_text(int(counts.sum()))}" if len(counts) else "not written yet"
+    total_width, bold = width_of(total, theme.font(12)), theme.font(12, bold=True)
+    right = QRectF(title.right() - total_width - 2, title.top(), total_width + 2, title.height())
+    left = title.adjusted(0, 0, -total_width - theme.px(8), 0)
+    name_width = min(width_of(array, bold), left.width())
+    for box in (right, QRectF(left.left(), left.top(), name_width, left.height())):
         draw_veil(painter, box, theme)
     write(painter, right, total, theme.font(12), theme.colour("muted"), RIGHT | MIDDLE)
     write(painter, left, array, bold, theme.colour("text"), MIDDLE)
 
 
 class Towers(NamedTuple):
-    """The lanes that add now, stacked from the count before to the count after: a box for each lane."""
+    """Boxes of the currently adding lanes, stacked from the earlier to the later count of their bin."""
 
     middle: NDArray[np.float64]  # (n, 2)
     width: float
@@ -157,9 +157,9 @@ class Towers(NamedTuple):
 
 
 def towers_of(axes: BarAxes, bars: BinArray, theme: Theme) -> Towers:
-    """Return where the lanes of the moment stand, those of the selected warp below the others.
+    """Stack the boxes of the moment's lanes, with the selected warp's lanes below the others.
 
-    The lanes of a bin share the height that its count grows by, also where some of their additions are lost.
+    The lanes of a bin share the height by which its count grows, even if some of their additions are lost.
     """
     adding, field = bars.adding, axes.plot.field
     order = np.lexsort((adding.lane, ~adding.own, adding.bin))
@@ -170,9 +170,9 @@ def towers_of(axes: BarAxes, bars: BinArray, theme: Theme) -> Towers:
     step = (low - high) / np.maximum(lanes, 1)
     height = np.maximum(step, 1.0)
     y = np.minimum(low - (level + 0.5) * step, field.bottom - height / 2)
-    wide = field.width / axes.bins
-    width = float(min(max(wide, theme.px(3)), theme.px(8)))
-    return Towers(np.stack([axes.x(adding.bin) + wide / 2, y], axis=1), width, height)
+    bin_width = field.width / axes.bins
+    width = float(min(max(bin_width, theme.px(3)), theme.px(8)))
+    return Towers(np.stack([axes.x(adding.bin) + bin_width / 2, y], axis=1), width, height)
 
 
 def draw_towers(
@@ -180,18 +180,18 @@ def draw_towers(
     towers: Towers,
     adding: CurrentAdditions,
     start: NDArray[np.float64],
-    way: float,
+    progress: float,
     look: str,
     theme: Theme,
 ) -> None:
-    """Draw the lanes of a moment, `way` (0 to 1) of the way from where they start to their bins."""
-    middle = start + (towers.middle - start) * way
+    """Draw the lanes of a moment on their way from `start` to their bins; progress: 0 to 1."""
+    middle = start + (towers.middle - start) * progress
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
     width = max(towers.width - (0.5 if towers.width > 3 else 0), 1)
     height = np.maximum(towers.height - np.where(towers.height > 3, 0.5, 0), 1)
     boxes = [
-        QRectF(x - width / 2, y - high / 2, width, high)
-        for (x, y), high in zip(middle.tolist(), height.tolist(), strict=True)
+        QRectF(x - width / 2, y - box_height / 2, width, box_height)
+        for (x, y), box_height in zip(middle.tolist(), height.tolist(), strict=True)
     ]
     for own, colour in ((False, mixed(theme.colour("panel"), theme.colour(look).name(), 0.4)),
                         (True, theme.colour(look))):  # fmt: skip
@@ -204,60 +204,60 @@ def draw_towers(
 
 def draw_threads(
     painter: QPainter,
-    at: HistogramLayout,
+    layout: HistogramLayout,
     adding: CurrentAdditions,
     ends: NDArray[np.float64],
     look: str,
     theme: Theme,
 ) -> None:
-    """Draw a line from each lane of the selected warp to where it adds, a strong one for the selected thread."""
+    """Draw a line from each lane of the selected warp to its bin, a bold one for the selected thread."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     for chosen, width, alpha in ((False, 1.0, 110), (True, 2.0, 255)):
         painter.setPen(pen(on_panel(look, theme), width, alpha))
         for i in np.flatnonzero(adding.own & (adding.chosen == chosen)).tolist():
-            box = at.lane(int(adding.lane[i]))
+            box = layout.lane(int(adding.lane[i]))
             painter.drawLine(QLineF(box.x + box.width / 2, box.bottom, *ends[i].tolist()))
 
 
 def draw_lanes(
     painter: QPainter,
-    at: HistogramLayout,
+    layout: HistogramLayout,
     adding: CurrentAdditions,
     look: str,
     warmest: int,
     chosen: int,
     theme: Theme,
 ) -> None:
-    """Draw the lanes of the selected warp: how many of them add to the same bin, as heat and as a number."""
-    small, unit, lanes = theme.font(9.5), theme.px(1), at.lanes
+    """Draw the lanes of the selected warp, with the number of lanes that add to the same bin."""
+    small, unit, lanes = theme.font(9.5), theme.px(1), layout.lanes
     line = QRectF(0, lanes.y, lanes.x - theme.px(5), lanes.height)
     write(painter, line, "lanes", theme.font(SMALL), theme.colour("muted"), RIGHT | MIDDLE)
     together = dict(zip(adding.lane[adding.own].tolist(), adding.together[adding.own].tolist(), strict=True))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-    for lane in range(at.drawn):
-        box = rect(at.lane(lane)).adjusted(0, 0, -unit, 0)
-        met = together.get(lane, 0)
-        colour = theme.colour("cell_unread") if not met else heat(met, warmest, theme)
+    for lane in range(layout.drawn):
+        box = rect(layout.lane(lane)).adjusted(0, 0, -unit, 0)
+        count = together.get(lane, 0)
+        colour = theme.colour("cell_unread") if not count else heat(count, warmest, theme)
         painter.fillRect(box, colour)
-        if met:
+        if count:
             painter.fillRect(
                 QRectF(box.left(), box.bottom() - 2 * unit, box.width(), 2 * unit), theme.colour(look)
             )
-        if met > 1 and box.width() >= theme.px(9):
-            write(painter, box, str(met), small, contrasting(colour), CENTRE)
+        if count > 1 and box.width() >= theme.px(9):
+            write(painter, box, str(count), small, contrasting(colour), CENTRE)
         if lane == chosen:
             painter.setPen(pen(theme.palette.text, 1.5))
             painter.drawRect(box)
 
 
-def draw_differing(painter: QPainter, axes: BarAxes, places: Ints, theme: Theme) -> None:
+def draw_differing(painter: QPainter, axes: BarAxes, bins: Ints, theme: Theme) -> None:
     """Mark bins whose final counts are wrong below the axis."""
     field, side = axes.plot.field, theme.px(4)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(theme.colour("bad"))
-    for place in places.tolist():
-        x = bin_middle(field, axes.bins, place)
+    for index in bins.tolist():
+        x = bin_middle(field, axes.bins, index)
         points = [
             QPointF(x, field.bottom),
             QPointF(x - side, field.bottom + 2 * side),
@@ -267,46 +267,46 @@ def draw_differing(painter: QPainter, axes: BarAxes, places: Ints, theme: Theme)
 
 
 def draw_legend(
-    painter: QPainter, box: QRectF, warmest: int, look: str, numpy: bool, mark: str, theme: Theme
+    painter: QPainter, box: QRectF, warmest: int, look: str, has_numpy: bool, mark: str, theme: Theme
 ) -> None:
-    """Write what the colours mean, and how far the numbers may be trusted."""
-    small, muted, gap, high = theme.font(12), theme.colour("muted"), theme.px(5), theme.px(10)
-    x, y = box.left(), box.center().y() - high / 2
+    """Write the legend of the colours, and the mark of the numbers' source."""
+    small, muted, gap, height = theme.font(12), theme.colour("muted"), theme.px(5), theme.px(10)
+    x, y = box.left(), box.center().y() - height / 2
 
-    def say(text: str) -> None:
+    def write_label(text: str) -> None:
         nonlocal x
-        wide = QFontMetricsF(small).horizontalAdvance(text)
-        write(painter, QRectF(x, box.top(), wide + 1, box.height()), text, small, muted, MIDDLE)
-        x += wide + gap
+        width = QFontMetricsF(small).horizontalAdvance(text)
+        write(painter, QRectF(x, box.top(), width + 1, box.height()), text, small, muted, MIDDLE)
+        x += width + gap
 
-    say("lanes that met in a bin: 1")
+    write_label("lanes that met in a bin: 1")
     for step in range(max(warmest, 2) if warmest <= 8 else 8):
         lanes = 1 + step * (warmest - 1) / (min(max(warmest, 2), 8) - 1)
-        painter.fillRect(QRectF(x, y, theme.px(7), high), heat(round(lanes), warmest, theme))
+        painter.fillRect(QRectF(x, y, theme.px(7), height), heat(round(lanes), warmest, theme))
         x += theme.px(7)
     x += gap
-    say(f"{warmest}")
+    write_label(f"{warmest}")
     x += gap
-    painter.fillRect(QRectF(x, y + 1, high - 2, high - 2), theme.colour(look))
-    x += high + gap
-    say("lanes adding now")
-    if numpy and box.right() - x > theme.px(120):
+    painter.fillRect(QRectF(x, y + 1, height - 2, height - 2), theme.colour(look))
+    x += height + gap
+    write_label("lanes adding now")
+    if has_numpy and box.right() - x > theme.px(120):
         x += gap
         painter.setPen(pen(theme.palette.muted, 1.0))
         painter.drawPolyline(
             QPolygonF(
                 [
-                    QPointF(x, y + high),
-                    QPointF(x + gap, y + high),
+                    QPointF(x, y + height),
+                    QPointF(x + gap, y + height),
                     QPointF(x + gap, y),
                     QPointF(x + 3 * gap, y),
                 ]
             )
         )
         x += 4 * gap
-        say("NumPy")
-    wide = QFontMetricsF(small).horizontalAdvance(mark) + theme.px(12)
-    if box.right() - x > wide:
-        badge = QRectF(x + gap, box.center().y() - theme.px(8), wide, theme.px(16))
+        write_label("NumPy")
+    badge_width = QFontMetricsF(small).horizontalAdvance(mark) + theme.px(12)
+    if box.right() - x > badge_width:
+        badge = QRectF(x + gap, box.center().y() - theme.px(8), badge_width, theme.px(16))
         draw_badge(painter, badge, theme)
         write(painter, badge, mark, small, muted, CENTRE)

@@ -1,4 +1,4 @@
-"""Where a spotlight falls on a histogram: whole arrays, some of their bins, lanes and the bins that they add to."""
+"""The spotlight of a histogram: on complete arrays, on some bins, and on lanes with the bins that they add to."""
 
 from __future__ import annotations
 
@@ -16,63 +16,73 @@ from ..common.drawing import rect
 from .bins import BinArray, HistogramViewData
 from .layout import HistogramLayout, Plot
 
-MARGIN = 4.0  # pixels beside a chart
+MARGIN = 4.0  # pixels around a chart
 
 
 def lit_boxes(
-    data: HistogramViewData, lit: Lit, selection: Selection, at: HistogramLayout, bars: Sequence[BinArray]
+    data: HistogramViewData,
+    highlight: Lit,
+    selection: Selection,
+    layout: HistogramLayout,
+    bars: Sequence[BinArray],
 ) -> list[QRectF]:
-    """Return the boxes of what stands out, in pixels; `bars` are the arrays as they are drawn in `at`."""
+    """Compute the boxes of highlighted things, in pixels; `bars` are the arrays in the charts of `layout`."""
     counting = data.counting
     parts = [part for part in (counting.private, counting.result) if part is not None]
-    found = lane_boxes(lit, selection, at)
-    for i, (part, array, plot) in enumerate(zip(parts, bars, at.plots, strict=True)):
-        own = part is counting.private and selection.block in lit.blocks
-        if own or part.buffer in lit.buffers:
-            found.append(_chart_box(plot, at.foot.y if i == len(parts) - 1 else plot.field.bottom + MARGIN))
+    boxes = lane_boxes(highlight, selection, layout)
+    for i, (part, array, plot) in enumerate(zip(parts, bars, layout.plots, strict=True)):
+        is_own_block = part is counting.private and selection.block in highlight.blocks
+        if is_own_block or part.buffer in highlight.buffers:
+            boxes.append(
+                _chart_box(plot, layout.foot.y if i == len(parts) - 1 else plot.field.bottom + MARGIN)
+            )
             continue
-        bins = [_bins_named(lit, part.buffer, counting.bins), _bins_added_to(lit, array, selection)]
-        found += [_column(plot, counting.bins, *run) for run in _runs(np.unique(np.concatenate(bins)))]
-    return found
+        bins = [_named_bins(highlight, part.buffer, counting.bins), _target_bins(highlight, array, selection)]
+        boxes += [
+            _bins_box(plot, counting.bins, *run) for run in _consecutive_runs(np.unique(np.concatenate(bins)))
+        ]
+    return boxes
 
 
-def lane_boxes(lit: Lit, selection: Selection, at: HistogramLayout) -> list[QRectF]:
-    """Return the boxes of lanes of the selected warp: all of them as one, or that of each thread."""
+def lane_boxes(highlight: Lit, selection: Selection, layout: HistogramLayout) -> list[QRectF]:
+    """Compute the boxes of highlighted lanes of the selected warp: one box for all, or one for each thread."""
     warp = selection.thread // WARP
-    if not at.lanes.height or not lit.has_warp_of(selection):
+    if not layout.lanes.height or not highlight.has_warp_of(selection):
         return []
-    if warp in lit.warps or selection.block in lit.blocks:
-        return [rect(at.lanes)]
-    return [rect(at.lane(n % WARP)) for n in sorted(lit.threads) if n // WARP == warp]
+    if warp in highlight.warps or selection.block in highlight.blocks:
+        return [rect(layout.lanes)]
+    return [rect(layout.lane(n % WARP)) for n in sorted(highlight.threads) if n // WARP == warp]
 
 
 def _chart_box(plot: Plot, bottom: float) -> QRectF:
-    """Return the box of a chart with its title and its axes."""
+    """Compute the box of a chart with its title and its axes."""
     return QRectF(MARGIN, plot.title.y, plot.field.right, bottom - plot.title.y)
 
 
-def _column(plot: Plot, bins: int, first: int, end: int) -> QRectF:
-    """Return the box of the bins first <= i < end."""
-    wide = plot.field.width / bins
-    x = plot.field.x + first * wide
-    return QRectF(x, plot.field.y, (end - first) * wide, plot.field.height)
+def _bins_box(plot: Plot, bins: int, first: int, end: int) -> QRectF:
+    """Compute the box of the bins first <= i < end."""
+    bin_width = plot.field.width / bins
+    x = plot.field.x + first * bin_width
+    return QRectF(x, plot.field.y, (end - first) * bin_width, plot.field.height)
 
 
-def _bins_named(lit: Lit, buffer: int, bins: int) -> Ints:
-    """Return the bins that stand out by their own name."""
-    ranges = [part[-1] for number, part in lit.elements if number == buffer and part]
+def _named_bins(highlight: Lit, buffer: int, bins: int) -> Ints:
+    """List the bins that are highlighted by their numbers."""
+    ranges = [part[-1] for number, part in highlight.elements if number == buffer and part]
     return np.concatenate([np.arange(0), *(np.arange(first, min(end, bins)) for first, end in ranges)])
 
 
-def _bins_added_to(lit: Lit, array: BinArray, selection: Selection) -> Ints:
-    """Return the bins to which threads of the selected block that stand out add now."""
+def _target_bins(highlight: Lit, array: BinArray, selection: Selection) -> Ints:
+    """List the bins to which highlighted threads of the selected block add now."""
     adding = array.adding
-    named = np.isin(adding.thread, sorted(lit.threads)) | np.isin(adding.thread // WARP, sorted(lit.warps))
-    found: Ints = adding.bin[named & (adding.block == selection.block)]
-    return found
+    is_highlighted = np.isin(adding.thread, sorted(highlight.threads)) | np.isin(
+        adding.thread // WARP, sorted(highlight.warps)
+    )
+    bins: Ints = adding.bin[is_highlighted & (adding.block == selection.block)]
+    return bins
 
 
-def _runs(places: Ints) -> list[tuple[int, int]]:
-    """Return ascending numbers as (first, end) of those that follow one another."""
-    starts = group_starts(places - np.arange(len(places)))
-    return [(int(run[0]), int(run[-1]) + 1) for run in np.split(places, starts[1:]) if len(run)]
+def _consecutive_runs(numbers: Ints) -> list[tuple[int, int]]:
+    """Group ascending numbers into runs of consecutive ones, as (first, end)."""
+    starts = group_starts(numbers - np.arange(len(numbers)))
+    return [(int(run[0]), int(run[-1]) + 1) for run in np.split(numbers, starts[1:]) if len(run)]

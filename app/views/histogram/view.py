@@ -1,4 +1,4 @@
-"""The histogram view: bins that grow, who adds to them now, where lanes meet, and which additions are lost."""
+"""The histogram view: growing bins, current additions, lanes that meet in a bin, and lost additions."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ NOTHING = "This launch counts nothing."
 
 
 class HistogramView(View):
-    """The bins of a launch that counts, NumPy's counts as a line over them; one bin is drawn as a counter.
+    """The bins of a launch that counts, with NumPy's counts as a line over them; a single bin is drawn as a counter.
 
-    A click on a bin asks for the thread that added to it first, one on a lane for that lane's thread.
+    A click on a bin selects the first thread that added to it; a click on a lane selects its thread.
     """
 
     dims_itself = True
@@ -47,16 +47,16 @@ class HistogramView(View):
         self._describe()
 
     def sizeHint(self) -> QSize:
-        """Return the same room as the memory view asks for, whose place it takes."""
+        """Return the preferred size of the memory view, which this view replaces."""
         return QSize(self.theme.px(550), self.theme.px(450))
 
     def minimumSizeHint(self) -> QSize:
-        """Return the least size at which something can be seen."""
+        """Return the smallest useful size."""
         return QSize(self.theme.px(200), self.theme.px(160))
 
     @property
     def spread(self) -> Spread | None:
-        """What a racing counter ends at under other schedules and on a GPU, None while that is not known."""
+        """The results of a racing counter under other schedules and on GPUs, None while unknown."""
         return self._spread
 
     @spread.setter
@@ -66,64 +66,66 @@ class HistogramView(View):
         self.update()
 
     def load(self, session: Session | None) -> None:
-        """Take a session."""
+        """Take a session with a histogram or a counter."""
         super().load(session)
         counting = session.counting if session else None
         self._data = (
             HistogramViewData(session, counting) if session and counting and counting.bins > 1 else None
         )
-        single = session and counting and counting.bins == 1
+        is_counter = session and counting and counting.bins == 1
         self._counter = (
-            CounterPicture(CounterViewData(session, counting)) if single and session and counting else None
+            CounterPicture(CounterViewData(session, counting))
+            if is_counter and session and counting
+            else None
         )
         self.spread = None
 
     def render_moment(self, moment: float, selection: Selection) -> None:
-        """Draw this moment; with a fraction, samples are on their way to their bins."""
+        """Draw this moment; its fraction is the progress of samples on their way to their bins."""
         super().render_moment(moment, selection)
         self._describe()
         self.update()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take other colours or another text size."""
+        """Apply other colours or another text size."""
         super().set_theme(theme)
         self.updateGeometry()
         self.update()
 
     def bars(self) -> list[BinArray]:
-        """Return the bars as they are drawn; none for a counter."""
+        """Collect the arrays of bars; none for a counter."""
         return self._data.bars(int(self.moment), self.selection) if self._data else []
 
     def places(self) -> HistogramLayout:
-        """Return where everything stands."""
+        """Compute the layout."""
         line = QFontMetricsF(self.theme.font(12)).height() + 1
         charts = 2 if self._data and self._data.counting.private else 1
         lanes = self.session.lanes if self.session else WARP
         return histogram_layout(self.width(), self.height(), self.theme.px(100) / 100, line, charts, 3, lanes)
 
     def _describe(self) -> None:
-        """Tell a screen reader what the picture says in words."""
+        """Describe the picture for screen readers."""
         words = [NOTHING]
         if self._data:
             verdict = self._data.verdict(int(self.moment))[0]
-            words = [*self._words(self._data), verdict]
+            words = [*self._description_words(self._data), verdict]
         elif self._counter:
             words = self._counter.data.words(int(self.moment), self._spread)
         self.setAccessibleDescription(self.say(". ".join(word for word in words if word)))
 
-    def _words(self, data: HistogramViewData) -> list[str]:
+    def _description_words(self, data: HistogramViewData) -> list[str]:
         moment = int(self.moment)
         return [data.caption(moment, self.selection), data.progress(moment), data.contention(moment)]
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw everything."""
+        """Draw the histogram, the counter or a message."""
         painter = QPainter(self)
         painter.fillRect(self.rect(), self.theme.colour("panel"))
         if self._data and self.session:
-            self._paint_lit(painter, self._data)
+            self._paint_highlighted(painter, self._data)
         elif self._counter:
-            part = self.lit is None or self.is_part_of(self.lit)
-            theme = self.theme if part else dimmed(self.theme, self.keep)
+            is_highlighted = self.lit is None or self.is_part_of(self.lit)
+            theme = self.theme if is_highlighted else dimmed(self.theme, self.keep)
             self._counter.paint(painter, QRectF(self.rect()), int(self.moment), self._spread, theme)
         else:
             write(
@@ -131,116 +133,118 @@ class HistogramView(View):
             )
         painter.end()
 
-    def is_part_of(self, lit: Lit) -> bool:
-        """Return whether some of its arrays, of their bins or of the threads that add to them stand out."""
+    def is_part_of(self, highlight: Lit) -> bool:
+        """Check whether its arrays, their bins or the adding threads are highlighted."""
         counting = self.session.counting if self.session else None
         if counting is None:
             return False
         arrays = {part.buffer for part in (counting.private, counting.result) if part is not None}
-        named = lit.buffers | {number for number, _ in lit.elements}
-        return bool(arrays & named or lit.threads or lit.warps or self.selection.block in lit.blocks)
+        named = highlight.buffers | {number for number, _ in highlight.elements}
+        return bool(
+            arrays & named or highlight.threads or highlight.warps or self.selection.block in highlight.blocks
+        )
 
-    def _paint_lit(self, painter: QPainter, data: HistogramViewData) -> None:
-        """Draw everything, dimmed but for what stands out."""
+    def _paint_highlighted(self, painter: QPainter, data: HistogramViewData) -> None:
+        """Draw the histogram, with all parts dimmed that are not highlighted."""
         if self.lit is None:
             self._paint_bins(painter, data, self.theme)
             return
         self._paint_bins(painter, data, dimmed(self.theme, self.keep))
-        places, bars = self.places(), self.bars()
-        for box in lit_boxes(data, self.lit, self.selection, places, bars):
+        layout, bars = self.places(), self.bars()
+        for box in lit_boxes(data, self.lit, self.selection, layout, bars):
             with clipped(painter, box):
                 painter.fillRect(box, self.theme.colour("panel"))
                 self._paint_bins(painter, data, self.theme)
             draw_frame(painter, box.adjusted(-2, -2, 2, 2), self.theme)
 
     def _paint_bins(self, painter: QPainter, data: HistogramViewData, theme: Theme) -> None:
-        at, all_bars = self.places(), self.bars()
-        self._write_caption(painter, at, data, theme)
+        layout, all_bars = self.places(), self.bars()
+        self._write_caption(painter, layout, data, theme)
         all_axes = [
             paint.BarAxes(plot, data.counting.bins, bars.top)
-            for plot, bars in zip(at.plots, all_bars, strict=True)
+            for plot, bars in zip(layout.plots, all_bars, strict=True)
         ]
         look = "global store" if data.counting.races else "atomic"
-        shown = next((i for i, bars in enumerate(all_bars) if len(bars.adding.bin)), None)
+        active = next((i for i, bars in enumerate(all_bars) if len(bars.adding.bin)), None)
         for i, (axes, bars) in enumerate(zip(all_axes, all_bars, strict=True)):
-            last = i == len(all_axes) - 1
-            paint.draw_axes(painter, axes, data.counting.edges, last, theme)
+            is_last = i == len(all_axes) - 1
+            paint.draw_axes(painter, axes, data.counting.edges, is_last, theme)
             paint.draw_bars(
-                painter, axes, bars, bars.before if i == shown else bars.values, data.warmest, theme
+                painter, axes, bars, bars.before if i == active else bars.values, data.warmest, theme
             )
-            if last and data.counting.expected is not None:
+            if is_last and data.counting.expected is not None:
                 paint.draw_outline(painter, axes, data.counting.expected, theme)
                 if self.moment >= data.session.end:
                     paint.draw_differing(painter, axes, data.differing(), theme)
-        self._paint_lanes(painter, at, data, all_axes, all_bars, shown, look, theme)
+        self._paint_lanes(painter, layout, data, all_axes, all_bars, active, look, theme)
         for axes, bars in zip(all_axes, all_bars, strict=True):
             paint.draw_title(painter, axes, bars, theme)
-        self._write_foot(painter, at, data, look, theme)
+        self._write_foot(painter, layout, data, look, theme)
 
     def _paint_lanes(
         self,
         painter: QPainter,
-        at: HistogramLayout,
+        layout: HistogramLayout,
         data: HistogramViewData,
         all_axes: list[paint.BarAxes],
         all_bars: list[BinArray],
-        shown: int | None,
+        active: int | None,
         look: str,
         theme: Theme,
     ) -> None:
-        """Draw the lanes of the selected warp, and the way of every addition to its bin."""
+        """Draw the lanes of the selected warp, and every addition on its way to its bin."""
         chosen = self.selection.thread % WARP
-        adding = data.coming(int(self.moment), self.selection) if shown is None else all_bars[shown].adding
-        kind = look if shown is not None else "global load"
-        if at.lanes.height:
-            paint.draw_lanes(painter, at, adding, kind, data.warmest, chosen, theme)
-        axes = all_axes[shown or 0]
-        towers = paint.towers_of(axes, all_bars[shown or 0]._replace(adding=adding), theme)
-        start = self._starts(at, axes, adding, towers)
+        adding = data.coming(int(self.moment), self.selection) if active is None else all_bars[active].adding
+        kind = look if active is not None else "global load"
+        if layout.lanes.height:
+            paint.draw_lanes(painter, layout, adding, kind, data.warmest, chosen, theme)
+        axes = all_axes[active or 0]
+        towers = paint.towers_of(axes, all_bars[active or 0]._replace(adding=adding), theme)
+        start = self._start_points(layout, axes, adding, towers)
         fraction = self.moment % 1
-        still = theme.reduced_motion or not fraction
-        if at.lanes.height:
-            paint.draw_threads(painter, at, adding, towers.middle, kind, theme)
-        if shown is not None:
-            way = 1.0 if still else fraction
-            paint.draw_towers(painter, towers, adding, start, way, kind, theme)
+        is_still = theme.reduced_motion or not fraction
+        if layout.lanes.height:
+            paint.draw_threads(painter, layout, adding, towers.middle, kind, theme)
+        if active is not None:
+            progress = 1.0 if is_still else fraction
+            paint.draw_towers(painter, towers, adding, start, progress, kind, theme)
 
-    def _starts(
-        self, at: HistogramLayout, axes: paint.BarAxes, adding: CurrentAdditions, towers: paint.Towers
+    def _start_points(
+        self, layout: HistogramLayout, axes: paint.BarAxes, adding: CurrentAdditions, towers: paint.Towers
     ) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-        """Return where additions come from: the selected warp's from their lanes, the others from above."""
+        """Compute the starting points of additions: the selected warp's lanes, or the top for other warps."""
         start = towers.middle.copy()
         start[:, 1] = axes.plot.field.y
-        if at.lanes.height:
-            width = at.lane(0).width
+        if layout.lanes.height:
+            width = layout.lane(0).width
             own = adding.own
-            start[own, 0] = at.lanes.x + (adding.lane[own] + 0.5) * width
-            start[own, 1] = at.lanes.bottom
+            start[own, 0] = layout.lanes.x + (adding.lane[own] + 0.5) * width
+            start[own, 1] = layout.lanes.bottom
         return start
 
     def _write_caption(
-        self, painter: QPainter, at: HistogramLayout, data: HistogramViewData, theme: Theme
+        self, painter: QPainter, layout: HistogramLayout, data: HistogramViewData, theme: Theme
     ) -> None:
-        box = rect(at.caption)
+        box = rect(layout.caption)
         trace, thread = data.session.trace, self.selection.thread
         name = self.say(f"Warp {thread // WARP} of {block_text(trace, self.selection.block)} now")
         text = self.say(data.caption(int(self.moment), self.selection))
-        verdict, good = data.verdict(int(self.moment))
+        verdict, is_good = data.verdict(int(self.moment))
         bold, half = theme.font(14, bold=True), box.height() / 2
         above = QRectF(box.left(), box.top(), box.width(), half)
         write(painter, above, name, bold, theme.colour("text"), MIDDLE)
-        room = box.width() - width_of(name, bold) >= width_of(verdict, bold)
+        fits = box.width() - width_of(name, bold) >= width_of(verdict, bold)
         below = above.translated(0, half)
-        if room or not verdict:
+        if fits or not verdict:
             write(painter, below, text, theme.font(12), theme.colour("muted"), MIDDLE)
         if verdict:
-            colour, how = theme.colour("good" if good else "bad"), RIGHT | MIDDLE if room else MIDDLE
-            write(painter, above if room else below, verdict, theme.font(12, bold=True), colour, how)
+            colour, alignment = theme.colour("good" if is_good else "bad"), RIGHT | MIDDLE if fits else MIDDLE
+            write(painter, above if fits else below, verdict, theme.font(12, bold=True), colour, alignment)
 
     def _write_foot(
-        self, painter: QPainter, at: HistogramLayout, data: HistogramViewData, look: str, theme: Theme
+        self, painter: QPainter, layout: HistogramLayout, data: HistogramViewData, look: str, theme: Theme
     ) -> None:
-        box = rect(at.foot)
+        box = rect(layout.foot)
         line = box.height() / 3
         texts = (data.progress(int(self.moment)), data.contention(int(self.moment)))
         for i, text in enumerate(texts):
@@ -248,57 +252,57 @@ class HistogramView(View):
             write(painter, row, self.say(text), theme.font(12), theme.colour("text"), MIDDLE)
         row = QRectF(box.left(), box.top() + 2 * line, box.width(), line)
         mark = mark_of(data.session.trace)
-        numpy = data.counting.expected is not None
-        paint.draw_legend(painter, row, data.warmest, look, numpy, mark, theme)
+        has_expected = data.counting.expected is not None
+        paint.draw_legend(painter, row, data.warmest, look, has_expected, mark, theme)
 
     def hover_text(self, position: QPointF) -> str:
-        """Return what is known about the bin at a position, "" where there is none."""
-        found = self.bin_at(position)
-        if self._data is None or found is None:
+        """Describe the bin at a position; "" if there is none."""
+        chart_and_bin = self.bin_at(position)
+        if self._data is None or chart_and_bin is None:
             return ""
-        return self.say(self._data.bin_text(*found, int(self.moment), self.selection))
+        return self.say(self._data.bin_text(*chart_and_bin, int(self.moment), self.selection))
 
     def bin_at(self, position: QPointF) -> tuple[int, int] | None:
-        """Return the number of the chart at a position, and the bin in it; None where there is none."""
+        """Find the number of the chart and the bin in it at a position; None if there is none."""
         if self._data is None:
             return None
         for i, plot in enumerate(self.places().plots):
             if plot.title.y <= position.y() <= plot.field.bottom:
-                place = bin_at(plot, self._data.counting.bins, position.x())
-                return None if place is None else (i, place)
+                index = bin_at(plot, self._data.counting.bins, position.x())
+                return None if index is None else (i, index)
         return None
 
     def lane_at(self, position: QPointF) -> int | None:
-        """Return the lane of the selected warp at a position, None where there is none."""
-        at = self.places()
-        lanes = at.lanes
+        """Find the lane of the selected warp at a position; None if there is none."""
+        layout = self.places()
+        lanes = layout.lanes
         if self._data is None or not lanes.height or not lanes.y <= position.y() <= lanes.bottom:
             return None
-        lane = int((position.x() - lanes.x) // at.lane(0).width)
-        return lane if 0 <= lane < at.drawn else None
+        lane = int((position.x() - lanes.x) // layout.lane(0).width)
+        return lane if 0 <= lane < layout.drawn else None
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Tell what is under the pointer."""
+        """Show a tooltip for the bin under the pointer."""
         QToolTip.showText(
             event.globalPosition().toPoint(), plain_tip(self.hover_text(event.position())), self
         )
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Ask for the thread that was clicked, or that added to the bin that was clicked first."""
-        wanted = self._selection_at(event.position())
-        if wanted is not None:
-            self.selection_asked.emit(wanted)
+        """Select the clicked thread, or the first thread that added to the clicked bin."""
+        selection = self._selection_at(event.position())
+        if selection is not None:
+            self.selection_asked.emit(selection)
 
     def _selection_at(self, position: QPointF) -> Selection | None:
-        lane, found = self.lane_at(position), self.bin_at(position)
+        lane, chart_and_bin = self.lane_at(position), self.bin_at(position)
         if self.session is None or self._data is None:
             return None
         if lane is not None:
             thread = self.selection.thread // WARP * WARP + lane
             return Selection(self.selection.block, thread) if thread < self.session.trace.threads else None
-        if found is None:
+        if chart_and_bin is None:
             return None
         parts = [
             part for part in (self._data.counting.private, self._data.counting.result) if part is not None
         ]
-        return selection_at(self.session, parts[found[0]].buffer, found[1], self.selection)
+        return selection_at(self.session, parts[chart_and_bin[0]].buffer, chart_and_bin[1], self.selection)

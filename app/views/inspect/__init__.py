@@ -1,1 +1,1 @@
-"""The tabs that explain in words: findings, a thread, the lesson; pictures of memory are other views'."""
+"""The tabs with texts: findings, thread, explanation and output."""

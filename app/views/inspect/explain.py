@@ -1,4 +1,4 @@
-"""The explain view: the lesson, what the present phase does, and what it costs, counted from the trace."""
+"""The explanation: the lesson, the current phase, and its cost, counted from the trace."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from ..common.wording import (
     plural,
 )
 
-# How a fact begins, in the order in which facts are told.
+# The verb of a fact, in the order of facts.
 DOES = {
     "global load": "load", "constant load": "load", "local load": "load", "shared store": "store",
     "shared load": "load", "local store": "store", "global store": "store", "atomic": "update",
@@ -39,27 +39,27 @@ DOES = {
 
 
 class Fact(Struct, frozen=True):
-    """What a block's requests of one kind do in a phase: all counted from the trace."""
+    """The requests of one kind of a block in a phase, counted from the trace."""
 
     kind: str  # of the requests, as in KINDS
-    buffers: tuple[str, ...]  # names of what is accessed
+    buffers: tuple[str, ...]  # names of the accessed buffers
     accesses: int  # of all threads
-    elements: int  # different ones
-    each: int  # times that every element is accessed, 0 where some are more often than others
+    elements: int  # distinct ones
+    each: int  # accesses of every element, 0 if they differ
     requests: int  # of all warps
     sectors: int  # of 32 bytes, 0 outside global memory
 
 
 class HardwareFact(Struct, frozen=True):
-    """What is known of a launch on a GPU."""
+    """A fact about a launch on a GPU."""
 
     text: str  # a sentence or two
     mark: str  # of its numbers
-    basis: str  # what they follow from, in a sentence
+    basis: str  # a sentence about the origin of the numbers
 
 
 class ExplainView(View):
-    """One or two large sentences about what is happening, with numbers that are counted."""
+    """A few large sentences about the current phase, with counted numbers."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
@@ -83,19 +83,19 @@ class ExplainView(View):
         layout.addWidget(self._area)
         self._block: BlockActivity | None = None
         self._shown: tuple[int, int] | None = None
-        self._on_a_gpu: list[HardwareFact] | None = None  # None until somebody looks
+        self._on_a_gpu: list[HardwareFact] | None = None  # computed on first use
         self.set_theme(theme)
 
     def load(self, session: Session | None) -> None:
-        """Take a session."""
+        """Load a session."""
         super().load(session)
         self._block = self._shown = None
         self._on_a_gpu = None
-        self._say_all("")
+        self._show_page("")
         self.render_moment(self.moment, self.selection)
 
     def render_moment(self, moment: float, selection: Selection) -> None:
-        """Explain the phase that the chosen block is in."""
+        """Explain the current phase of the chosen block."""
         super().render_moment(moment, selection)
         if not self.session:
             return
@@ -104,15 +104,15 @@ class ExplainView(View):
         phase = self._block.phase_at(moment)
         if self._shown != (selection.block, phase):
             self._shown = selection.block, phase
-            self._say_all(self._page(self._block, phase))
+            self._show_page(self._page(self._block, phase))
 
-    def _say_all(self, page: str) -> None:
+    def _show_page(self, page: str) -> None:
         self.label.setText(page)
-        # Whether it is scrolled follows from the text at once, not from what was shown before it.
+        # Scrolling depends on the new text immediately, not on the previous one.
         QCoreApplication.sendEvent(self._area, QEvent(QEvent.Type.LayoutRequest))
 
     def set_theme(self, theme: Theme) -> None:
-        """Take other colours or another text size."""
+        """Use another theme or text size."""
         super().set_theme(theme)
         self.label.setFont(theme.font(15))
         self.label.setMargin(theme.px(12))
@@ -124,12 +124,14 @@ class ExplainView(View):
         QPainter(self).fillRect(event.rect(), self.theme.colour("panel"))
 
     def _page(self, block: BlockActivity, phase: int) -> str:
-        """Return the explanation as rich text."""
+        """Compose the explanation as rich text."""
         assert self.session
         session, colours, px = self.session, self.theme.palette, self.theme.px
         text = phase_text(session.scenario, phase, block.phases)
-        whole = not session.trace.is_part or _whole(session, block.block)
-        mark = mark_of(session.trace) if session.trace.schedule == MEASURED else EXACT if whole else PART
+        is_complete = not session.trace.is_part or _is_recorded(session, block.block)
+        mark = (
+            mark_of(session.trace) if session.trace.schedule == MEASURED else EXACT if is_complete else PART
+        )
         ink = f"color:{colours.text}"
         look = f"background:{colours.badge}; color:{colours.muted}; font-size:{px(11)}px"
 
@@ -141,23 +143,25 @@ class ExplainView(View):
         missed, pitfall = missed_text(session, block, phase), pitfall_text(session.scenario)
         lesson = session.scenario.lesson if session.scenario else f"Kernel {session.trace.kernel}."
 
-        # What is written for a scenario with words of its own is in these words already.
-        own = str if session.scenario and session.scenario.words else self.say
+        # Texts of a scenario with its own terminology use that already.
+        in_own_words = str if session.scenario and session.scenario.words else self.say
 
-        def said(words: str) -> str:
+        def in_words(words: str) -> str:
             return markup(self.say(words))
 
         parts = [
-            f"<p style='color:{colours.muted}'>{markup(own(lesson))}</p>",
-            f"<p style='color:{colours.bad}'><b>Pitfall.</b> {markup(own(pitfall))}</p>" if pitfall else "",
-            f"<p style='{ink}; font-size:{px(18)}px'><b>{said(capital(text.label))}</b></p>",
-            f"<p style='{ink}'>{said(text.sentence)}</p>" if text.sentence else "",
-            f"<p style='{ink}'>{said(facts_text(session, block, phase))} {badge(mark)}</p>",
-            f"<p style='color:{colours.bad}'>{said(missed)}</p>" if missed else "",
+            f"<p style='color:{colours.muted}'>{markup(in_own_words(lesson))}</p>",
+            f"<p style='color:{colours.bad}'><b>Pitfall.</b> {markup(in_own_words(pitfall))}</p>"
+            if pitfall
+            else "",
+            f"<p style='{ink}; font-size:{px(18)}px'><b>{in_words(capital(text.label))}</b></p>",
+            f"<p style='{ink}'>{in_words(text.sentence)}</p>" if text.sentence else "",
+            f"<p style='{ink}'>{in_words(facts_text(session, block, phase))} {badge(mark)}</p>",
+            f"<p style='color:{colours.bad}'>{in_words(missed)}</p>" if missed else "",
             f"<p style='{ink}; font-size:{px(18)}px'><b>On a GPU</b></p>" if self._on_a_gpu else "",
             *(
-                f"<p style='{ink}'>{said(fact.text).replace(' %', '&nbsp;%')} {badge(fact.mark)}</p>"
-                f"<p style='color:{colours.muted}; font-size:{px(12)}px'>{said(fact.basis)}</p>"
+                f"<p style='{ink}'>{in_words(fact.text).replace(' %', '&nbsp;%')} {badge(fact.mark)}</p>"
+                f"<p style='color:{colours.muted}; font-size:{px(12)}px'>{in_words(fact.basis)}</p>"
                 for fact in self._on_a_gpu
             ),
         ]
@@ -165,8 +169,8 @@ class ExplainView(View):
 
 
 def hardware_facts(session: Session) -> list[HardwareFact]:
-    """Return what a GPU has room for of a launch, and what was counted there."""
-    # The window starts without these.
+    """List the modelled occupancy of a launch and the counters of a profiler, if there are any."""
+    # Imported late: the window starts without them.
     from ....tracer.hardware.profiling import wording
     from ....tracer.hardware.profiling.compiled_kernels import occupancy_of
     from ....tracer.hardware.profiling.profiles import profile_of_launch, recorded_profiles
@@ -182,51 +186,51 @@ def hardware_facts(session: Session) -> list[HardwareFact]:
 
 
 def capital(text: str) -> str:
-    """Return text with a capital at its start."""
+    """Capitalise the first letter of a text."""
     return text[:1].upper() + text[1:]
 
 
-def _whole(session: Session, block: int) -> bool:
+def _is_recorded(session: Session, block: int) -> bool:
     return bool(np.isin(block, session.trace.recorded))
 
 
 def facts_text(session: Session, block: BlockActivity, phase: int) -> str:
-    """Return one sentence about what the block's threads do to memory in a phase, with its costs."""
+    """Describe the block's memory accesses in a phase, with their costs."""
     if not block.present:
         return "The trace holds no accesses of this block. " + part_text(session.trace)
     name = block_text(session.trace, block.block)
-    found = facts(session, block.block, phase)
-    if not found:
+    phase_facts = facts(session, block.block, phase)
+    if not phase_facts:
         return f"In this phase {name} makes no access."
     threads = plural(len(np.unique(session.trace.thread[_accesses(session, block.block, phase)])), "thread")
-    return f"In this phase {threads} of {name} {listed([fact_text(f) for f in found])}."
+    return f"In this phase {threads} of {name} {listed([fact_text(f) for f in phase_facts])}."
 
 
 def missed_text(session: Session, block: BlockActivity, phase: int) -> str:
-    """Return one sentence about the accesses outside their arrays that the block did not make in a phase, or ""."""
+    """Describe the block's out-of-bounds accesses in a phase; "" without any."""
     outside = session.trace.outside
     return outside_text(session.trace, (outside.block == block.block) & (outside.phase == phase))
 
 
 def fact_text(fact: Fact) -> str:
-    """Return a fact in words: load 512 elements of A and B (64 sectors)."""
+    """Return a fact as text: load 512 elements of A and B (64 sectors)."""
     names, cost = listed(list(fact.buffers)), plural(fact.requests, "request")
     if fact.sectors:
         cost = plural(fact.sectors, "sector")
     if not fact.each:
         cost = f"{count_text(fact.accesses)} times, {cost}"
     often = {0: "", 1: "", 2: " twice each"}.get(fact.each, f" {count_text(fact.each)} times each")
-    where = (
+    space = (
         f" {'from' if fact.kind.endswith('load') else 'in'} shared memory" if "shared" in fact.kind else ""
     )
-    return f"{DOES[fact.kind]} {plural(fact.elements, 'element')} of {names}{where}{often} ({cost})"
+    return f"{DOES[fact.kind]} {plural(fact.elements, 'element')} of {names}{space}{often} ({cost})"
 
 
 def facts(session: Session, block: int, phase: int) -> list[Fact]:
-    """Return what a block does in a phase, a fact per kind of request that it makes."""
+    """List the requests of a block in a phase, one fact per kind."""
     requests = session.requests
-    mine = np.flatnonzero((requests.block == block) & (requests.phase == phase))
-    kinds = [(k, mine[requests.kind[mine] == REQUEST_KINDS.index(k)]) for k in DOES]
+    own_requests = np.flatnonzero((requests.block == block) & (requests.phase == phase))
+    kinds = [(k, own_requests[requests.kind[own_requests] == REQUEST_KINDS.index(k)]) for k in DOES]
     return [_fact(session, kind, chosen) for kind, chosen in kinds if len(chosen)]
 
 

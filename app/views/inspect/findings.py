@@ -1,4 +1,4 @@
-"""The findings: everything worth telling about a launch, worst first; a click goes there."""
+"""The findings of a launch, worst first; a click goes to the moment and the line."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from .findings_list import FindingsList, source_of
 from .page_dialog import PageDialog
 from .race_card import RaceCard, shown_access
 
-NONE = "No findings: no error was found, and nothing is wasted that could be told."
-NO_MATCH = "No finding passes the filter."
-LOOKING = "Looking for what is worth telling …"
+NONE = "No findings: there are no errors and no avoidable costs."
+NO_MATCH = "No finding matches the filter."
+LOOKING = "Analysing the launch…"
 
 
 class FindingsView(View):
-    """A filter, the list, and for a race a card below it. It asks for the line of the finding that was clicked."""
+    """A filter, the list, and a card for a race. It asks for the line of the clicked finding."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
@@ -72,7 +72,7 @@ class FindingsView(View):
         self.list.currentItemChanged.connect(lambda *_: self._show_card())
         self.list.page_asked.connect(self._show_page)
         self.list.setToolTip(plain_tip('Click "?" or press ? to read about a finding'))
-        self.card.access_asked.connect(self._look)
+        self.card.access_asked.connect(self._go_to_access)
         self._column, self._bar = QVBoxLayout(self), bar
         self._column.addLayout(bar)
         self._column.addWidget(self.empty, 1)
@@ -87,11 +87,11 @@ class FindingsView(View):
         self._column.addWidget(self._area)
 
     def load(self, session: Session | None) -> None:
-        """Take a session, and its findings where they are known; load it again when they are."""
+        """Load a session with its findings, if they are known; load it again when they are."""
         chosen_before = self.chosen() if session is self.session else None
         self.list.show_findings(None, ())
         super().load(session)
-        kinds = Counter(found.kind for found in known_of(session))
+        kinds = Counter(finding.kind for finding in known_of(session))
         items: list[tuple[str, object]] = [("All kinds", "")]
         items += [(f"{kind.capitalize()} {kinds[kind]}", kind) for kind in FINDING_KINDS if kinds[kind]]
         chosen = self.kind.currentData()
@@ -100,7 +100,7 @@ class FindingsView(View):
         self.list.choose(chosen_before)
 
     def set_theme(self, theme: Theme) -> None:
-        """Take other colours or another text size."""
+        """Use another theme or text size."""
         super().set_theme(theme)
         margin = theme.px(12)
         self._column.setContentsMargins(0, theme.px(8), 0, 0)
@@ -127,25 +127,25 @@ class FindingsView(View):
         QPainter(self).fillRect(event.rect(), self.theme.colour("panel"))
 
     def count(self) -> dict[str, int]:
-        """Return how many findings there are of each severity."""
+        """Count the findings of each severity."""
         return count_of(self.session)
 
     def chosen(self) -> Finding | None:
-        """Return the finding whose row is chosen."""
+        """Return the selected finding."""
         return self.list.chosen()
 
     def _show(self) -> None:
-        """List what passes the filter."""
-        found = known_of(self.session)
-        shown = [finding for finding in found if self._passes(finding)]
+        """List the findings that match the filter."""
+        findings = known_of(self.session)
+        shown = [finding for finding in findings if self._passes(finding)]
         self.list.delegate.theme = self.card.theme = self.theme
         self.list.show_findings(self.session, shown)
         self.list.setVisible(bool(shown))
         self.empty.setVisible(not shown)
-        self.kind.setVisible(bool(found))
-        self.text.setVisible(bool(found))
-        nothing = NONE if self.session and self.session.is_examined else LOOKING
-        self.empty.setText("" if not self.session else NO_MATCH if found else nothing)
+        self.kind.setVisible(bool(findings))
+        self.text.setVisible(bool(findings))
+        empty_text = NONE if self.session and self.session.is_examined else LOOKING
+        self.empty.setText("" if not self.session else NO_MATCH if findings else empty_text)
         self._show_card()
         count = self.count()
         for name, button in self.severities.items():
@@ -155,15 +155,15 @@ class FindingsView(View):
         self.setAccessibleDescription(", ".join(plural(count[name], name) for name in SEVERITIES))
 
     def _show_card(self) -> None:
-        """Show the chosen finding's card, if it has one, in the room that the finding leaves, at least a third."""
+        """Show the selected race's card in the room below the list, at least a third of the height."""
         self.card.show_race(self.session, self.chosen())
         shown = self.card.isVisibleTo(self._area)
         self._area.setVisible(shown)
         if shown:
-            tall, row = self.card.heightForWidth(max(1, self.width())), self.list.currentRow()
+            card_height, row = self.card.heightForWidth(max(1, self.width())), self.list.currentRow()
             above = self._bar.heightForWidth(self.width()) + 2 * self._column.spacing() + self.theme.px(8)
             left = self.height() - above - self.list.sizeHintForRow(row)
-            self._area.setFixedHeight(min(tall, max(left, self.height() // 3)))
+            self._area.setFixedHeight(min(card_height, max(left, self.height() // 3)))
             self._column.activate()  # so that the list knows its height
         if self.list.currentItem():
             hints = FindingsList.ScrollHint
@@ -172,12 +172,12 @@ class FindingsView(View):
             )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Give the card the height that its text needs at this width."""
+        """Adapt the card's height to the new width."""
         super().resizeEvent(event)
         self._show_card()
 
     def _passes(self, finding: Finding) -> bool:
-        """Return whether a finding is of a wanted severity and kind and holds the text, in any case."""
+        """Return True if a finding has a chosen severity and kind, and contains the text in any case."""
         assert self.session
         kind, text = self.kind.currentData(), self.text.text().casefold()
         wanted = self.severities[finding.severity].isChecked() and (not kind or finding.kind == kind)
@@ -185,21 +185,21 @@ class FindingsView(View):
         return wanted and text in f"{finding.kind} {self.say(finding.message)} {line} {code}".casefold()
 
     def _go(self, item: QListWidgetItem) -> None:
-        """Ask for the moment, thread and line of a finding."""
+        """Go to the moment, thread and line of a finding."""
         finding = self.chosen()
         if self.session is None or finding is None:
             return
         self.line_asked.emit(*source_location(finding, self.session.trace))
         access = shown_access(self.session, finding)
         if access:
-            self._look(*access)
+            self._go_to_access(*access)
 
     def _show_page(self, kind: str) -> None:
         """Open the page about a kind of finding."""
         self.page = self.page or PageDialog(self.theme, self)
         self.page.show_page(kind, self.theme)
 
-    def _look(self, moment: int, selection: Selection) -> None:
-        """Ask for a thread, then for the moment: a selection may move the time to where its block runs."""
+    def _go_to_access(self, moment: int, selection: Selection) -> None:
+        """Select a thread, then the moment: a selection may change the time to when its block runs."""
         self.selection_asked.emit(selection)
         self.moment_asked.emit(float(moment))

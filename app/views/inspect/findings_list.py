@@ -1,4 +1,4 @@
-"""The list of findings: a sign, the sentence, and the line of source for each; rows as tall as their text."""
+"""The list of findings: a sign, the sentence, and the source line of each; rows are as high as their text."""
 
 from __future__ import annotations
 
@@ -36,15 +36,13 @@ SOURCE = Qt.ItemDataRole.UserRole  # (line number, text of the line)
 SEVERITY = Qt.ItemDataRole.UserRole + 1
 ModelIndex = QModelIndex | QPersistentModelIndex
 WRAP = Qt.TextFlag.TextWordWrap
-SENTENCE, CODE = 13.0, 11.5  # sizes of the text
+SENTENCE, CODE = 13.0, 11.5  # text sizes
 
 
 class FindingsList(QListWidget):
-    """The findings that pass the filter."""
+    """The findings that match the filter."""
 
-    page_asked = Signal(
-        str
-    )  # the kind of the finding whose "?" was clicked, or of the chosen one with the key ?
+    page_asked = Signal(str)  # the kind of a finding, by a click on its "?" or by the key ?
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -55,45 +53,45 @@ class FindingsList(QListWidget):
         self.setResizeMode(QListWidget.ResizeMode.Adjust)
         self.delegate = FindingDelegate(theme, self)
         self.setItemDelegate(self.delegate)
-        self._listed: tuple[Finding, ...] = ()  # of each row
+        self._listed: tuple[Finding, ...] = ()  # by row
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size."""
+        """Use another theme and text size."""
         self.delegate.theme = theme
         self.setStyleSheet(sheet("QListWidget", theme))
         self.doItemsLayout()
 
     def show_findings(self, session: Session | None, shown: Sequence[Finding]) -> None:
-        """List some of a session's findings; none is chosen."""
-        with QSignalBlocker(self):  # the rows of before are of another session
+        """List some of a session's findings, without a selection."""
+        with QSignalBlocker(self):  # the old rows belong to another session
             self.clear()
             self._listed = tuple(shown)
             self._add_rows(session)
 
     def _add_rows(self, session: Session | None) -> None:
-        for found in self._listed:
+        for finding in self._listed:
             assert session
-            line, text = source_of(session, found)
-            message = self.delegate.theme.say(found.message)
+            line, text = source_of(session, finding)
+            message = self.delegate.theme.say(finding.message)
             item = QListWidgetItem(message)
             item.setData(SOURCE, (line, text))
-            item.setData(SEVERITY, found.severity)
-            item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{found.severity}, line {line}: {message}")
+            item.setData(SEVERITY, finding.severity)
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{finding.severity}, line {line}: {message}")
             self.addItem(item)
 
     def chosen(self) -> Finding | None:
-        """Return the finding whose row is chosen."""
+        """Return the selected finding."""
         row = self.currentRow()
         return self._listed[row] if 0 <= row < len(self._listed) else None
 
     def choose(self, finding: Finding | None) -> None:
-        """Choose the row of a finding, where it is listed."""
+        """Select a finding, if it is listed."""
         for row, listed in enumerate(self._listed):
             if listed is finding:
                 self.setCurrentRow(row)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Open the page of a finding by a click on its "?"; choose the row elsewhere."""
+        """Open the page of a finding by a click on its "?"; elsewhere select the row."""
         kind = self._kind_at(event.position().toPoint())
         if kind and event.button() == Qt.MouseButton.LeftButton:
             self.page_asked.emit(kind)
@@ -101,7 +99,7 @@ class FindingsList(QListWidget):
             super().mousePressEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Open the page of the chosen finding by the key ?."""
+        """Open the page of the selected finding with the key ?."""
         chosen = self.chosen()
         if event.text() == "?" and chosen:
             self.page_asked.emit(chosen.kind)
@@ -109,22 +107,22 @@ class FindingsList(QListWidget):
             super().keyPressEvent(event)
 
     def question_rect(self, row: int) -> QRect:
-        """Return the area of the "?" of a row, in coordinates of the viewport."""
+        """Return the rectangle of a row's "?", in viewport coordinates."""
         return self.delegate.question_rect(self.visualItemRect(self.item(row)))
 
     def _kind_at(self, position: QPoint) -> str:
-        """Return the kind of the finding whose "?" is at a position; "" elsewhere."""
+        """Return the kind of the finding whose "?" is at a position, or ""."""
         row = self.row(item) if (item := self.itemAt(position)) else -1
         return self._listed[row].kind if row >= 0 and self.question_rect(row).contains(position) else ""
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Break the sentences anew."""
+        """Wrap the sentences again."""
         super().resizeEvent(event)
         self.doItemsLayout()
 
 
 class FindingDelegate(QStyledItemDelegate):
-    """Draws a finding."""
+    """Draws one finding."""
 
     def __init__(self, theme: Theme, parent: FindingsList) -> None:
         super().__init__(parent)
@@ -132,32 +130,34 @@ class FindingDelegate(QStyledItemDelegate):
         self._list = parent
 
     def sizeHint(self, option: QStyleOptionViewItem, index: ModelIndex) -> QSize:
-        """Return the room for the sentence at the width of the list."""
+        """Return the size of a row at the width of the list."""
         width = max(1, self._list.viewport().width())
-        return QSize(width, self._sentence(QRect(0, 0, width, 0), str(index.data())).bottom() + self._foot())
+        return QSize(
+            width, self._sentence(QRect(0, 0, width, 0), str(index.data())).bottom() + self._source_height()
+        )
 
-    def _foot(self) -> int:
+    def _source_height(self) -> int:
         return QFontMetrics(self._font(CODE)).height() + self.theme.px(14)
 
     def _font(self, size: float) -> QFont:
         return self.theme.font(size, mono=size == CODE)
 
     def _sentence(self, row: QRect, text: str) -> QRect:
-        """Return where the sentence of a row stands."""
+        """Return the rectangle of a row's sentence."""
         px = self.theme.px
         room = QRect(row.left() + px(36), row.top() + px(8), max(1, row.width() - px(72)), 100_000)
         return QFontMetrics(self._font(SENTENCE)).boundingRect(room, WRAP, text)
 
     def question_rect(self, row: QRect) -> QRect:
-        """Return the area of the "?" in a row, which opens the page about the kind of finding."""
+        """Return the rectangle of the "?" in a row, which opens the page about the kind of finding."""
         side = self.theme.px(24)
         return QRect(row.right() - side - self.theme.px(4), row.top() + self.theme.px(4), side, side)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: ModelIndex) -> None:
-        """Draw sign, sentence and source line; the chosen row with a bar at its side."""
+        """Draw sign, sentence and source line, and a bar at the side of the selected row."""
         theme, row, text = self.theme, option.rect, str(index.data())
         painter.save()
-        self._paint_ground(painter, option, row)
+        self._paint_background(painter, option, row)
         side = theme.px(16)
         sign = QRectF(row.left() + theme.px(12), row.top() + theme.px(8), side, side)
         draw_sign(painter, sign, index.data(SEVERITY), theme)
@@ -171,7 +171,7 @@ class FindingDelegate(QStyledItemDelegate):
         self._paint_source(painter, row, sentence.bottom() + theme.px(2), line, code)
         painter.restore()
 
-    def _paint_ground(self, painter: QPainter, option: QStyleOptionViewItem, row: QRect) -> None:
+    def _paint_background(self, painter: QPainter, option: QStyleOptionViewItem, row: QRect) -> None:
         theme = self.theme
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
         if chosen:
@@ -191,6 +191,6 @@ class FindingDelegate(QStyledItemDelegate):
 
 
 def source_of(session: Session, finding: Finding) -> tuple[int, str]:
-    """Return number and text, without its indentation, of the line that a finding is about."""
+    """Return the number and the stripped text of a finding's line."""
     file, line = source_location(finding, session.trace)
     return line, source_line(session, file, line)

@@ -1,4 +1,4 @@
-"""What a program has printed."""
+"""The output of a program."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from ..common.view import View
 
 
 class OutputView(View):
-    """Shows the text that a program has printed, its end first."""
+    """Shows the printed text of a program, scrolled to the end."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self.output_of: Callable[[], str] = lambda: ""
         self.text = QPlainTextEdit()
         self.text.setReadOnly(True)
-        self.text.setAccessibleName("What the program printed")
+        self.text.setAccessibleName("Output of the program")
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.text)
         self.set_theme(theme)
 
     def set_theme(self, theme: Theme) -> None:
-        """Take other colours and another text size."""
+        """Use another theme and text size."""
         super().set_theme(theme)
         self.text.setFont(theme.font(13, mono=True))
 
     def render_moment(self, moment: float, selection: Selection) -> None:
-        """Show what was printed until now."""
+        """Show the output so far."""
         super().render_moment(moment, selection)
         text = visible_lines(self.output_of())
         if text != self.text.toPlainText():

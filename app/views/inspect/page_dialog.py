@@ -1,4 +1,4 @@
-"""A dialog with the page about a kind of finding, read from the package; its links lead to other pages."""
+"""A dialog with the page about a kind of finding, which ships with Tilescope."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ SIZE = QSize(680, 720)  # at the normal text size
 
 
 class PageBrowser(QTextBrowser):
-    """Shows pages of the package, and opens no other file."""
+    """Shows the pages of the package, and opens no other files."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setOpenExternalLinks(True)
 
     def loadResource(self, kind: int, name: QUrl | str) -> object:
-        """Load a page; nothing where a link leads out of their folder."""
+        """Load a page; return None for a link that leads out of the folder."""
         path = Path(self.source().resolved(QUrl(name)).toLocalFile()).resolve()
         return super().loadResource(kind, name) if path.is_relative_to(FOLDER.resolve()) else None
 

@@ -1,4 +1,4 @@
-"""Spin boxes that name one place in a grid or in a block."""
+"""Spin boxes for a position in a grid or in a block."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SIZE, ARROW = 13, 7  # pixels: of the text, and across an arrow
 
 
 class Spin(QSpinBox):
-    """A spin box as flat as the fields of the bar, with arrows in the text's colour."""
+    """A flat spin box like the fields of the toolbar, with arrows in the text's colour."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -23,7 +23,7 @@ class Spin(QSpinBox):
         self.setKeyboardTracking(False)
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size."""
+        """Use another theme and text size."""
         self.theme, colours, px = theme, theme.palette, theme.px
         self.setFont(theme.font(SIZE))
         self.setStyleSheet(
@@ -39,27 +39,27 @@ class Spin(QSpinBox):
         )
 
     def fit(self) -> None:
-        """Be as wide as the largest number asks for."""
+        """Set the width for the largest number."""
         px, text = self.theme.px, f"{self.prefix()}{self.maximum()}"
-        words = QFontMetrics(self.theme.font(SIZE)).horizontalAdvance(text)
-        self.setFixedWidth(words + px(18 + 2 * 8) + 4)
+        text_width = QFontMetrics(self.theme.font(SIZE)).horizontalAdvance(text)
+        self.setFixedWidth(text_width + px(18 + 2 * 8) + 4)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the arrows too, faintly where they lead nowhere."""
+        """Draw the arrows too, faintly at the end of the range."""
         super().paintEvent(event)
         painter, option = QPainter(self), QStyleOptionSpinBox()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         self.initStyleOption(option)
         parts, half = QStyle.SubControl, self.theme.px(ARROW) / 2
-        for part, way, ends in (
+        for part, direction, limit in (
             (parts.SC_SpinBoxUp, -1, self.maximum()),
             (parts.SC_SpinBoxDown, 1, self.minimum()),
         ):
             box = self.style().subControlRect(QStyle.ComplexControl.CC_SpinBox, option, part, self)
-            middle = QPointF(box.center()) - QPointF(0, way * self.theme.px(2))
-            tip, side = QPointF(0, way * half * 0.6), QPointF(half, -way * half * 0.6)
-            painter.setBrush(self.theme.colour("border" if self.value() == ends else "text"))
+            middle = QPointF(box.center()) - QPointF(0, direction * self.theme.px(2))
+            tip, side = QPointF(0, direction * half * 0.6), QPointF(half, -direction * half * 0.6)
+            painter.setBrush(self.theme.colour("border" if self.value() == limit else "text"))
             painter.drawPolygon(
                 QPolygonF([middle + tip, middle + side, middle + QPointF(-side.x(), side.y())])
             )
@@ -67,7 +67,7 @@ class Spin(QSpinBox):
 
 
 class Picker(QWidget):
-    """One spin box per used dimension; `picked` gives the linear number that the user chose."""
+    """One spin box per used dimension; `picked` emits the linear number."""
 
     picked = Signal(int)
 
@@ -83,20 +83,20 @@ class Picker(QWidget):
             self._row.add(box)
 
     def name(self, noun: str) -> None:
-        """Say what is chosen here."""
+        """Set the name of the chosen thing."""
         for axis, box in zip("xyz", self.boxes, strict=True):
             box.setAccessibleName(f"{noun} {axis}")
             box.setToolTip(plain_tip(f"{noun} {axis}"))
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size."""
+        """Use another theme and text size."""
         self._row.setSpacing(theme.px(6))
         for box in self.boxes:
             box.set_theme(theme)
             box.fit()
 
     def set_dim(self, dim: Dim3) -> None:
-        """Take the size of the grid or block; dimensions of length 1 beyond the first are not asked for."""
+        """Set the size of the grid or block; unused trailing dimensions are hidden."""
         self._dim = dim
         for axis, box in enumerate(self.boxes):
             with QSignalBlocker(box):
@@ -106,9 +106,9 @@ class Picker(QWidget):
 
     def show_number(self, number: int) -> None:
         """Show a linear number, x fastest."""
-        for box, place in zip(self.boxes, unravel(number, self._dim), strict=True):
+        for box, coordinate in zip(self.boxes, unravel(number, self._dim), strict=True):
             with QSignalBlocker(box):
-                box.setValue(place)
+                box.setValue(coordinate)
 
     def _changed(self) -> None:
         x, y, z = (box.value() for box in self.boxes)

@@ -1,4 +1,4 @@
-"""The card of a data race: both threads, both lines, the element, both values, and what would order them."""
+"""The card of a data race: both threads, lines and values, the element, and a remedy."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ class RacingAccess(NamedTuple):
     """One of the two accesses of a race."""
 
     who: str  # thread and block
-    deed: str  # the access in words
+    deed: str  # the access as text
     line: int  # of the source, from 1
     code: str  # the text of that line
     kind: str  # of its request, as in KINDS
-    moment: int  # when it is made
-    selection: Selection  # who makes it
+    moment: int
+    selection: Selection  # its thread
 
 
 class RaceCard(QWidget):
-    """`access_asked` gives the moment and thread of the access whose link was followed."""
+    """Shows a race. `access_asked` emits the moment and the thread of the followed link."""
 
     access_asked = Signal(int, object)
 
@@ -64,7 +64,7 @@ class RaceCard(QWidget):
         self._column.addWidget(self.order)
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size."""
+        """Use another theme and text size."""
         self.theme = theme
         self._column.setContentsMargins(*[theme.px(12)] * 4)
         self._column.setSpacing(theme.px(8))
@@ -76,14 +76,14 @@ class RaceCard(QWidget):
         self._fill()
 
     def show_race(self, session: Session | None, finding: Finding | None) -> None:
-        """Show a race, or nothing where the finding is none."""
+        """Show a race; hide the card for other findings."""
         fits = session and finding and finding.kind == "race" and len(finding.example) == 2
         self._shown = (session, finding) if session and finding and fits else None
         self._fill()
         self.setVisible(self._shown is not None)
 
     def accesses(self) -> list[RacingAccess]:
-        """Return the two accesses, in the order in which this launch made them."""
+        """List the two accesses in the order of this launch."""
         return [racing_access(self._shown[0], row) for row in self._shown[1].example] if self._shown else []
 
     def _fill(self) -> None:
@@ -126,54 +126,56 @@ class RaceCard(QWidget):
 
 
 def racing_access(session: Session, row: int) -> RacingAccess:
-    """Return one access of a race in words."""
+    """Describe one access of a race."""
     trace, requests = session.trace, session.requests
     block, thread, site = int(trace.block[row]), int(trace.thread[row]), trace.sites[int(trace.site[row])]
-    who = f"Thread {coordinates_text(thread, trace.block_dim)} of {block_text(trace, block)}"
+    thread_name = f"Thread {coordinates_text(thread, trace.block_dim)} of {block_text(trace, block)}"
     moment = int(requests.moment[requests.request[row]])
     code, kind = source_line(session, site.file, site.line), access_kind(session, row)
     return RacingAccess(
-        who, access_text(session, row), site.line, code, kind, moment, Selection(block, thread)
+        thread_name, access_text(session, row), site.line, code, kind, moment, Selection(block, thread)
     )
 
 
 def raced_element(session: Session, finding: Finding) -> str:
-    """Return the element on which the two threads meet."""
+    """Return the element that both threads access."""
     row = finding.example[0]
     buffer = session.trace.buffers[int(session.trace.buffer[row])]
     return element_text(buffer, int(session.trace.index[row]))
 
 
 def relation(session: Session, finding: Finding) -> str:
-    """Return why the two accesses of a race are in no order: what they have in common."""
-    trace, (one, other) = session.trace, finding.example
-    if trace.block[one] != trace.block[other]:
+    """Explain why the two accesses of a race are unordered."""
+    trace, (first, second) = session.trace, finding.example
+    if trace.block[first] != trace.block[second]:
         return "by two blocks, which run in any order"
-    if trace.phase[one] != trace.phase[other]:
+    if trace.phase[first] != trace.phase[second]:
         return "by two threads of one block"
-    phase, same = int(trace.phase[one]), trace.thread[one] // WARP == trace.thread[other] // WARP
-    who = "by two lanes of one warp" if same else "by two warps of one block"
-    return f"{who}, both in phase {phase}: no barrier orders them"
+    phase, same = int(trace.phase[first]), trace.thread[first] // WARP == trace.thread[second] // WARP
+    threads = "by two lanes of one warp" if same else "by two warps of one block"
+    return f"{threads}, both in phase {phase}: no barrier orders them"
 
 
 def verdict(finding: Finding) -> str:
-    """Return how bad it is."""
-    return "What would order them:" if finding.severity == "error" else "Both write the same value:"
+    """Return the heading of the remedy, by severity."""
+    return "How to order them:" if finding.severity == "error" else "Both write the same value:"
 
 
 def capital(text: str) -> str:
-    """Return text with a capital at its start, but for names of code."""
+    """Capitalise a text unless it begins with a name of code."""
     return text if text.startswith("cuda.") else text[:1].upper() + text[1:]
 
 
 def shown_access(session: Session, finding: Finding) -> tuple[int, Selection] | None:
-    """Return the moment and the thread to look at for a finding, None for one without accesses."""
+    """Return the moment and the thread to show for a finding; None without accesses."""
     requests, trace = session.requests, session.trace
     rows = np.array(finding.example, np.int64)
     moments = requests.moment[requests.request[rows]]
-    at = rows[moments == finding.moment]
-    if len(at):
-        return finding.moment, Selection(int(trace.block[at[0]]), int(trace.thread[at[0]]))
+    current_rows = rows[moments == finding.moment]
+    if len(current_rows):
+        return finding.moment, Selection(
+            int(trace.block[current_rows[0]]), int(trace.thread[current_rows[0]])
+        )
     if finding.threads:
         return finding.moment, Selection(*finding.threads[0])
     return (finding.moment, Selection()) if len(finding.rows) else None

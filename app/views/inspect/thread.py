@@ -1,4 +1,4 @@
-"""The thread inspector: what one thread is and does now, and its accesses around that."""
+"""The thread inspector: the chosen thread, its state, and its nearest accesses."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from ..common.wording import access_kind, access_text, element_text, outside_tex
 from .picker import Picker
 
 PICKED, ROWS = ("Block", "Thread"), ("Element", "Warp, lane", "Phase", "Now")
-AROUND = 6  # accesses shown before and after the current one
+AROUND = 6  # accesses before and after the current one
 SPACES = str.maketrans("0123456789,", "\u2007" * 10 + "\u2008")
 MOMENT = Qt.ItemDataRole.UserRole
 STATES: dict[WarpState, str] = {
     "absent": "the trace holds no accesses of this block",
     "before": "not started yet",
-    "request": "no access: other lanes of its warp make one",
+    "request": "no access: other lanes of its warp access memory",
     "exchange": "exchanges values with its warp",
     "waiting": "waits at the barrier",
     "idle": "between two accesses",
@@ -45,17 +45,17 @@ STATES: dict[WarpState, str] = {
 
 
 class ThreadActivity(Struct, frozen=True, eq=False):
-    """The chosen thread."""
+    """The activity of the chosen thread."""
 
     selection: Selection  # its block and its number there
     block: BlockActivity  # what its block does
     warp: WarpActivity  # what its warp does
     rows: Ints  # (n,), its accesses (rows of the trace) in order
-    moments: Ints  # (n,), when they are made
+    moments: Ints  # (n,), the moments of these accesses
 
 
 class ThreadView(View):
-    """Pick a block and a thread; read what it is and does, click one of its accesses to go there."""
+    """Selects a block and a thread, and shows the thread's state; a click on an access goes to its moment."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
@@ -99,7 +99,7 @@ class ThreadView(View):
         layout.addWidget(self.list, 1)
 
     def load(self, session: Session | None) -> None:
-        """Take a session."""
+        """Load a session."""
         super().load(session)
         self._activity = None
         self.setEnabled(session is not None)
@@ -107,19 +107,19 @@ class ThreadView(View):
         self.pick_thread.set_dim(session.trace.block_dim if session else (1, 1, 1))
         self._show()
 
-    def is_part_of(self, lit: Lit) -> bool:
-        """Return whether the thread that is shown stands out."""
-        return lit.has_warp_of(self.selection)
+    def is_part_of(self, highlight: Lit) -> bool:
+        """Return True if the shown thread is highlighted."""
+        return highlight.has_warp_of(self.selection)
 
     def render_moment(self, moment: float, selection: Selection) -> None:
-        """Show the chosen thread at this moment."""
+        """Show the chosen thread at a moment."""
         changed = int(moment) != int(self.moment) or selection != self.selection
         super().render_moment(moment, selection)
         if changed:
             self._show()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take other colours or another text size."""
+        """Use another theme or text size."""
         super().set_theme(theme)
         self._grid.setHorizontalSpacing(theme.px(12))
         self._grid.setVerticalSpacing(theme.px(6))
@@ -130,8 +130,8 @@ class ThreadView(View):
         self.outside.setPalette(ink_palette(theme, "bad"))
         now = self.values["Now"]
         now.setAlignment(Qt.AlignmentFlag.AlignTop)
-        now.setMinimumHeight(2 * now.fontMetrics().lineSpacing())  # a longer text must not push the list
-        self.swatch.setMinimumHeight(now.fontMetrics().lineSpacing())  # in the middle of its line
+        now.setMinimumHeight(2 * now.fontMetrics().lineSpacing())  # longer texts must not move the list
+        self.swatch.setMinimumHeight(now.fontMetrics().lineSpacing())  # centred on its line
         for picker in (self.pick_block, self.pick_thread):
             picker.set_theme(theme)
         self.list.setStyleSheet(sheet("QListWidget", theme))
@@ -166,18 +166,18 @@ class ThreadView(View):
         self._show_list(self._activity)
 
     def _name_parts(self) -> None:
-        """Tell a screen reader, and a resting pointer, what the parts are."""
+        """Set the accessible names and tooltips of the parts."""
         self.setAccessibleName(self.say("Thread inspector"))
         self.list.setAccessibleName(self.say("Accesses of the thread around this moment"))
         self.pick_block.name(self.say("block"))
         self.pick_thread.name(self.say("thread"))
 
     def _show_outside(self) -> None:
-        """Tell of the accesses that the thread wanted to make outside an array."""
+        """Show the out-of-bounds accesses of the thread."""
         assert self.session
         trace, chosen = self.session.trace, self.selection
-        mine = (trace.outside.block == chosen.block) & (trace.outside.thread == chosen.thread)
-        text = outside_text(trace, mine)
+        own_accesses = (trace.outside.block == chosen.block) & (trace.outside.thread == chosen.thread)
+        text = outside_text(trace, own_accesses)
         self.outside.setText(self.say(text))
         self.outside.setVisible(bool(text))
 
@@ -189,13 +189,13 @@ class ThreadView(View):
         while self.list.count() < len(near):
             self.list.addItem(QListWidgetItem())
         widest = f"{int(activity.moments[-1]):,}" if len(activity.moments) else ""
-        for item, place in zip(map(self.list.item, range(len(near))), near, strict=True):
-            self._fill(item, int(activity.rows[place]), int(activity.moments[place]), widest)
+        for item, index in zip(map(self.list.item, range(len(near))), near, strict=True):
+            self._fill(item, int(activity.rows[index]), int(activity.moments[index]), widest)
         if len(near):
             self.list.centre(max(current(activity, self.moment) - near.start, 0))
 
     def _fill(self, item: QListWidgetItem, row: int, moment: int, widest: str) -> None:
-        """Show one access in an item of the list; the current one stands on its kind's colour."""
+        """Show one access in an item; the current one has its kind's colour as background."""
         assert self.session
         kind, now = access_kind(self.session, row), moment == int(self.moment)
         item.setText(f"{padded(f'{moment:,}', widest)}  {access_text(self.session, row)}")
@@ -215,39 +215,39 @@ class ThreadView(View):
 
 
 class AccessList(QListWidget):
-    """A list that keeps one of its items in the middle, whatever its height."""
+    """A list that keeps one item in the middle at any height."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._middle = 0
 
     def centre(self, row: int) -> None:
-        """Keep this item in the middle from now on."""
+        """Keep this item in the middle."""
         self._middle = row
         if row < self.count():
             self.scrollToItem(self.item(row), QListWidget.ScrollHint.PositionAtCenter)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Take the new height into account."""
+        """Centre the item again."""
         super().resizeEvent(event)
         self.centre(self._middle)
 
 
 def padded(number: str, widest: str) -> str:
-    """Return a number as wide as a longer one, with spaces as wide as its digits and commas."""
+    """Pad a number to the width of a longer one, with spaces as wide as digits and commas."""
     return widest[: len(widest) - len(number)].translate(SPACES) + number
 
 
 def unbroken(text: str) -> str:
-    """Return text whose lines end between words alone, never inside tile[3, 5] or = 0."""
+    """Prevent line breaks inside terms such as tile[3, 5] or = 0."""
     return text.replace(", ", ",\u00a0").replace(" = ", " =\u00a0")
 
 
-DEEDS = {Op.LOAD: "reads", Op.STORE: "writes"}  # what an access does
+DEEDS = {Op.LOAD: "reads", Op.STORE: "writes"}
 
 
 def thread_activity(session: Session, selection: Selection) -> ThreadActivity:
-    """Return what the inspector shows of a thread at any moment."""
+    """Collect what the inspector needs of a thread at any moment."""
     warp = warp_activity(session.requests, selection.block, selection.thread // WARP)
     rows, moments = thread_accesses(session, warp, selection.thread)
     return ThreadActivity(selection, block_activity(session, selection.block), warp, rows, moments)
@@ -258,8 +258,8 @@ def rows_of(session: Session, activity: ThreadActivity, moment: float) -> dict[s
     chosen = activity.selection
     now = warp_status(activity.block, activity.warp, session.requests, moment)
     label = phase_text(session.scenario, now.phase, activity.block.phases).label
-    place = current(activity, moment)
-    mine = place >= 0 and activity.moments[place] == int(moment)
+    index = current(activity, moment)
+    has_access = index >= 0 and activity.moments[index] == int(moment)
     return {
         "Element": result_element(session, activity),
         "Warp, lane": f"{chosen.thread // WARP}, {chosen.thread % WARP}",
@@ -269,12 +269,12 @@ def rows_of(session: Session, activity: ThreadActivity, moment: float) -> dict[s
         if label.startswith("phase")
         else f"{now.phase}: {label}",
         "Now": outside_access_text(session, chosen, int(moment))
-        or (access_text(session, int(activity.rows[place])) if mine else STATES[now.state]),
+        or (access_text(session, int(activity.rows[index])) if has_access else STATES[now.state]),
     }
 
 
 def outside_access_text(session: Session, selection: Selection, moment: int) -> str:
-    """Return what a thread accesses outside an array now, "" for nothing."""
+    """Describe the thread's out-of-bounds access at a moment; "" without one."""
     if not len(session.trace.outside.block):
         return ""
     lanes = dict(outside_of(session).lanes(moment, selection))
@@ -283,10 +283,10 @@ def outside_access_text(session: Session, selection: Selection, moment: int) -> 
 
 
 def access_look(session: Session, activity: ThreadActivity, moment: float) -> str:
-    """Return the kind of the thread's access now, "waiting", or ""."""
-    place = current(activity, moment)
-    if place >= 0 and activity.moments[place] == int(moment):
-        return access_kind(session, int(activity.rows[place]))
+    """Return the kind of the thread's current access, "waiting", or ""."""
+    index = current(activity, moment)
+    if index >= 0 and activity.moments[index] == int(moment):
+        return access_kind(session, int(activity.rows[index]))
     state = warp_status(activity.block, activity.warp, session.requests, moment).state
     return WAITING if state == "waiting" else ""
 
@@ -302,12 +302,12 @@ def result_element(session: Session, activity: ThreadActivity) -> str:
 
 
 def current(activity: ThreadActivity, moment: float) -> int:
-    """Return the place of the thread's last access made by now, -1 before its first."""
+    """Return the index of the thread's last access up to a moment, -1 before its first."""
     return int(np.searchsorted(activity.moments, int(moment), "right")) - 1
 
 
-def around(count: int, place: int) -> range:
-    """Return the places around one, as many as are shown, all of them where there are fewer."""
+def around(count: int, index: int) -> range:
+    """Return the range of shown indices around one."""
     shown = min(count, 2 * AROUND + 1)
-    first = min(max(place - AROUND, 0), count - shown)
+    first = min(max(index - AROUND, 0), count - shown)
     return range(first, first + shown)

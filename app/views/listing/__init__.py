@@ -1,1 +1,1 @@
-"""PTX and SASS of the kernel below its source, line by line."""
+"""PTX and SASS of the kernel next to its source, line by line."""

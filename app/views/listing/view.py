@@ -1,4 +1,4 @@
-"""The code view: the kernel's lines above, PTX or SASS below; a line that is chosen in one is lit in the other."""
+"""The code view: the kernel's lines above, PTX or SASS below; a chosen line is highlighted in both."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from ..common.view import View
 COMPILING = "The kernel is being compiled…"
 PYTHON = "A plain Python program is not compiled for a GPU."
 ACCESS = re.compile(r"\b(ld|st|atom|red)\.|\b(LD|ST|ATOM|RED)[GS]?\b")  # an instruction that accesses memory
-CONTEXT = 4  # rows above the one that is brought in sight
+CONTEXT = 4  # rows above the one that is scrolled to
 COLUMNS = "line · instructions · registers in use"
 PTX_COLUMNS = "line · instructions"
 
 
 class Lines(QPlainTextEdit):
-    """Lines to read, some of them lit. chosen: the line of the source that belongs to the one that was clicked."""
+    """Read-only lines, some of them highlighted. chosen: the source line of the clicked row."""
 
     chosen = Signal(int)
 
@@ -56,32 +56,30 @@ class Lines(QPlainTextEdit):
         self.light(self.lit)
 
     def light(self, line: int) -> None:
-        """Lay a ground under the rows of a line of the source, and bring the first in sight."""
+        """Highlight the rows of a source line, and scroll to the first memory access."""
         self.lit = line
         numbers = [number for number, row in enumerate(self.rows) if row.line == line and line]
-        look = QTextCharFormat()
-        look.setBackground(self.ground)
-        look.setProperty(QTextFormat.Property.FullWidthSelection, True)
+        highlight = QTextCharFormat()
+        highlight.setBackground(self.ground)
+        highlight.setProperty(QTextFormat.Property.FullWidthSelection, True)
         marks = []
         for number in numbers:
             mark = QTextEdit.ExtraSelection()
-            mark.cursor, mark.format = QTextCursor(self.document().findBlockByNumber(number)), look
+            mark.cursor, mark.format = QTextCursor(self.document().findBlockByNumber(number)), highlight
             marks.append(mark)
         self.setExtraSelections(marks)
         if numbers and not self.hasFocus():
-            telling = next(
-                (number for number in numbers if ACCESS.search(self.rows[number].text)), numbers[0]
-            )
+            target = next((number for number in numbers if ACCESS.search(self.rows[number].text)), numbers[0])
             bar = self.verticalScrollBar()
-            if telling not in range(bar.value(), bar.value() + bar.pageStep()):
-                bar.setValue(max(0, telling - CONTEXT))
+            if target not in range(bar.value(), bar.value() + bar.pageStep()):
+                bar.setValue(max(0, target - CONTEXT))
 
     def lit_rows(self) -> list[str]:
-        """Return the texts of the rows that are lit."""
+        """Return the texts of the highlighted rows."""
         return [row.text for row in self.rows if row.line == self.lit and self.lit]
 
     def set_theme(self, theme: Theme) -> None:
-        """Take other colours or another text size."""
+        """Use another theme or text size."""
         self.setFont(theme.font(11.5, mono=True))
         self.setStyleSheet(sheet("QPlainTextEdit", theme))
         self.ground: QColor = mixed(theme.colour("panel"), theme.palette.accent, 0.2)
@@ -94,7 +92,7 @@ class Lines(QPlainTextEdit):
 
 
 class ListingView(View):
-    """Source and code of a kernel; the line where the chosen warp is is lit until another one is chosen."""
+    """Source and code of a kernel; the chosen warp's line is highlighted until another one is chosen."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
@@ -128,7 +126,7 @@ class ListingView(View):
         self.set_theme(theme)
 
     def load(self, session: Session | None) -> None:
-        """Take a session, and ask for its listing."""
+        """Load a session, and request its listing."""
         super().load(session)
         self._activity, self.line = None, 0
         self.show_listing()
@@ -136,7 +134,7 @@ class ListingView(View):
             self.listing_asked.emit(session)
 
     def show_listing(self) -> None:
-        """Show what is known of the session's code."""
+        """Show the session's code, as far as known."""
         session, listing = self.session, self.session.listing if self.session else None
         sentence = ""
         if session is not None and session.is_python_program:
@@ -162,7 +160,7 @@ class ListingView(View):
             self.choose(self.line)
 
     def choose(self, line: int) -> None:
-        """Light a line of the source and its code; 0 for none."""
+        """Highlight a line of the source and its code; 0 for none."""
         self.line = line
         self.source.light(line)
         self.code.light(line)
@@ -172,7 +170,7 @@ class ListingView(View):
         self.show_listing()
 
     def render_moment(self, moment: float, selection: Selection) -> None:
-        """Light the line where the chosen warp is, where time or choice is another than before."""
+        """Highlight the chosen warp's line if the time or the selection changed."""
         changed = (moment, selection) != (self.moment, self.selection) or self._activity is None
         super().render_moment(moment, selection)
         if self.session is None or self.session.is_python_program or not changed:
@@ -181,13 +179,13 @@ class ListingView(View):
             block, warp = selection.block, selection.thread // WARP
             activity = block_activity(self.session, block), warp_activity(self.session.requests, block, warp)
             self._activity = selection, *activity
-        _, of_block, of_warp = self._activity
-        now = warp_status(of_block, of_warp, self.session.requests, moment)
+        _, own_block, own_warp = self._activity
+        now = warp_status(own_block, own_warp, self.session.requests, moment)
         if now.state == "request":
             self.choose(self.session.trace.sites[now.site].line)
 
     def set_theme(self, theme: Theme) -> None:
-        """Take other colours or another text size."""
+        """Use another theme or text size."""
         super().set_theme(theme)
         for label, size in ((self.made_by, 12), (self.sentence, 13), (self.columns, 10.5)):
             label.setFont(theme.font(size))

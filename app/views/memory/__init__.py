@@ -1,1 +1,1 @@
-"""The memory view: buffers as cells, and what a moment reads and writes; where they stand is for layout."""
+"""The memory view: buffers as cells, with the reads and writes of a moment; `layout` positions the buffers."""

@@ -1,4 +1,4 @@
-"""What the memory view tells in words: pure functions of a session. No Qt."""
+"""Descriptions of the memory view in words: pure functions of a session. No Qt."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ..common.heat import HEATS, element_heat
 from ..common.wording import block_text, coordinates_text, count_text, element_text, plural, value_text
 from .layout.sheet import is_image
 
-SAMPLE = 128  # values from which it is known how long they are
-LONGEST = 12  # letters of a whole number in a cell
+SAMPLE = 128  # values that are sampled to estimate the length of their texts
+LONGEST = 12  # letters of an integer in a cell
 
 
 def actor_text(session: Session, selection: Selection) -> str:
-    """Return who acts together with the selected thread: its warp or, of a plain Python program, these threads."""
+    """Name the selected thread's warp or, in a plain Python program, the group of threads."""
     warp = selection.thread // WARP
     if not session.is_python_program:
         return f"Warp {warp}"
@@ -32,7 +32,7 @@ def actor_text(session: Session, selection: Selection) -> str:
 def hover_text(
     session: Session, buffer: int, element: int, moment: int, selection: Selection, colour_by: str = "auto"
 ) -> str:
-    """Return an element's name, value, times read, what it is coloured by, and last writer, a line each."""
+    """List an element's name, value, number of reads, heat and last writer, one per line."""
     trace, memory, copy = session.trace, session.memory, (selection.block, selection.thread)
     row = memory.writer(buffer, element, moment, *copy)
     values = memory.values(buffer, moment, *copy).ravel()
@@ -66,49 +66,51 @@ def _writer_text(session: Session, row: int) -> str:
 
 
 def usual_values(session: Session, buffer: int, copy: tuple[int, int]) -> NDArray[Any]:
-    """Return values that a buffer holds before and after the launch: some of them, the extremes among these.
+    """Sample the values of a buffer before and after the launch, with the smallest and the largest.
 
-    copy: the block and the thread whose copy it is. Records are too long for a cell and give none.
+    copy: the block and the thread that own the copy. Records are too long for a cell and give no values.
     """
-    ends = [session.memory.some_values(buffer, moment, *copy) for moment in (0, session.end)]
-    if ends[0].dtype.kind == "V":
-        return ends[0][:0]
-    known = np.concatenate([values[~is_poison(values)] for values in ends])
-    order = np.argsort(known)
-    evenly = np.linspace(0, len(known) - 1, min(SAMPLE, len(known))).astype(int)
-    found: NDArray[Any] = known[order[np.unique(evenly)]]
-    if found.dtype.kind == "f" and np.isnan(ends[1]).any():  # perhaps it was computed, and is to be read
-        found = np.append(found, found.dtype.type(np.nan))
-    return found
+    contents = [session.memory.some_values(buffer, moment, *copy) for moment in (0, session.end)]
+    if contents[0].dtype.kind == "V":
+        return contents[0][:0]
+    defined = np.concatenate([values[~is_poison(values)] for values in contents])
+    order = np.argsort(defined)
+    indices = np.linspace(0, len(defined) - 1, min(SAMPLE, len(defined))).astype(int)
+    spread: NDArray[Any] = defined[order[np.unique(indices)]]
+    if (
+        spread.dtype.kind == "f" and np.isnan(contents[1]).any()
+    ):  # nan may be a computed value, which must be legible
+        spread = np.append(spread, spread.dtype.type(np.nan))
+    return spread
 
 
 def usual_texts(values: NDArray[Any], digits: int) -> frozenset[str]:
-    """Return how values are written with so many digits; those in between may take more letters."""
+    """Format values with `digits` digits; other values of the buffer may take more letters."""
     letters = LONGEST
     if values.dtype.kind == "f":
         finite = values[np.isfinite(values)]
-        whole = len(f"{np.abs(finite).max(initial=0):.0f}")
-        letters = max(digits + 2, min(whole, LONGEST)) + bool((finite < 0).any())
+        integer_digits = len(f"{np.abs(finite).max(initial=0):.0f}")
+        letters = max(digits + 2, min(integer_digits, LONGEST)) + bool((finite < 0).any())
     return frozenset(short_text(value, letters, digits) for value in values)
 
 
 def short_text(value: np.generic, letters: int, digits: int = 4) -> str:
-    """Return a value as exactly as so many letters can tell it, at most so many digits; whole numbers in full."""
+    """Format a value as precisely as `letters` letters and `digits` digits allow; integers in full."""
     if isinstance(value, np.bool_ | np.integer):
         text = value_text(value)
         return text if len(text) <= letters else "…"
     if not isinstance(value, np.floating):
         return next((t for t in (value_text(value),) if len(t) <= letters), "…")
     number = float(value)
-    tried = (text for n in range(digits, 0, -1) for text in _number_texts(number, n))
-    return next((text for text in tried if len(text) <= letters), "…")
+    candidates = (text for n in range(digits, 0, -1) for text in _number_texts(number, n))
+    return next((text for text in candidates if len(text) <= letters), "…")
 
 
 def _number_texts(number: float, digits: int) -> Iterator[str]:
-    """Yield a number with so many digits that tell something, then with so many behind the point."""
+    """Yield a number with `digits` significant digits, then with `digits` digits after the point."""
     if abs(number) >= 10**digits:
-        yield f"{number:.0f}"  # of 268.4 whole digits are worth more than 2.7e+02, of 1e+30 they are not
+        yield f"{number:.0f}"  # 268 is better than 2.7e+02, but not for 1e+30
     yield f"{number:.{digits}g}"
     if abs(number) < 1:
         text = f"{number:.{digits}f}"
-        yield text.rstrip("0") if float(text) else text  # 0.00 is what is nearly nothing, 0 what is nothing
+        yield text.rstrip("0") if float(text) else text  # 0.00 is almost zero, 0 is zero

@@ -1,4 +1,4 @@
-"""Images as they look: the colour of each pixel, from the elements of a buffer height x width x channels. No Qt."""
+"""Buffers of height x width x channels as images: the colour of each pixel. No Qt."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Pixels = NDArray[np.uint32]  # 0xAARRGGBB
 
 
 def brightness_range(dtype: np.dtype[Any], low: float, high: float) -> ValueRange:
-    """Return the values that are dark and bright: those of bytes, 0 to 1, 0 to 255, or all that a buffer holds."""
+    """Choose the values of black and white: 0 and 255 for bytes, else 0 and 1, 0 and 255, or `low` and `high`."""
     if dtype.kind != "f":
         return ValueRange(0, 255)
     if low >= 0 and high <= 255:
@@ -27,48 +27,47 @@ def brightness_range(dtype: np.dtype[Any], low: float, high: float) -> ValueRang
 
 
 def levels(values: NDArray[Any], span: ValueRange) -> NDArray[np.uint8]:
-    """Return how bright each value is, 0 to 255."""
+    """Scale each value to a brightness from 0 to 255."""
     if values.dtype == np.uint8:
         return values
     with np.errstate(invalid="ignore", over="ignore"):
         scaled = (values.astype(np.float64) - span.low) * (255 / ((span.high - span.low) or 1))
-    found: NDArray[np.uint8] = np.clip(np.nan_to_num(scaled), 0, 255).round().astype(np.uint8)
-    return found
+    scaled_levels: NDArray[np.uint8] = np.clip(np.nan_to_num(scaled), 0, 255).round().astype(np.uint8)
+    return scaled_levels
 
 
-def packed(channels: NDArray[np.uint8], unknown: Mask, blank: Mask, unread: int) -> Pixels:
-    """Return the pixels of levels (n, channels): transparent where unknown, of the colour `unread` where blank."""
+def packed(channels: NDArray[np.uint8], is_unknown: Mask, is_unread: Mask, unread: int) -> Pixels:
+    """Pack levels (n, channels) into pixels: transparent if unknown, of the colour `unread` if unread."""
     red, green, blue = (channels[:, n].astype(np.uint32) for n in range(3))
-    found: Pixels = (0xFF000000 | red << 16 | green << 8 | blue).astype(np.uint32, copy=False)
-    if unknown.any():
-        found[unknown] = 0
-    if blank.any():
-        found[blank] = unread
-    return found
+    packed_pixels: Pixels = (0xFF000000 | red << 16 | green << 8 | blue).astype(np.uint32, copy=False)
+    if is_unknown.any():
+        packed_pixels[is_unknown] = 0
+    if is_unread.any():
+        packed_pixels[is_unread] = unread
+    return packed_pixels
 
 
 class ImagePixels(Struct, frozen=True, eq=False, dict=True):
-    """An image before anything is written to it, from which the later ones are made."""
+    """An image before the launch, the base of later images."""
 
     levels: NDArray[np.uint8]  # (pixels, channels)
     pixels: Pixels  # (pixels,)
-    span: ValueRange  # the values that are dark and bright
-    unread: int  # the pixel of an element that a kernel will write and has not yet
+    span: ValueRange  # the values of black and white
+    unread: int  # the pixel of an element that the kernel has not written yet
     is_result: bool  # whether it is only written
-    _changing: list[tuple[Ints, Ints, Ints]] = field(
-        default_factory=list
-    )  # elements; pixels of theirs; of each
+    # Cached: elements, their distinct pixels, and the index of each element's pixel among these.
+    _cached_pixels: list[tuple[Ints, Ints, Ints]] = field(default_factory=list)
 
     @classmethod
     def of(cls, values: NDArray[Any], span: ValueRange, unread: int, is_result: bool) -> ImagePixels:
-        """Return an image of these values, of shape (height, width, channels); is_result: it is only written."""
+        """Create an image of these values, of shape (height, width, channels); is_result: it is only written."""
         flat = values.reshape(-1, values.shape[-1])
-        poison = is_poison(flat)
-        # A byte that looks like what nobody wrote is a colour like any other, but where all of them do.
-        is_known = flat.dtype.kind != "f" and not poison.all()
-        unknown: Mask = np.asarray(poison.any(axis=1) & (not is_known))
+        undefined = is_poison(flat)
+        # A byte with the value of poison is a normal colour, unless all bytes have it.
+        is_defined = flat.dtype.kind != "f" and not undefined.all()
+        is_unknown: Mask = np.asarray(undefined.any(axis=1) & (not is_defined))
         bright = levels(flat, span)
-        pixels = packed(bright, unknown, np.asarray(~unknown & is_result), unread)
+        pixels = packed(bright, is_unknown, np.asarray(~is_unknown & is_result), unread)
         return cls(bright, pixels, span, unread, is_result)
 
     @cached_property
@@ -77,30 +76,32 @@ class ImagePixels(Struct, frozen=True, eq=False, dict=True):
         return np.arange(self.levels.size)
 
     def with_written(self, elements: Ints, values: NDArray[Any], written: Mask) -> Pixels:
-        """Return the pixels when these elements, ascending numbers in C order, hold these values.
+        """Compute the pixels when these elements, ascending numbers in C order, have these values.
 
-        written: which of them the launch has written; the others hold what they began with.
+        written: whether the launch has written each of them; the others keep their initial values.
         """
-        changed, at = self._pixels_of(elements)
+        changed_pixels, pixel_of = self._find_pixels(elements)
         width = self.levels.shape[1]
-        if len(elements) == len(changed) * width:  # whole pixels
+        if len(elements) == len(changed_pixels) * width:  # all channels of each pixel
             bright = levels(values, self.span).reshape(-1, width)
-            known = np.asarray(written.reshape(-1, width).any(axis=1))
+            is_defined = np.asarray(written.reshape(-1, width).any(axis=1))
         else:
-            bright, known = self.levels[changed], np.zeros(len(changed), bool)
-            bright[at, elements % width] = levels(values, self.span)
-            known[at[written]] = True
-        unknown = ~known & (self.pixels[changed] == 0)
+            bright, is_defined = self.levels[changed_pixels], np.zeros(len(changed_pixels), bool)
+            bright[pixel_of, elements % width] = levels(values, self.span)
+            is_defined[pixel_of[written]] = True
+        is_unknown = ~is_defined & (self.pixels[changed_pixels] == 0)
         if values.dtype.kind == "f":
-            unknown[at[np.isnan(values) & written]] = True
+            is_unknown[pixel_of[np.isnan(values) & written]] = True
         pixels = self.pixels.copy()
-        pixels[changed] = packed(bright, unknown, np.asarray(~known & ~unknown & self.is_result), self.unread)
+        pixels[changed_pixels] = packed(
+            bright, is_unknown, np.asarray(~is_defined & ~is_unknown & self.is_result), self.unread
+        )
         return pixels
 
-    def _pixels_of(self, elements: Ints) -> tuple[Ints, Ints]:
-        """Return the pixels that have some of these elements, and which of them each is in; kept, as they stay."""
-        if not self._changing or self._changing[0][0] is not elements:
+    def _find_pixels(self, elements: Ints) -> tuple[Ints, Ints]:
+        """Find the distinct pixels of these elements, and the index of each element's pixel. Memoised."""
+        if not self._cached_pixels or self._cached_pixels[0][0] is not elements:
             pixel = elements // self.levels.shape[1]
             starts = group_starts(pixel)
-            self._changing[:] = [(elements, pixel[starts], group_numbers(starts, len(pixel)))]
-        return self._changing[0][1:]
+            self._cached_pixels[:] = [(elements, pixel[starts], group_numbers(starts, len(pixel)))]
+        return self._cached_pixels[0][1:]

@@ -1,4 +1,4 @@
-"""The legend of the memory view: what the colours of the cells mean, in as many rows as there is room for."""
+"""The legend of the memory view: the meaning of the cells' colours, in as many rows as fit."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from .view_data import ColourGroup
 
 SCALE_WIDTH = 46.0
 TEXT = "text"
-LONGEST_NAMES = 12  # letters; more than these are called by their space
-GAPS = (18, 12)  # between two items: the usual, and where there is little room
+LONGEST_NAMES = 12  # letters; longer lists of names are replaced by their space
+GAPS = (18, 12)  # between two items: the usual one, and one for little room
 LegendRows = list[list[tuple[float, "LegendItem"]]]
 
 
@@ -41,7 +41,7 @@ def legend_items(
     groups: Sequence[ColourGroup], buffers: Sequence[Buffer], touched: frozenset[int], hatched: bool, mark: str,
     theme: Theme,
 ) -> list[LegendItem]:  # fmt: skip
-    """Return what the colours of these groups mean, without buffers that are never touched, and the mark of it all."""
+    """List the legend's items for these groups, without buffers that are never touched, and the mark at the end."""
     items, images = [], []
     for group in groups:
         names = ", ".join(buffer_text(buffers[n]) for n in group.buffers if n in touched)
@@ -57,42 +57,46 @@ def legend_items(
         elif names and group.measure == "image":
             images.append(names)
         elif names:
-            items.append(LegendItem(f"{names} {_number(low)}", "value", _number(high)))
+            items.append(LegendItem(f"{names} {_number_text(low)}", "value", _number_text(high)))
     if images:
         items.append(LegendItem(f"{', '.join(images)}: own colours", TEXT))
     heats = {group.measure for group in groups} & HEATS.keys()
     if heats and not items:
         items.append(LegendItem(f"no {theme.say(HEATS[heats.pop()])}", TEXT))
-    valueless = [LegendItem("", "hatch", "no value")] if hatched else []
-    return [*items, *valueless, LegendItem(mark, "")] if items else []
+    hatch_items = [LegendItem("", "hatch", "no value")] if hatched else []
+    return [*items, *hatch_items, LegendItem(mark, "")] if items else []
 
 
-def _number(value: float) -> str:
+def _number_text(value: float) -> str:
     return value_text(np.float64(value)).replace("-", "−")
 
 
-def legend_rows(items: Sequence[LegendItem], width: float, most: int, theme: Theme) -> LegendRows:
-    """Return the items as at most so many rows of (x, item) that fit the width.
+def legend_rows(items: Sequence[LegendItem], width: float, limit: int, theme: Theme) -> LegendRows:
+    """Arrange the items in at most `limit` rows of (x, item) that fit the width.
 
-    Where there is little room the gaps go first, then the mark of what is exact, then the hatch, then the last items.
+    With little room the gaps shrink first; then the "exact" mark, the hatch and the last items are dropped.
     """
-    without = [item for item in items if item != LegendItem(EXACT, "")]
-    unhatched = [item for item in without if item.scale != "hatch"]
-    tried = [_rows(some, width, gap, theme) for some in (items, without, unhatched) for gap in GAPS]
-    return next((rows for rows in tried if len(rows) <= most), tried[-1][:most])
+    without_mark = [item for item in items if item != LegendItem(EXACT, "")]
+    without_hatch = [item for item in without_mark if item.scale != "hatch"]
+    candidates = [
+        _arrange_rows(choice, width, gap, theme)
+        for choice in (items, without_mark, without_hatch)
+        for gap in GAPS
+    ]
+    return next((rows for rows in candidates if len(rows) <= limit), candidates[-1][:limit])
 
 
-def _rows(items: Sequence[LegendItem], width: float, gap: float, theme: Theme) -> LegendRows:
-    """Return the items as rows of (x, item)."""
+def _arrange_rows(items: Sequence[LegendItem], width: float, gap: float, theme: Theme) -> LegendRows:
+    """Arrange the items in rows of (x, item)."""
     rows: LegendRows = [[]]
     x = 0.0
     for item in items:
-        needed = _item_width(item, theme)
-        if rows[-1] and x + needed > width:
+        item_width = _item_width(item, theme)
+        if rows[-1] and x + item_width > width:
             rows.append([])
             x = 0.0
         rows[-1].append((x, item))
-        x += needed + theme.px(gap)
+        x += item_width + theme.px(gap)
     return rows if items else []
 
 
@@ -105,7 +109,7 @@ def _item_width(item: LegendItem, theme: Theme) -> float:
 
 
 def legend_picture(rows: LegendRows, width: float, height: float, ratio: float, theme: Theme) -> QPixmap:
-    """Return the rows of a legend as a picture, sharp at `ratio`, with a little space above."""
+    """Draw the rows of a legend as a picture, sharp at `ratio`, with a little space above."""
     picture = QPixmap(max(1, round(width * ratio)), max(1, round(height * ratio)))
     picture.setDevicePixelRatio(ratio)
     picture.fill(theme.colour("panel"))
@@ -131,14 +135,16 @@ def _draw_item(painter: QPainter, x: float, y: float, item: LegendItem, theme: T
     write(painter, QRectF(x, y, width + 1, line), item.before, *style)
     if item.scale not in ("", TEXT):
         x += width + gap if item.before else 0
-        wide = theme.px(14 if item.scale in ("hatch", "race") else SCALE_WIDTH - 5)
-        _draw_scale(painter, QRectF(x, y + line / 2 - theme.px(5), wide, theme.px(10)), item.scale, theme)
-        x += wide + gap
+        scale_width = theme.px(14 if item.scale in ("hatch", "race") else SCALE_WIDTH - 5)
+        _draw_scale(
+            painter, QRectF(x, y + line / 2 - theme.px(5), scale_width, theme.px(10)), item.scale, theme
+        )
+        x += scale_width + gap
     write(painter, QRectF(x, y, width_of(item.after, style[0]) + 1, line), item.after, *style)
 
 
 def _draw_scale(painter: QPainter, box: QRectF, scale: str, theme: Theme) -> None:
-    """Draw a colour scale, that of reads with the colour of unread cells before it."""
+    """Draw a colour scale; scales of counts begin with the colour of unread cells."""
     if scale == "hatch":
         draw_hatch(painter, box, theme)
         return

@@ -1,4 +1,4 @@
-"""Which cells of the memory view a spotlight leaves as they are: from what stands out to cells of sheets. No Qt."""
+"""The cells of the memory view that a spotlight highlights: from highlighted things to cells of sheets. No Qt."""
 
 from __future__ import annotations
 
@@ -20,93 +20,93 @@ from .view_data import AccessMark, LoadsInFlight, MemoryViewData, RaceMark
 
 
 class LitCells(NamedTuple):
-    """The cells of one buffer that stand out."""
+    """The highlighted cells of one buffer."""
 
-    shape: Footprint  # what is drawn around them
-    elements: Ints | None = None  # ascending numbers of these elements; None for all of the buffer
+    shape: Footprint  # the frame around them
+    elements: Ints | None = None  # ascending numbers of these elements; None for the complete buffer
 
     def has(self, elements: AnyInts) -> Mask:
-        """Return which of some elements stand out, shape (n,)."""
+        """Mark the highlighted ones of some elements, shape (n,)."""
         return np.ones(len(elements), bool) if self.elements is None else np.isin(elements, self.elements)
 
     def holds(self, sheet: Sheet, rows: Ints, cols: Ints) -> Mask:
-        """Return which of some cells of the buffer's sheet stand out, shape (n,)."""
+        """Mark the highlighted ones of some cells of the buffer's sheet, shape (n,)."""
         if self.elements is None:
             return np.ones(len(rows), bool)
-        lit_rows, lit_cols = sheet.cells(self.elements)
-        return np.isin(rows * sheet.cols + cols, lit_rows * sheet.cols + lit_cols)
+        own_rows, own_cols = sheet.cells(self.elements)
+        return np.isin(rows * sheet.cols + cols, own_rows * sheet.cols + own_cols)
 
 
-LitBuffers = (
-    Mapping[int, LitCells] | None
-)  # by number, of buffers that have some of it; None where nothing dims
+LitBuffers = Mapping[int, LitCells] | None  # by number, for buffers with highlighted cells; None dims nothing
 
 
 def lit_cells(
-    data: MemoryViewData, lit: Lit, moment: int, selection: Selection, sheets: Mapping[int, Sheet]
+    data: MemoryViewData, highlight: Lit, moment: int, selection: Selection, sheets: Mapping[int, Sheet]
 ) -> dict[int, LitCells]:
-    """Return what stands out of each buffer that has some of it; sheets: of the buffers that are drawn, by number."""
-    whole = set(lit.buffers)
+    """Find the highlighted cells of each buffer that has any; sheets: of the visible buffers, by number."""
+    complete = set(highlight.buffers)
     parts: dict[int, list[Ints]] = {}
-    known = data.session.trace.buffers
-    for number, ranges in lit.elements:
-        if number >= len(known) or len(ranges) != len(known[number].shape):
-            continue  # it is of the session before, until its own spotlight comes
-        parts.setdefault(number, []).append(_elements(data, number, ranges))
-    for block in lit.blocks:
-        _add_block(data, block, selection, whole, parts)
-    if lit.threads or lit.warps:
-        rows = _rows_of_threads(data, lit, moment, selection)
-        _add(parts, *_ends(data, rows, selection))
-    whole &= sheets.keys()
-    found = {n: LitCells(Footprint(CellRect(0, 0, sheets[n].rows, sheets[n].cols))) for n in whole}
-    for number in parts.keys() & (sheets.keys() - whole):
+    buffers = data.session.trace.buffers
+    for number, ranges in highlight.elements:
+        if number >= len(buffers) or len(ranges) != len(buffers[number].shape):
+            continue  # it belongs to the previous session, until the new spotlight arrives
+        parts.setdefault(number, []).append(_elements_in(data, number, ranges))
+    for block in highlight.blocks:
+        _add_block(data, block, selection, complete, parts)
+    if highlight.threads or highlight.warps:
+        rows = _rows_of_threads(data, highlight, moment, selection)
+        _add_elements(parts, *_endpoints(data, rows, selection))
+    complete &= sheets.keys()
+    cells = {n: LitCells(Footprint(CellRect(0, 0, sheets[n].rows, sheets[n].cols))) for n in complete}
+    for number in parts.keys() & (sheets.keys() - complete):
         elements = np.unique(np.concatenate(parts[number]))
         if len(elements):
-            found[number] = LitCells(footprint_of(*sheets[number].cells(elements)), elements)
-    return found
+            cells[number] = LitCells(footprint_of(*sheets[number].cells(elements)), elements)
+    return cells
 
 
-def _elements(data: MemoryViewData, number: int, ranges: tuple[tuple[int, int], ...]) -> Ints:
-    """Return the numbers of the elements in these ranges, (first, end) along each dimension."""
+def _elements_in(data: MemoryViewData, number: int, ranges: tuple[tuple[int, int], ...]) -> Ints:
+    """List the numbers of the elements in these ranges, (first, end) along each dimension."""
     shape = data.session.trace.buffers[number].shape
     inside = [np.arange(first, min(end, length)) for (first, end), length in zip(ranges, shape, strict=True)]
     return np.asarray(np.ravel_multi_index(np.ix_(*inside), shape)).ravel()
 
 
 def _add_block(
-    data: MemoryViewData, block: int, selection: Selection, whole: set[int], parts: dict[int, list[Ints]]
+    data: MemoryViewData, block: int, selection: Selection, complete: set[int], parts: dict[int, list[Ints]]
 ) -> None:
-    """Add what a block accesses of global and constant memory and, where it is looked at, its shared memory."""
+    """Add the global and constant memory that a block accesses and, if it is selected, its shared memory."""
     for number, touched in data.session.memory.touched(block).items():
         parts.setdefault(number, []).append(touched.elements)
     if block == selection.block:
-        whole |= {n for n, b in enumerate(data.session.trace.buffers) if b.space == "shared"}
+        complete |= {n for n, b in enumerate(data.session.trace.buffers) if b.space == "shared"}
 
 
-def _rows_of_threads(data: MemoryViewData, lit: Lit, moment: int, selection: Selection) -> Ints:
-    """Return what threads of the selected block access at a moment, and what they ever write to global memory."""
+def _rows_of_threads(data: MemoryViewData, highlight: Lit, moment: int, selection: Selection) -> Ints:
+    """List the accesses of highlighted threads of the selected block at a moment, and all their global stores."""
     trace = data.session.trace
-    threads = [np.arange(WARP * warp, WARP * (warp + 1)) for warp in lit.warps]
-    wanted = np.concatenate([np.array(sorted(lit.threads), np.int64), *threads])
+    threads = [np.arange(WARP * warp, WARP * (warp + 1)) for warp in highlight.warps]
+    highlighted = np.concatenate([np.array(sorted(highlight.threads), np.int64), *threads])
     now = data.session.memory.accesses_at(moment)
     now = now[trace.block[now] == selection.block]
     rows = np.concatenate([data.shown(now, selection), data.session.memory.first_stores(selection.block)])
-    mine: Ints = rows[np.isin(trace.thread[rows], wanted)]
-    return mine
+    own: Ints = rows[np.isin(trace.thread[rows], highlighted)]
+    return own
 
 
-def _ends(data: MemoryViewData, rows: Ints, selection: Selection) -> tuple[Ints, Ints]:
-    """Return buffer and element of what accesses touch, and of where what they load goes."""
-    kind, to, at = data.session.memory.destinations(rows)
-    going = (kind != NOWHERE) & data.is_drawn(to, rows, selection)
+def _endpoints(data: MemoryViewData, rows: Ints, selection: Selection) -> tuple[Ints, Ints]:
+    """List buffer and element of the accesses, and of the destinations of their loaded values."""
+    kind, target, index = data.session.memory.destinations(rows)
+    going = (kind != NOWHERE) & data.is_drawn(target, rows, selection)
     trace = data.session.trace
-    buffers = np.concatenate([trace.buffer[rows].astype(np.int64), to[going]])
-    buffers, elements = data.numbers(buffers, np.concatenate([trace.index[rows].astype(np.int64), at[going]]))
+    buffers = np.concatenate([trace.buffer[rows].astype(np.int64), target[going]])
+    buffers, elements = data.numbers(
+        buffers, np.concatenate([trace.index[rows].astype(np.int64), index[going]])
+    )
     return buffers[elements >= 0], elements[elements >= 0]
 
 
-def _add(parts: dict[int, list[Ints]], buffers: Ints, elements: Ints) -> None:
+def _add_elements(parts: dict[int, list[Ints]], buffers: Ints, elements: Ints) -> None:
     for number in np.unique(buffers).tolist():
         parts.setdefault(number, []).append(elements[buffers == number])
 
@@ -115,37 +115,39 @@ Cells = TypeVar("Cells", AccessMark, RaceMark)
 
 
 def parted(
-    marks: Iterable[Cells], places: Mapping[int, BufferPlace], lit: LitBuffers, keep: float
+    marks: Iterable[Cells], places: Mapping[int, BufferPlace], highlighted: LitBuffers, keep: float
 ) -> Iterator[tuple[Cells, float]]:
-    """Yield marks on cells, those on cells that stand out apart from the others, and how strongly they are drawn."""
+    """Split marks into highlighted and other cells; yield them with their opacity."""
     for mark in marks:
-        cells = lit.get(mark.buffer) if lit is not None else None
-        if lit is None or cells is None or cells.elements is None:
-            yield mark, 1.0 if lit is None or cells is not None else keep
+        cells = highlighted.get(mark.buffer) if highlighted is not None else None
+        if highlighted is None or cells is None or cells.elements is None:
+            yield mark, 1.0 if highlighted is None or cells is not None else keep
             continue
-        chosen = cells.holds(places[mark.buffer].sheet, mark.rows, mark.cols)
-        for wanted, strength in ((~chosen, keep), (chosen, 1.0)):
-            if wanted.any():
-                yield mark._replace(rows=mark.rows[wanted], cols=mark.cols[wanted]), strength
+        is_highlighted = cells.holds(places[mark.buffer].sheet, mark.rows, mark.cols)
+        for selected, opacity in ((~is_highlighted, keep), (is_highlighted, 1.0)):
+            if selected.any():
+                yield mark._replace(rows=mark.rows[selected], cols=mark.cols[selected]), opacity
 
 
-def parted_loads(loads: LoadsInFlight, lit: LitBuffers, keep: float) -> Iterator[tuple[LoadsInFlight, float]]:
-    """Yield loads, those from or to cells that stand out apart from the others, and how strongly they are drawn."""
-    if lit is None:
+def parted_loads(
+    loads: LoadsInFlight, highlighted: LitBuffers, keep: float
+) -> Iterator[tuple[LoadsInFlight, float]]:
+    """Split loads into those from or to highlighted cells and the others; yield them with their opacity."""
+    if highlighted is None:
         yield loads, 1.0
         return
-    chosen = np.zeros(len(loads.own), bool)
+    is_highlighted = np.zeros(len(loads.own), bool)
     for buffers, elements in (loads.start_at, loads.end_at):
-        for number, cells in lit.items():
-            chosen |= (buffers == number) & cells.has(elements)
-    yield loads.only(~chosen), keep
-    yield loads.only(chosen), 1.0
+        for number, cells in highlighted.items():
+            is_highlighted |= (buffers == number) & cells.has(elements)
+    yield loads.only(~is_highlighted), keep
+    yield loads.only(is_highlighted), 1.0
 
 
-def standing_out(sheet: Sheet, part: CellRect, lit: LitBuffers, number: int) -> Mask:
-    """Return which cells in a part of a buffer's sheet stand out, shape (rows, columns) of the part."""
+def standing_out(sheet: Sheet, part: CellRect, highlighted: LitBuffers, number: int) -> Mask:
+    """Mark the highlighted cells in a part of a buffer's sheet, shape (rows, columns) of the part."""
     shape = part.row1 - part.row0, part.col1 - part.col0
-    if lit is None or number not in lit:
-        return np.full(shape, lit is None)
+    if highlighted is None or number not in highlighted:
+        return np.full(shape, highlighted is None)
     rows, cols = np.mgrid[part.row0 : part.row1, part.col0 : part.col1]
-    return lit[number].holds(sheet, rows.ravel(), cols.ravel()).reshape(shape)
+    return highlighted[number].holds(sheet, rows.ravel(), cols.ravel()).reshape(shape)

@@ -1,6 +1,6 @@
-"""The shapes that mark accesses and blocks on a sheet: pure functions of rows and columns, in cells. No Qt.
+"""Shapes that mark accesses and blocks on a sheet: pure functions of rows and columns, in cells. No Qt.
 
-A path is two arrays x, y and, per point, whether a line goes on to the next one.
+A path is two arrays x, y and, per point, whether a line joins it to the next one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ....tracer.model.array_types import Floats, Ints
 TRIANGLE = ((1.0, 0.3), (1.0, 1.0), (0.3, 1.0))
 DIAMOND = ((0.5, 0.02), (0.98, 0.5), (0.5, 0.98), (0.02, 0.5))
 SQUARE = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
-RECTANGLE = np.array([1, 0] * 4, np.int32)  # which points of four lines are joined to the next
+RECTANGLE = np.array([1, 0] * 4, np.int32)  # `joined` of the points of four lines
 NO_LINES = np.empty((0, 2), np.int64), np.empty((0, 2), np.int64)
 
 
@@ -29,7 +29,7 @@ class CellRect(NamedTuple):
 
 
 class CellPath(NamedTuple):
-    """Points in cells (x to the right, y down) and which of them are joined to the next."""
+    """Points in cells (x to the right, y down), and whether each is joined to the next."""
 
     x: Floats
     y: Floats
@@ -37,20 +37,20 @@ class CellPath(NamedTuple):
 
 
 def extent(rows: Ints, cols: Ints) -> CellRect:
-    """Return the smallest rectangle around some cells, of which there is one at least."""
+    """Compute the smallest rectangle around one or more cells."""
     return CellRect(int(rows.min()), int(cols.min()), int(rows.max()) + 1, int(cols.max()) + 1)
 
 
 def outline(rows: Ints, cols: Ints) -> CellPath:
-    """Return the outline of a set of distinct cells: the edges that only one cell has, joined to long lines."""
-    return outline_in(extent(rows, cols), rows, cols) if len(rows) else _path(NO_LINES, NO_LINES)
+    """Compute the outline of distinct cells: the edges of exactly one cell, joined to long lines."""
+    return outline_in(extent(rows, cols), rows, cols) if len(rows) else _lines_path(NO_LINES, NO_LINES)
 
 
 def outline_in(part: CellRect, rows: Ints, cols: Ints) -> CellPath:
-    """Return the outline of distinct cells whose `extent` is known."""
+    """Compute the outline of distinct cells; part: their `extent`."""
     if len(rows) == (part.row1 - part.row0) * (part.col1 - part.col0):
-        return _rectangle(part)  # as most accesses make
-    return _path(_runs(*_lone(rows, cols)), _runs(*_lone(cols, rows)))
+        return _rectangle(part)  # the most frequent case
+    return _lines_path(_join_runs(*_single_edges(rows, cols)), _join_runs(*_single_edges(cols, rows)))
 
 
 def _rectangle(part: CellRect) -> CellPath:
@@ -61,46 +61,48 @@ def _rectangle(part: CellRect) -> CellPath:
 
 
 def outline_of(mask: NDArray[np.bool_], row: int, col: int) -> CellPath:
-    """Return the outline of the cells in a mask (rows, cols) whose first cell stands at this row and column."""
-    level, upright = _changes(mask), _changes(mask.T)
-    return _path(_runs(level[0] + row, level[1] + col), _runs(upright[0] + col, upright[1] + row))
+    """Compute the outline of the cells in a mask (rows, cols) whose first cell is at this row and column."""
+    level, upright = _find_edges(mask), _find_edges(mask.T)
+    return _lines_path(
+        _join_runs(level[0] + row, level[1] + col), _join_runs(upright[0] + col, upright[1] + row)
+    )
 
 
-def _changes(mask: NDArray[np.bool_]) -> tuple[Ints, Ints]:
-    """Return the edges (line number, place along the line) between rows that differ."""
+def _find_edges(mask: NDArray[np.bool_]) -> tuple[Ints, Ints]:
+    """Find the edges (line number, position along the line) between differing rows."""
     padded = np.zeros((len(mask) + 2, mask.shape[1]), bool)
     padded[1:-1] = mask
-    lines, places = np.nonzero(padded[1:] != padded[:-1])
-    return lines, places
+    lines, positions = np.nonzero(padded[1:] != padded[:-1])
+    return lines, positions
 
 
-def _path(level: tuple[Ints, Ints], upright: tuple[Ints, Ints]) -> CellPath:
-    """Return lines, each given as (line, line) and (begin, end), as a path."""
+def _lines_path(level: tuple[Ints, Ints], upright: tuple[Ints, Ints]) -> CellPath:
+    """Combine lines, each given as (line, line) and (begin, end), into a path."""
     x = np.concatenate([level[1], upright[0]], axis=0)
     y = np.concatenate([level[0], upright[1]], axis=0)
     joined = np.tile(np.array([1, 0], np.int32), len(x))
     return CellPath(x.ravel().astype(float), y.ravel().astype(float), joined)
 
 
-def _lone(across: Ints, along: Ints) -> tuple[Ints, Ints]:
-    """Return the edges (line number, place along the line) that exactly one cell has."""
-    lines, places = np.concatenate([across, across + 1]), np.concatenate([along, along])
-    wide = int(places.max(initial=0)) + 2
-    edges, counts = np.unique(lines * wide + places, return_counts=True)
-    return np.divmod(edges[counts == 1], wide)
+def _single_edges(across: Ints, along: Ints) -> tuple[Ints, Ints]:
+    """Find the edges (line number, position along the line) of exactly one cell."""
+    lines, positions = np.concatenate([across, across + 1]), np.concatenate([along, along])
+    width = int(positions.max(initial=0)) + 2
+    edges, counts = np.unique(lines * width + positions, return_counts=True)
+    return np.divmod(edges[counts == 1], width)
 
 
-def _runs(lines: Ints, places: Ints) -> tuple[Ints, Ints]:
-    """Return edges that follow one another as one: (line, line), (begin, end), each of shape (runs, 2)."""
-    fresh = np.ones(len(lines), bool)
-    fresh[1:] = (np.diff(lines) != 0) | (np.diff(places) != 1)
-    first = np.flatnonzero(fresh)
+def _join_runs(lines: Ints, positions: Ints) -> tuple[Ints, Ints]:
+    """Join consecutive edges into runs: (line, line) and (begin, end), each of shape (runs, 2)."""
+    is_first = np.ones(len(lines), bool)
+    is_first[1:] = (np.diff(lines) != 0) | (np.diff(positions) != 1)
+    first = np.flatnonzero(is_first)
     last = np.append(first[1:], len(lines)) - 1 if len(first) else first
-    return np.stack([lines[first]] * 2, axis=1), np.stack([places[first], places[last] + 1], axis=1)
+    return np.stack([lines[first]] * 2, axis=1), np.stack([positions[first], positions[last] + 1], axis=1)
 
 
 def shapes(rows: Ints, cols: Ints, corners: tuple[tuple[float, float], ...]) -> CellPath:
-    """Return one closed shape per cell, its corners given within the unit square."""
+    """Draw one closed shape per cell, with its corners given in the unit square."""
     outline = np.array([*corners, corners[0]])
     x, y = cols[:, None] + outline[:, 0], rows[:, None] + outline[:, 1]
     joined = np.tile(np.array([1] * len(corners) + [0], np.int32), len(rows))

@@ -1,4 +1,4 @@
-"""Brushes for the memory view: cells, outlines, footprints."""
+"""Drawing functions of the memory view: cells, outlines, footprints."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ from .lit_cells import LitCells
 from .outlines import CellRect
 from .view_data import AccessMark
 
-# A point of a path as Qt streams it: whether a line leads to it from the one before, and where it lies.
+# A point of a path as Qt streams it: whether a line joins it to the previous point, and its coordinates.
 ELEMENT = np.dtype([("joined", ">i4"), ("x", ">f8"), ("y", ">f8")])
-SHORT = 24  # points of a path, up to which it is made point by point
-GRID_FROM, SHAPES_FROM = 4.0, 8.0  # sides of a cell from which these are drawn, in pixels
-IMAGE_GRID_FROM = 16.0  # of an image, which lines between its pixels would grey
-MOST_RECTANGLES = 2048  # pixels of a sheet that are drawn one by one on paper
-SHARP = 256  # pixels along an image on paper, from which on a reader that smooths it does no harm
+SHORT = 24  # a path of at most this many points is built point by point
+GRID_FROM, SHAPES_FROM = 4.0, 8.0  # pixels: the smallest sides of cells with these
+IMAGE_GRID_FROM = 16.0  # the same for images, whose colours a dense grid would distort
+MOST_RECTANGLES = 2048  # sheets of at most this many pixels are drawn as rectangles in vector pictures
+SHARP = 256  # pixels: images in vector pictures are scaled to this size, against smoothing by viewers
 GHOST_TEXT = 10  # the size of the index of a cell outside an array
-MOST_SIGNS = 3  # exclamation marks at the elements of a race
-SIGN, FRAME = 13, 9.0  # pixels: an exclamation mark, and the most that a frame reaches beyond its cells
+MOST_SIGNS = 3  # the largest number of exclamation marks on the elements of a race
+SIGN, FRAME = 13, 9.0  # pixels: the size of an exclamation mark, and the margin of a frame around its cells
 
 
 @lru_cache(maxsize=16)
 def colour_table(theme: Theme, measure: str) -> NDArray[np.uint32]:
-    """Return the pixels of all codes of a cell; nobody may change them."""
-    dark = "dark" if theme.name == "dark" else "light"
-    scale = {"value": VALUES[dark], "reads": READS[dark]}.get(measure, HEAT[dark])
+    """Return the pixels of all codes of a cell as a read-only array."""
+    theme_name = "dark" if theme.name == "dark" else "light"
+    scale = {"value": VALUES[theme_name], "reads": READS[theme_name]}.get(measure, HEAT[theme_name])
     table = cell_colours.table(scale, _rgb(theme, "panel"), _rgb(theme, "cell_unread"))
     table.flags.writeable = False
     return table
@@ -58,7 +58,7 @@ def _rgb(theme: Theme, name: str) -> tuple[float, float, float]:
 
 
 def seen(place: BufferPlace, window: Box) -> CellRect:
-    """Return the cells that lie in the window, at least in part."""
+    """Find the cells that are in the window, at least partly."""
     rows = [(edge - place.y) / place.row for edge in (window.y, window.bottom)]
     cols = [(edge - place.x) / place.cell for edge in (window.x, window.right)]
     row0, row1 = (min(max(v, 0), place.sheet.rows) for v in (math.floor(rows[0]), math.ceil(rows[1])))
@@ -67,7 +67,7 @@ def seen(place: BufferPlace, window: Box) -> CellRect:
 
 
 def part_rect(place: BufferPlace, part: CellRect) -> QRectF:
-    """Return where a part of a sheet stands."""
+    """Compute the rectangle of a part of a sheet."""
     x, y = place.x + part.col0 * place.cell, place.y + part.row0 * place.row
     return QRectF(x, y, (part.col1 - part.col0) * place.cell, (part.row1 - part.row0) * place.row)
 
@@ -76,19 +76,19 @@ class Dots(NamedTuple):
     """Part of a sheet as pixels."""
 
     part: CellRect  # the cells
-    step: int  # each pixel stands for step x step cells
-    codes: cell_colours.Codes  # (rows, columns) of pixels; none of an image
+    step: int  # each pixel represents step x step cells
+    codes: cell_colours.Codes  # (rows, columns) of pixels; empty for an image
     pixels: NDArray[np.uint32]  # (rows, columns), 0xAARRGGBB
-    hatched: bool  # whether some cells show what is below
+    hatched: bool  # whether the hatch is visible through some cells
 
 
 def cells_per_dot(place: BufferPlace, ratio: float) -> int:
-    """Return how many cells, in a row, share a pixel of the picture of a sheet."""
+    """Compute the number of cells in a row that share a pixel of a sheet's picture."""
     return max(1, math.floor(1 / (place.cell * ratio)))
 
 
 def dots_of(codes: cell_colours.Codes, part: CellRect, step: int, table: NDArray[np.uint32]) -> Dots:
-    """Return the pixels of a part of a sheet."""
+    """Compute the pixels of a part of a sheet."""
     codes = codes[part.row0 : part.row1, part.col0 : part.col1]
     shown = cell_colours.shrunk(codes, step)
     return Dots(
@@ -97,40 +97,40 @@ def dots_of(codes: cell_colours.Codes, part: CellRect, step: int, table: NDArray
 
 
 def image_dots(image: NDArray[np.uint32], part: CellRect, step: int) -> Dots:
-    """Return the pixels of a part of an image; of those that share a dot, the first."""
-    shown = np.ascontiguousarray(image[part.row0 : part.row1 : step, part.col0 : part.col1 : step])
-    none = np.empty((0, 0), np.uint8)
-    return Dots(part, step, none, shown, not shown.all())
+    """Compute the pixels of a part of an image; the first of several that share a dot."""
+    pixels = np.ascontiguousarray(image[part.row0 : part.row1 : step, part.col0 : part.col1 : step])
+    no_codes = np.empty((0, 0), np.uint8)
+    return Dots(part, step, no_codes, pixels, not pixels.all())
 
 
 class Hatch(NamedTuple):
-    """The hatch of memory that nobody has written, as a picture."""
+    """The hatch of unwritten memory, as a picture."""
 
     corner: QPointF
     picture: QPixmap
 
 
 def hatch_of(target: QRectF, size: tuple[int, int], ratio: float, theme: Theme) -> Hatch:
-    """Return the hatch that fills a box of a view of this size, at so many device pixels to a logical one."""
-    # On the grid of logical pixels and, at the usual ratios, of those of the device.
+    """Draw the hatch of a box in a view of this size, with `ratio` device pixels per logical pixel."""
+    # Aligned to logical pixels and, at the usual ratios, to device pixels.
     left, top = (max(0.0, 4.0 * math.floor(edge / 4)) for edge in (target.left(), target.top()))
-    whole = QPixmap(*(max(1, round(length * ratio)) for length in size))
-    whole.setDevicePixelRatio(ratio)
-    whole.fill(theme.colour("panel"))
-    painter = QPainter(whole)
-    draw_hatch(painter, target, theme)  # where it stands: elsewhere it would be rounded otherwise
+    picture = QPixmap(*(max(1, round(length * ratio)) for length in size))
+    picture.setDevicePixelRatio(ratio)
+    picture.fill(theme.colour("panel"))
+    painter = QPainter(picture)
+    draw_hatch(painter, target, theme)  # at its true position: elsewhere it would be rounded differently
     painter.end()
     edges = (target.right() - left + 1, target.bottom() - top + 1)
     part = QRect(round(left * ratio), round(top * ratio), *(math.ceil(edge * ratio) for edge in edges))
-    return Hatch(QPointF(left, top), whole.copy(part.intersected(whole.rect())))
+    return Hatch(QPointF(left, top), picture.copy(part.intersected(picture.rect())))
 
 
 def draw_cells(
     painter: QPainter, place: BufferPlace, dots: Dots, theme: Theme, hatch: Hatch | None = None
 ) -> None:
-    """Draw cells, hatched where nothing was written, with lines between large ones.
+    """Draw cells, hatched if unwritten, with lines between large ones.
 
-    hatch: what is below them, where there is a picture of it, drawn on the panel.
+    hatch: a picture of the hatch below them, if one is available.
     """
     if not dots.pixels.size:
         return
@@ -141,37 +141,41 @@ def draw_cells(
         draw_hatch(painter, target, theme)
     height, width = dots.pixels.shape
     painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, side < 2)
-    wide, tall = dots.step * place.cell, dots.step * place.row
-    shown = QRectF(target.x(), target.y(), width * wide, height * tall)
+    dot_width, dot_height = dots.step * place.cell, dots.step * place.row
+    box = QRectF(target.x(), target.y(), width * dot_width, height * dot_height)
     if dots.step == 1:
-        _draw_dots(painter, shown, dots.pixels)
-    else:  # the last dots may stand for fewer cells than the others
+        _draw_dots(painter, box, dots.pixels)
+    else:  # the last dots may represent fewer cells than the others
         with clipped(painter, target):
-            _draw_dots(painter, shown, dots.pixels)
-    fine = GRID_FROM if dots.codes.size else IMAGE_GRID_FROM
-    if min(place.cell, place.row) >= fine:  # on a sharper screen too, so that all show the same picture
+            _draw_dots(painter, box, dots.pixels)
+    grid_from = GRID_FROM if dots.codes.size else IMAGE_GRID_FROM
+    if (
+        min(place.cell, place.row) >= grid_from
+    ):  # in logical pixels, so that all screens show the same picture
         _draw_grid(painter, place, dots.part, theme)
 
 
 def changed_part(place: BufferPlace, before: Dots, now: Dots, ratio: float) -> QRectF:
-    """Return where the cells of a buffer look otherwise than before, at so many device pixels to a logical one."""
+    """Compute the changed rectangle of a buffer's cells, with `ratio` device pixels per logical pixel."""
     if before[:2] != now[:2] or before.hatched != now.hatched or before.pixels.shape != now.pixels.shape:
         return part_rect(place, now.part).united(part_rect(place, before.part))
-    other = before.pixels != now.pixels
-    rows, cols = other.any(axis=1).nonzero()[0], other.any(axis=0).nonzero()[0]
+    differs = before.pixels != now.pixels
+    rows, cols = differs.any(axis=1).nonzero()[0], differs.any(axis=0).nonzero()[0]
     if not len(rows):
         return QRectF()
-    wide, tall, whole = now.step * place.cell, now.step * place.row, part_rect(place, now.part)
-    around = (
-        max(wide, tall) if min(place.cell, place.row) * ratio < 2 else 0.0
-    )  # where dots run into each other
-    left, top = whole.x() + int(cols[0]) * wide, whole.y() + int(rows[0]) * tall
-    width, height = (int(cols[-1]) + 1 - int(cols[0])) * wide, (int(rows[-1]) + 1 - int(rows[0])) * tall
-    return QRectF(left, top, width, height).adjusted(-around, -around, around, around)
+    dot_width, dot_height, part_box = now.step * place.cell, now.step * place.row, part_rect(place, now.part)
+    # Smoothing blends adjacent dots.
+    margin = max(dot_width, dot_height) if min(place.cell, place.row) * ratio < 2 else 0.0
+    left, top = part_box.x() + int(cols[0]) * dot_width, part_box.y() + int(rows[0]) * dot_height
+    width, height = (
+        (int(cols[-1]) + 1 - int(cols[0])) * dot_width,
+        (int(rows[-1]) + 1 - int(rows[0])) * dot_height,
+    )
+    return QRectF(left, top, width, height).adjusted(-margin, -margin, margin, margin)
 
 
 def _draw_dots(painter: QPainter, box: QRectF, pixels: NDArray[np.uint32]) -> None:
-    """Draw the pixels of cells over a box; on paper as rectangles, and many as an image that no reader blurs."""
+    """Draw the pixels of cells; in vector pictures as rectangles, or many as an enlarged image, against blur."""
     height, width = pixels.shape
     image = QImage(pixels.data, width, height, 4 * width, QImage.Format.Format_ARGB32_Premultiplied)
     if not is_vector(painter) or is_written_down(painter):
@@ -180,12 +184,17 @@ def _draw_dots(painter: QPainter, box: QRectF, pixels: NDArray[np.uint32]) -> No
         times = max(1, SHARP // max(width, height))
         painter.drawImage(box, image.scaled(times * width, times * height))
     else:
-        wide, tall = box.width() / width, box.height() / height
+        dot_width, dot_height = box.width() / width, box.height() / height
         for row, cells in enumerate(pixels):
             edges = [0, *(np.flatnonzero(np.diff(cells)) + 1).tolist(), width]
             for first, end in pairwise(edges):
-                place = QRectF(box.x() + first * wide, box.y() + row * tall, (end - first) * wide, tall)
-                painter.fillRect(place, QColor.fromRgba(int(cells[first])))
+                run = QRectF(
+                    box.x() + first * dot_width,
+                    box.y() + row * dot_height,
+                    (end - first) * dot_width,
+                    dot_height,
+                )
+                painter.fillRect(run, QColor.fromRgba(int(cells[first])))
 
 
 def _draw_grid(painter: QPainter, place: BufferPlace, part: CellRect, theme: Theme) -> None:
@@ -203,37 +212,37 @@ def _draw_grid(painter: QPainter, place: BufferPlace, part: CellRect, theme: The
 
 
 def lines_of(place: BufferPlace, part: CellRect) -> tuple[list[float], list[float]]:
-    """Return where the lines between the cells of a part of a sheet stand, upright ones and level ones."""
+    """Compute the x of vertical and the y of horizontal lines between the cells of a part of a sheet."""
     xs = [place.x + c * place.cell for c in range(part.col0, part.col1 + 1)]
     return xs, [place.y + r * place.row for r in range(part.row0, part.row1 + 1)]
 
 
 class GridPixels(NamedTuple):
-    """The pixels that the lines of a grid have, on the grid of the device."""
+    """The device pixels of the lines of a grid."""
 
     box: QRect  # around all of them
-    upright: QPixmap  # one row of those of the upright lines, which is repeated from top to bottom
-    level: list[QRect]  # the level lines
+    upright: QPixmap  # one row of pixels of the vertical lines, which is tiled
+    level: list[QRect]  # the horizontal lines
     colour: QColor
 
 
 @lru_cache(maxsize=64)
 def grid_pixels(place: BufferPlace, part: CellRect, ratio: float, colour: int) -> GridPixels:
-    """Return the pixels of the lines between cells, at so many device pixels to a logical one."""
-    columns, rows = ([math.floor(at * ratio) for at in ends] for ends in lines_of(place, part))
-    wide, tall, ink = columns[-1] - columns[0] + 1, rows[-1] - rows[0] + 1, QColor.fromRgba(colour)
-    upright = QPixmap(wide, 1)
+    """Compute the pixels of the lines between cells, with `ratio` device pixels per logical pixel."""
+    columns, rows = ([math.floor(position * ratio) for position in ends] for ends in lines_of(place, part))
+    width, height, ink = columns[-1] - columns[0] + 1, rows[-1] - rows[0] + 1, QColor.fromRgba(colour)
+    upright = QPixmap(width, 1)
     upright.fill(Qt.GlobalColor.transparent)
     painter = QPainter(upright)
     for x in columns:
         painter.fillRect(x - columns[0], 0, 1, 1, ink)
     painter.end()
-    level = [QRect(columns[0], y, wide, 1) for y in rows]
-    return GridPixels(QRect(columns[0], rows[0], wide, tall), upright, level, ink)
+    level = [QRect(columns[0], y, width, 1) for y in rows]
+    return GridPixels(QRect(columns[0], rows[0], width, height), upright, level, ink)
 
 
 def draw_grid_pixels(painter: QPainter, grid: GridPixels, ratio: float) -> None:
-    """Fill the pixels of a grid: lines would fill the same, but Qt fills upright ones pixel by pixel."""
+    """Fill the pixels of a grid, which is faster than lines: Qt fills vertical lines pixel by pixel."""
     painter.save()
     painter.scale(1 / ratio, 1 / ratio)
     painter.drawTiledPixmap(grid.box, grid.upright)
@@ -244,18 +253,18 @@ def draw_grid_pixels(painter: QPainter, grid: GridPixels, ratio: float) -> None:
 
 
 def _short_path(place: BufferPlace, path: outlines.CellPath) -> QPainterPath:
-    found, joined = QPainterPath(), False
+    pixel_path, joined = QPainterPath(), False
     xs, ys = (place.x + path.x * place.cell).tolist(), (place.y + path.y * place.row).tolist()
-    for x, y, goes_on in zip(xs, ys, path.joined.tolist(), strict=True):
-        found.lineTo(x, y) if joined else found.moveTo(x, y)
-        joined = bool(goes_on)
-    return found
+    for x, y, joins_next in zip(xs, ys, path.joined.tolist(), strict=True):
+        pixel_path.lineTo(x, y) if joined else pixel_path.moveTo(x, y)
+        joined = bool(joins_next)
+    return pixel_path
 
 
 def path_of(place: BufferPlace, path: outlines.CellPath) -> QPainterPath:
-    """Return a path in cells as one in pixels.
+    """Convert a path from cells to pixels.
 
-    It is read from a stream, as Qt writes paths: a call from Python for every point takes four times as long.
+    The path is read from a QDataStream: a call from Python for every point takes four times as long.
     """
     if len(path.x) <= SHORT:
         return _short_path(place, path)
@@ -263,37 +272,37 @@ def path_of(place: BufferPlace, path: outlines.CellPath) -> QPainterPath:
     points["x"] = place.x + path.x * place.cell
     points["y"] = place.y + path.y * place.row
     points["joined"][:1], points["joined"][1:] = 0, path.joined[:-1]
-    found = QPainterPath()
+    pixel_path = QPainterPath()
     stream = QDataStream(
         QByteArray(struct.pack(">i", len(points)) + points.tobytes() + struct.pack(">ii", 0, 0))
     )
-    stream >> found
-    return found
+    stream >> pixel_path
+    return pixel_path
 
 
 class DrawnMark(NamedTuple):
-    """Accessed cells as they are drawn."""
+    """The shapes of a mark on accessed cells."""
 
     kind: str  # of the requests
-    own: bool  # whether by the selected warp
+    own: bool  # whether the selected warp makes them
     edge: QPainterPath
     filled: QPainterPath | None  # None for loads
-    strength: float  # below 1 they are drawn that faintly
-    box: QRectF  # around all of it
+    strength: float  # the opacity
+    box: QRectF  # around all shapes
 
 
 def drawn_mark(place: BufferPlace, mark: AccessMark, strength: float = 1.0) -> DrawnMark:
-    """Return how accessed cells are drawn."""
+    """Compute the shapes of a mark on accessed cells."""
     part = outlines.extent(mark.rows, mark.cols)
     edge = path_of(place, outlines.outline_in(part, mark.rows, mark.cols))
-    filled = None if mark.kind.endswith("load") else path_of(place, _filled(place, mark))
+    filled = None if mark.kind.endswith("load") else path_of(place, _filled_shapes(place, mark))
     box = part_rect(place, part).adjusted(-3, -3, 3, 3)
     return DrawnMark(mark.kind, mark.own, edge, filled, strength, box)
 
 
-def cells_rect(place: BufferPlace, rows: Ints, cols: Ints, around: float) -> QRectF:
-    """Return the rectangle of some cells, of which there is one at least, and so many pixels around it."""
-    return part_rect(place, outlines.extent(rows, cols)).adjusted(-around, -around, around, around)
+def cells_rect(place: BufferPlace, rows: Ints, cols: Ints, margin: float) -> QRectF:
+    """Compute the rectangle of one or more cells, with a margin in pixels."""
+    return part_rect(place, outlines.extent(rows, cols)).adjusted(-margin, -margin, margin, margin)
 
 
 def draw_mark(painter: QPainter, mark: DrawnMark, theme: Theme) -> None:
@@ -312,7 +321,7 @@ def draw_mark(painter: QPainter, mark: DrawnMark, theme: Theme) -> None:
 
 
 def draw_race_frame(painter: QPainter, place: BufferPlace, rows: Ints, cols: Ints, theme: Theme) -> None:
-    """Draw a frame around cells that are raced for, wider than that of an access, which stands on it."""
+    """Draw a frame around cells in a race, wider than the frame of an access, which is drawn over it."""
     edge = path_of(place, outlines.outline(rows, cols))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.strokePath(edge, pen(theme.palette.panel, 9.0))
@@ -320,9 +329,9 @@ def draw_race_frame(painter: QPainter, place: BufferPlace, rows: Ints, cols: Int
 
 
 def draw_race_signs(painter: QPainter, place: BufferPlace, rows: Ints, cols: Ints, theme: Theme) -> None:
-    """Draw exclamation marks on some cells that are raced for."""
-    some = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), MOST_SIGNS)).round().astype(int))
-    for row, col in zip(rows[some].tolist(), cols[some].tolist(), strict=True):
+    """Draw exclamation marks on some cells in a race."""
+    chosen = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), MOST_SIGNS)).round().astype(int))
+    for row, col in zip(rows[chosen].tolist(), cols[chosen].tolist(), strict=True):
         draw_race_sign(painter, place.x + (col + 1) * place.cell, place.y + row * place.row, theme)
 
 
@@ -339,8 +348,8 @@ def draw_race_sign(painter: QPainter, x: float, y: float, theme: Theme) -> None:
     painter.setBrush(Qt.BrushStyle.NoBrush)
 
 
-def _filled(place: BufferPlace, mark: AccessMark) -> outlines.CellPath:
-    """Return the part of the cells that is filled; all of it where cells are too small for a shape."""
+def _filled_shapes(place: BufferPlace, mark: AccessMark) -> outlines.CellPath:
+    """Compute the filled shapes of the cells; squares if the cells are too small for other shapes."""
     shape = outlines.DIAMOND if mark.kind == "atomic" else outlines.TRIANGLE
     return outlines.shapes(mark.rows, mark.cols, shape if place.cell >= SHAPES_FROM else outlines.SQUARE)
 
@@ -356,7 +365,7 @@ def draw_footprint(
 ) -> None:
     """Draw the outline of cells of a sheet: strong for the phase, thin for the block.
 
-    keep: how much is left of it; a colour that is mixed takes Qt a tenth of the time of a faint line.
+    keep: the opacity, by a mixed colour: Qt takes ten times as long for a translucent line.
     """
     width = 2.0 if strong else 1.0
     ink = mixed(theme.colour("panel"), theme.palette.text, keep)
@@ -377,48 +386,48 @@ def draw_lit(
     keep: float,
     draw: Callable[[], None],
 ) -> None:
-    """Draw a buffer so that so much is left of all but the cells that stand out."""
+    """Draw a buffer with opacity `keep`, except for its highlighted cells."""
     if cells is not None and cells.elements is not None:
-        draw_partly(painter, _shape_of(place, cells.shape), keep, draw)
+        draw_partly(painter, _outline_path(place, cells.shape), keep, draw)
     else:
         with faintly(painter, keep if cells is None else 1.0):
             draw()
 
 
-def _shape_of(place: BufferPlace, shape: Footprint) -> QPainterPath:
-    """Return the outline of cells in pixels."""
+def _outline_path(place: BufferPlace, shape: Footprint) -> QPainterPath:
+    """Compute the outline of cells in pixels."""
     if shape.outline is not None:
         return path_of(place, shape.outline)
-    found = QPainterPath()
-    found.addRect(part_rect(place, shape.part))
-    return found
+    path = QPainterPath()
+    path.addRect(part_rect(place, shape.part))
+    return path
 
 
 def _frame_width(place: BufferPlace) -> float:
-    """Return how wide a frame around cells that stand out is, in pixels: thin where it would hide their neighbours."""
+    """Compute the width of a frame around highlighted cells, in pixels: thin for small cells."""
     return 2.0 if min(place.cell, place.row) < 12 else min(max(3.0, place.cell / 14), 6.0)
 
 
 def draw_lit_frame(painter: QPainter, place: BufferPlace, shape: Footprint, theme: Theme) -> None:
-    """Draw the frame of cells that stand out: around them, so that all of each cell is seen."""
-    edge, around, wide = _shape_of(place, shape), QPainterPath(), _frame_width(place)
+    """Draw the frame of highlighted cells, outside them, so that they stay completely visible."""
+    edge, around, width = _outline_path(place, shape), QPainterPath(), _frame_width(place)
     around.addRect(
         part_rect(place, CellRect(0, 0, place.sheet.rows, place.sheet.cols)).adjusted(-9, -9, 9, 9)
     )
-    around.addPath(edge)  # odd and even: all but the cells
+    around.addPath(edge)  # by the odd-even rule, everything except the cells
     with clipped(painter, around):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.strokePath(edge, pen(theme.palette.panel, 2 * wide + 4))  # of which half is seen
-        painter.strokePath(edge, pen(theme.palette.text, 2 * wide))
+        painter.strokePath(edge, pen(theme.palette.panel, 2 * width + 4))  # half of it is visible
+        painter.strokePath(edge, pen(theme.palette.text, 2 * width))
 
 
 def edge_of(place: BufferPlace, elements: NDArray[np.int64]) -> QPainterPath:
-    """Return the outline of some elements."""
+    """Compute the outline of some elements."""
     return path_of(place, outlines.outline(*place.sheet.distinct_cells(elements)))
 
 
 def draw_written(painter: QPainter, edge: QPainterPath, theme: Theme) -> None:
-    """Draw a small frame around the elements that the selected thread writes."""
+    """Draw a thin frame around the elements that the selected thread writes."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.strokePath(edge, pen(theme.palette.panel, 4.0))
     painter.strokePath(edge, pen(theme.palette.text, 2.0))
@@ -446,7 +455,7 @@ def draw_differing(painter: QPainter, place: BufferPlace, elements: Ints, theme:
 
 
 def ghosts_area(ghosts: Sequence[Ghost]) -> QRectF:
-    """Return the room that cells outside arrays take, with their labels."""
+    """Compute the bounding box of ghosts and their labels."""
     box = QRectF()
     for ghost in ghosts:
         x, y, width, height = ghost.box
@@ -455,7 +464,7 @@ def ghosts_area(ghosts: Sequence[Ghost]) -> QRectF:
 
 
 def draw_ghosts(painter: QPainter, ghosts: Sequence[Ghost], theme: Theme) -> None:
-    """Draw the cells, dashed and crossed out, and the labels of those that lie farther away."""
+    """Draw ghosts, dashed and crossed out, with the labels of the distant ones."""
     red = theme.colour("bad")
     painter.save()
     painter.setBrush(theme.colour("panel"))
@@ -472,16 +481,16 @@ def draw_ghosts(painter: QPainter, ghosts: Sequence[Ghost], theme: Theme) -> Non
         painter.drawLine(QPointF(cross.right(), cross.top()), QPointF(cross.left(), cross.bottom()))
         if ghost.label:
             painter.setFont(theme.font(GHOST_TEXT, bold=True))
-            wide = painter.fontMetrics().horizontalAdvance(ghost.label) + 4
-            left = min(box.center().x() - wide / 2, box.right() + 1 - wide)
-            room = QRectF(left, box.bottom() + 1, wide, theme.px(14))
+            width = painter.fontMetrics().horizontalAdvance(ghost.label) + 4
+            left = min(box.center().x() - width / 2, box.right() + 1 - width)
+            room = QRectF(left, box.bottom() + 1, width, theme.px(14))
             painter.fillRect(room, theme.colour("panel"))
             painter.drawText(room, Qt.AlignmentFlag.AlignCenter, ghost.label)
     painter.restore()
 
 
 def draw_ring(painter: QPainter, box: QRectF, theme: Theme) -> None:
-    """Draw the ring of the keyboard's focus just inside a box."""
+    """Draw the keyboard's focus ring just inside a box."""
     painter.setPen(pen(theme.palette.accent, 2.0))
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.drawRect(box.adjusted(1, 1, -1, -1))

@@ -1,4 +1,4 @@
-"""Words of the memory view: names of buffers and slices, the caption."""
+"""Texts of the memory view: names of buffers and slices, the caption."""
 
 from __future__ import annotations
 
@@ -16,76 +16,86 @@ from .layout.buffer_place import BufferPlace
 from .layout.sheet import slice_text
 
 NAME, SMALL = 14.0, 12.0
-LARGE_SIZE = 9.0  # letters of a matrix's size beside it where cells take what there is
+LARGE_SIZE = 9.0  # the font size of a matrix's shape next to large cells
 CAPTION_COLOURS = {"title": "text", "alert": "bad"}
 
 
 def line_of(theme: Theme) -> float:
-    """Return the height of a line of small text."""
+    """Compute the height of a line of small text."""
     return float(theme.px(17))
 
 
 def size_text(buffer: Buffer) -> str:
-    """Return the shape of a buffer: 64 × 64."""
+    """Format the shape of a buffer: 64 × 64."""
     return " × ".join(map(count_text, buffer.shape)) or "1"
 
 
 def name_width(buffer: Buffer, theme: Theme, large: bool = False) -> float:
-    """Return the width of a buffer's name beside its sheet, with some space around; large: little beside cells."""
+    """Compute the width of a buffer's name next to its sheet, with padding; large: smaller, next to large cells."""
     name = width_of(buffer_text(buffer), theme.font(NAME, bold=True))
-    return max(name, width_of(size_text(buffer), _size_font(theme, large))) + theme.px(_pad(large) + 2)
+    return max(name, width_of(size_text(buffer), _size_font(theme, large))) + theme.px(_padding(large) + 2)
 
 
 def _size_font(theme: Theme, large: bool) -> QFont:
     return theme.font(LARGE_SIZE if large else SMALL)
 
 
-def _pad(large: bool) -> int:
-    """Return the space between a sheet and the name beside it."""
+def _padding(large: bool) -> int:
+    """Return the space between a sheet and the name next to it."""
     return 4 if large else 8
 
 
 def name_words(
     place: BufferPlace, buffer: Buffer, window: Box, theme: Theme, large: bool = False
 ) -> list[Words]:
-    """Return a buffer's name and size on its side of the sheet."""
+    """Place a buffer's name and shape at its side of the sheet."""
     if place.label == "above":
         return _name_above(place, buffer, window, theme)
-    return _name_beside(place, buffer, window, theme, large)
+    return _name_at_side(place, buffer, window, theme, large)
 
 
 def chip_words(
     place: BufferPlace, buffer: Buffer, window: Box, others: Sequence[Box], theme: Theme
 ) -> list[Words]:
-    """Return the name of a magnified buffer, of which some is in the window: beside what is seen of it, or on that."""
-    seen, font = _common(place.box, window), theme.font(NAME, bold=True)
-    if seen.width <= 0 or seen.height <= 0:
+    """Place the name of a magnified buffer next to its visible part, or on it; none if it is not visible."""
+    visible, font = _intersection(place.box, window), theme.font(NAME, bold=True)
+    if visible.width <= 0 or visible.height <= 0:
         return []
     width = width_of(buffer_text(buffer), font) + theme.px(10)
-    box = rect(chip_spot(seen, width, theme.px(20), window, others))
+    box = rect(chip_spot(visible, width, theme.px(20), window, others))
     return [words_in(box, buffer_text(buffer), font, theme.colour("text"), CENTRE, box)]
 
 
-def chip_spot(seen: Box, width: float, height: float, window: Box, others: Sequence[Box]) -> Box:
-    """Return where a name of this size stands: in the window, beside what is seen of its buffer and off the others.
+def chip_spot(visible: Box, width: float, height: float, window: Box, others: Sequence[Box]) -> Box:
+    """Find a box for a name of this size: in the window, next to its buffer's visible part, clear of the others.
 
-    Where there is no such place it stands on the buffer.
+    If there is no such box, the name covers the buffer's corner.
     """
-    middle = seen.y + (seen.height - height) / 2
-    spots = (Box(seen.right, middle, width, height), Box(seen.x - width, middle, width, height),
-             Box(seen.x, seen.y - height, width, height), Box(seen.x, seen.bottom, width, height))  # fmt: skip
-    free = (spot for spot in spots if _common(spot, window) == spot and not _meets(spot, others))
-    return next(free, Box(seen.x, seen.y, width, height))
+    middle = visible.y + (visible.height - height) / 2
+    candidates = (
+        Box(visible.right, middle, width, height),
+        Box(visible.x - width, middle, width, height),
+        Box(visible.x, visible.y - height, width, height),
+        Box(visible.x, visible.bottom, width, height),
+    )
+    free = (
+        candidate
+        for candidate in candidates
+        if _intersection(candidate, window) == candidate and not _overlaps(candidate, others)
+    )
+    return next(free, Box(visible.x, visible.y, width, height))
 
 
-def _common(one: Box, other: Box) -> Box:
-    """Return what two boxes have in common; without width or height where that is nothing."""
-    x, y = max(one.x, other.x), max(one.y, other.y)
-    return Box(x, y, max(0.0, min(one.right, other.right) - x), max(0.0, min(one.bottom, other.bottom) - y))
+def _intersection(first: Box, second: Box) -> Box:
+    """Intersect two boxes; the result has no width or height if they are disjoint."""
+    x, y = max(first.x, second.x), max(first.y, second.y)
+    return Box(
+        x, y, max(0.0, min(first.right, second.right) - x), max(0.0, min(first.bottom, second.bottom) - y)
+    )
 
 
-def _meets(box: Box, others: Sequence[Box]) -> bool:
-    shared = (_common(box, other) for other in others)
+def _overlaps(box: Box, others: Sequence[Box]) -> bool:
+    shared = (_intersection(box, other) for other in others)
     return any(part.width > 0 and part.height > 0 for part in shared)
 
 
@@ -96,46 +106,46 @@ def _name_above(place: BufferPlace, buffer: Buffer, window: Box, theme: Theme) -
     width = min(width_of(name, bold), place.room)
     box = QRectF(x, y, width, theme.px(17))
     rest = place.room - width - pad
-    whole = box.adjusted(0, 0, pad + width_of(size, small), 0) if width_of(size, small) <= rest else box
-    found = [words_in(box, name, bold, theme.colour("text"), MIDDLE, whole)]
-    if whole is not box:
-        rest_of_line = whole.adjusted(width + pad, 0, 0, 0)
-        found.append(words_in(rest_of_line, size, small, theme.colour("muted"), MIDDLE))
-    return found
+    line_box = box.adjusted(0, 0, pad + width_of(size, small), 0) if width_of(size, small) <= rest else box
+    texts = [words_in(box, name, bold, theme.colour("text"), MIDDLE, line_box)]
+    if line_box is not box:
+        rest_of_line = line_box.adjusted(width + pad, 0, 0, 0)
+        texts.append(words_in(rest_of_line, size, small, theme.colour("muted"), MIDDLE))
+    return texts
 
 
-def _name_beside(place: BufferPlace, buffer: Buffer, window: Box, theme: Theme, large: bool) -> list[Words]:
-    bold, small, pad = theme.font(NAME, bold=True), _size_font(theme, large), theme.px(_pad(large))
+def _name_at_side(place: BufferPlace, buffer: Buffer, window: Box, theme: Theme, large: bool) -> list[Words]:
+    bold, small, pad = theme.font(NAME, bold=True), _size_font(theme, large), theme.px(_padding(large))
     line, width = theme.px(17), name_width(buffer, theme, large) - pad
     top, bottom = max(place.y, window.y), min(place.box.bottom, window.bottom)
     y = min(max((top + bottom) / 2 - line, window.y), window.bottom - 2 * line)
     x, side = (place.x - pad - width, RIGHT) if place.label == "left" else (place.box.right + pad, LEFT)
     name = QRectF(min(max(x, window.x), window.right - width), y, width, line)
-    below, whole = name.translated(0, line), name.adjusted(0, 0, 0, line)
+    below, both_lines = name.translated(0, line), name.adjusted(0, 0, 0, line)
     return [
-        words_in(name, buffer_text(buffer), bold, theme.colour("text"), side | MIDDLE, whole),
+        words_in(name, buffer_text(buffer), bold, theme.colour("text"), side | MIDDLE, both_lines),
         words_in(below, size_text(buffer), small, theme.colour("muted"), side | MIDDLE),
     ]
 
 
 def slice_words(place: BufferPlace, buffer: Buffer, theme: Theme) -> list[Words]:
-    """Return the leading indices of every slice above it, where there is room."""
+    """Place the leading indices of every slice above it, if they fit."""
     room = place.sheet.above * place.row
     if room < theme.px(12):
         return []
-    font, line, found = theme.font(11), theme.px(14), []
+    font, line, texts = theme.font(11), theme.px(14), []
     for piece, (row, col) in enumerate(place.sheet.corners()):
         x, bottom = place.x + col * place.cell, place.y + row * place.row
         box = QRectF(x, bottom - min(room, line), place.sheet.width * place.cell, min(room, line))
-        found.append(words_in(box, slice_text(buffer, piece), font, theme.colour("muted"), MIDDLE))
-    return found
+        texts.append(words_in(box, slice_text(buffer, piece), font, theme.colour("muted"), MIDDLE))
+    return texts
 
 
 def caption_words(box: Box, lines: Sequence[tuple[str, str]], theme: Theme) -> list[Words]:
-    """Return lines of (style, text) from the top of a box; style is "title", "text", "alert", "note" or "brief".
+    """Place lines of (style, text) from the top of a box; style is "title", "text", "alert", "note" or "brief".
 
-    Where there is no room for all, the notes go first; where there is but one line, "brief" is what is said in the
-    place of a text that does not fit it. A veil keeps the words readable where loads pass behind.
+    With little room, the notes are dropped first. If only one line fits, "brief" replaces a text that is too long.
+    A veil keeps the words readable over passing loads.
     """
     room = QRectF(box.x, box.y, box.width, box.height + 1)
     if room.height() < 2 * theme.px(NAME) + theme.px(4):
@@ -143,34 +153,38 @@ def caption_words(box: Box, lines: Sequence[tuple[str, str]], theme: Theme) -> l
     lines = [line for line in lines if line[0] != "brief"]
     if sum(_caption_height(room, *line, theme) for line in lines) > room.height():
         lines = [line for line in lines if line[0] != "note"]
-    found: list[Words] = []
+    texts: list[Words] = []
     for style, text in lines:
         height, font = _caption_height(room, style, text, theme), _caption_font(style, theme)
         if height > room.height():
-            return [*found, *_what_fits(room, text, font, theme)]
+            return [*texts, *_first_line(room, text, font, theme)]
         veil = QFontMetricsF(font).boundingRect(room, int(WRAP), text)
-        found.append(
+        texts.append(
             words_in(QRectF(room), text, font, theme.colour(CAPTION_COLOURS.get(style, "muted")), WRAP, veil)
         )
         room.setTop(room.top() + height)
-    return found
+    return texts
 
 
-def _in_one_line(room: QRectF, said: Mapping[str, str], theme: Theme) -> list[Words]:
-    """Return title and text beside each other, as far as the line goes."""
+def _in_one_line(room: QRectF, text_by_style: Mapping[str, str], theme: Theme) -> list[Words]:
+    """Place title and text in one line, as far as they fit."""
     title, small = _caption_font("title", theme), _caption_font("text", theme)
     if QFontMetricsF(title).height() > room.height() + theme.px(4):
         return []
-    found = [words_in(room, said["title"], title, theme.colour("text"), MIDDLE)]
-    room = room.adjusted(width_of(said["title"], title) + theme.px(8), 0, 0, 0)
-    text = said["text"] if width_of(said["text"], small) <= room.width() else said.get("brief", "")
+    texts = [words_in(room, text_by_style["title"], title, theme.colour("text"), MIDDLE)]
+    room = room.adjusted(width_of(text_by_style["title"], title) + theme.px(8), 0, 0, 0)
+    text = (
+        text_by_style["text"]
+        if width_of(text_by_style["text"], small) <= room.width()
+        else text_by_style.get("brief", "")
+    )
     if room.width() > theme.px(20):
-        found.append(words_in(room, text, small, theme.colour("muted"), MIDDLE))
-    return found
+        texts.append(words_in(room, text, small, theme.colour("muted"), MIDDLE))
+    return texts
 
 
-def _what_fits(room: QRectF, text: str, font: QFont, theme: Theme) -> list[Words]:
-    """Return the beginning of a text on one line, if there is room for one."""
+def _first_line(room: QRectF, text: str, font: QFont, theme: Theme) -> list[Words]:
+    """Place the beginning of a text on one line, if one fits."""
     fits = QFontMetricsF(font).height() <= room.height()
     return [words_in(room, text, font, theme.colour("muted"), LEFT)] if fits else []
 

@@ -1,4 +1,4 @@
-"""The values in the cells of a buffer as a picture of their own, of which only what has changed is drawn anew."""
+"""The values in the cells of a buffer as a separate picture, in which only changed values are redrawn."""
 
 from __future__ import annotations
 
@@ -23,61 +23,61 @@ from .layout.sheet import Sheet
 from .outlines import CellRect
 from .paint import part_rect
 
-TEXT_FROM = 16.0  # pixels: the side of a cell from which values are written into it
-READABLE = 11.0  # letters of values, for which they are told with fewer digits
-LARGEST, SMALLEST = 36.0, 8.0  # letters of values at the normal text size; pixels, below which there are none
-NARROW = 30.0  # pixels: what a value may take of its cell, more than which it takes only with space around it
-MOST_TEXTS = 6000  # values that are written into the cells of a buffer; of more, none are
+TEXT_FROM = 16.0  # pixels: the smallest side of a cell with a value
+READABLE = 11.0  # smaller letters are avoided by fewer digits
+LARGEST, SMALLEST = 36.0, 8.0  # the largest letters at the normal text size; the smallest in pixels
+NARROW = 30.0  # pixels: a value wider than this keeps a margin in its cell
+MOST_TEXTS = 6000  # a buffer with more visible cells shows no values
 Inks = NDArray[np.uint32]  # 0xAARRGGBB
 
 
 class ValueText(NamedTuple):
-    """How the values of a buffer are written into its cells."""
+    """The size and precision of the values in a buffer's cells."""
 
-    size: int  # of the letters, in pixels
-    letters: int  # the most
-    digits: int  # the most
+    size: int  # the height of the letters, in pixels
+    letters: int  # the largest number of letters
+    digits: int  # the largest number of digits
 
 
 def value_text_of(
-    place: BufferPlace, usual: Callable[[int], Collection[str]], digits: Sequence[int], theme: Theme
+    place: BufferPlace, usual_texts: Callable[[int], Collection[str]], digits: Sequence[int], theme: Theme
 ) -> ValueText | None:
-    """Return how values are written into cells, with as many digits as can be read; None where there is no room.
+    """Choose the size of values in cells, with as many digits as are legible; None if they do not fit.
 
-    usual: from a number of digits to how the values are written then; digits: those to be tried, descending.
+    usual_texts: formats typical values with a number of digits; digits: the numbers to try, descending.
     """
-    for most in digits if min(place.cell, place.row) >= TEXT_FROM else ():
-        texts = usual(most)
+    for count in digits if min(place.cell, place.row) >= TEXT_FROM else ():
+        texts = usual_texts(count)
         shapes = {re.sub(r"\d", "0", text) for text in texts}  # digits are about equally wide
         widest = max((width_of(shape, theme.font()) for shape in shapes), default=0.0)
-        inside = min(0.94 * place.cell - 2, max(0.85 * place.cell, NARROW))
-        across = inside / max(widest, 1.0) * theme.font().pixelSize()
-        size = min(across, 0.55 * place.row, theme.px(LARGEST))
-        if widest and size >= (SMALLEST if most == digits[-1] else max(SMALLEST, theme.px(READABLE))):
-            return ValueText(math.floor(size), max(map(len, texts)), most)
+        available = min(0.94 * place.cell - 2, max(0.85 * place.cell, NARROW))
+        fitting = available / max(widest, 1.0) * theme.font().pixelSize()
+        size = min(fitting, 0.55 * place.row, theme.px(LARGEST))
+        if widest and size >= (SMALLEST if count == digits[-1] else max(SMALLEST, theme.px(READABLE))):
+            return ValueText(math.floor(size), max(map(len, texts)), count)
     return None
 
 
 class CellValues(NamedTuple):
-    """What the cells of a part of a sheet hold, each of shape (rows, columns)."""
+    """The values in the cells of a part of a sheet, each of shape (rows, columns)."""
 
-    values: NDArray[Any]  # what stands in each
-    known: Mask  # where something does
-    inks: Inks  # the colour that it is written in
+    values: NDArray[Any]  # the value of each
+    known: Mask  # whether each has a value
+    inks: Inks  # the text colour of each
 
     def differing(self, before: CellValues | None) -> Mask:
-        """Return the cells that look otherwise than they did."""
+        """Mark the cells that look different than before."""
         if before is None:
             return self.known
-        other = (self.values != before.values) | (self.inks != before.inks)
-        changed: Mask = (self.known != before.known) | (self.known & other)
+        differs = (self.values != before.values) | (self.inks != before.inks)
+        changed: Mask = (self.known != before.known) | (self.known & differs)
         return changed
 
 
 class ValueLayer:
-    """What is written into the cells of one buffer: `texts` by row and column of its sheet.
+    """The texts in the cells of one buffer: `texts` by row and column of its sheet.
 
-    The picture of a cell follows from its value and colour alone, whatever stood there before.
+    The picture of a cell depends only on its value and colour, not on its earlier content.
     """
 
     def __init__(self) -> None:
@@ -85,7 +85,7 @@ class ValueLayer:
         self._key: Hashable = None
         self._image = QImage()
         self._elements: Ints = np.empty((0, 0), np.int64)
-        self._shown: CellValues | None = None
+        self._latest: CellValues | None = None
 
     def draw(
         self,
@@ -93,58 +93,64 @@ class ValueLayer:
         place: BufferPlace,
         part: CellRect,
         inks: Inks,
-        how: ValueText,
+        value_text: ValueText,
         values: NDArray[Any],
-        known: Mask,
+        is_defined: Mask,
         theme: Theme,
     ) -> None:
-        """Draw the values in the cells of a part, where these are not too many; on paper as letters.
+        """Draw the values in the cells of a part unless they are too many; in vector pictures as text.
 
-        inks: (rows, columns) of the part; values and known: of the buffer's elements, in C order.
+        inks: (rows, columns) of the part; values and is_defined: of the buffer's elements, in C order.
         """
         if inks.size > MOST_TEXTS:
             return
         ratio, origin = painter.deviceTransform().m11(), part_rect(place, part).topLeft()
-        key = (place, part, how, ratio, values.dtype, theme)
+        key = (place, part, value_text, ratio, values.dtype, theme)
         if key != self._key:
-            self._key, self._elements = key, _elements(place.sheet, part)
-            self._image = _empty(part_rect(place, part), ratio)
-            self.texts, self._shown = {}, None
-        there = np.where(self._elements >= 0, self._elements, 0)
-        now = CellValues(values[there], known[there] & (self._elements >= 0), inks)
-        changed = now.differing(self._shown)
-        self._note(now, changed, part, how)
+            self._key, self._elements = key, _element_numbers(place.sheet, part)
+            self._image = _transparent_image(part_rect(place, part), ratio)
+            self.texts, self._latest = {}, None
+        elements = np.where(self._elements >= 0, self._elements, 0)
+        now = CellValues(values[elements], is_defined[elements] & (self._elements >= 0), inks)
+        changed = now.differing(self._latest)
+        self._update_texts(now, changed, part, value_text)
         if is_vector(painter):
-            self._write(painter, origin, now, now.known, part, place, how, theme)
+            self._write_values(painter, origin, now, now.known, part, place, value_text, theme)
             self._key = None
             return
         if changed.any():
-            self._redraw(now, changed, part, place, how, theme)
-        self._shown = now
+            self._redraw(now, changed, part, place, value_text, theme)
+        self._latest = now
         painter.drawImage(origin, self._image)
 
-    def _note(self, now: CellValues, changed: Mask, part: CellRect, how: ValueText) -> None:
-        """Say in words what stands in some cells now."""
+    def _update_texts(self, now: CellValues, changed: Mask, part: CellRect, value_text: ValueText) -> None:
+        """Update the texts of the changed cells."""
         for row, col in np.argwhere(changed).tolist():
-            spot = row + part.row0, col + part.col0
+            cell = row + part.row0, col + part.col0
             if now.known[row, col]:
-                self.texts[spot] = short_text(now.values[row, col], how.letters, how.digits)
+                self.texts[cell] = short_text(now.values[row, col], value_text.letters, value_text.digits)
             else:
-                self.texts.pop(spot, None)
+                self.texts.pop(cell, None)
 
     def _redraw(
-        self, now: CellValues, changed: Mask, part: CellRect, place: BufferPlace, how: ValueText, theme: Theme
+        self,
+        now: CellValues,
+        changed: Mask,
+        part: CellRect,
+        place: BufferPlace,
+        value_text: ValueText,
+        theme: Theme,
     ) -> None:
-        """Draw some cells of the picture anew."""
+        """Redraw the changed cells of the picture."""
         painter = QPainter(self._image)
         painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_Source)
         for row, col in np.argwhere(changed).tolist():
-            painter.fillRect(_cell(QPointF(), place, row, col), Qt.GlobalColor.transparent)
+            painter.fillRect(_cell_box(QPointF(), place, row, col), Qt.GlobalColor.transparent)
         painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_SourceOver)
-        self._write(painter, QPointF(), now, changed & now.known, part, place, how, theme)
+        self._write_values(painter, QPointF(), now, changed & now.known, part, place, value_text, theme)
         painter.end()
 
-    def _write(
+    def _write_values(
         self,
         painter: QPainter,
         origin: QPointF,
@@ -152,32 +158,32 @@ class ValueLayer:
         chosen: Mask,
         part: CellRect,
         place: BufferPlace,
-        how: ValueText,
+        value_text: ValueText,
         theme: Theme,
     ) -> None:
-        """Write into some cells; origin: where the part begins."""
+        """Write the values into the chosen cells; origin: the corner of the part."""
         font = QFont(theme.font())
-        font.setPixelSize(how.size)
+        font.setPixelSize(value_text.size)
         painter.setFont(font)
         for ink in np.unique(now.inks[chosen]).tolist():
             painter.setPen(QColor.fromRgba(ink))
             for row, col in np.argwhere(chosen & (now.inks == ink)).tolist():
                 text = self.texts[row + part.row0, col + part.col0]
-                painter.drawText(_cell(origin, place, row, col), Qt.AlignmentFlag.AlignCenter, text)
+                painter.drawText(_cell_box(origin, place, row, col), Qt.AlignmentFlag.AlignCenter, text)
 
 
-def _cell(origin: QPointF, place: BufferPlace, row: int, col: int) -> QRectF:
+def _cell_box(origin: QPointF, place: BufferPlace, row: int, col: int) -> QRectF:
     return QRectF(origin.x() + col * place.cell, origin.y() + row * place.row, place.cell, place.row)
 
 
-def _elements(sheet: Sheet, part: CellRect) -> Ints:
-    """Return the number of the element in each cell of a part, -1 where there is none."""
+def _element_numbers(sheet: Sheet, part: CellRect) -> Ints:
+    """Return the number of the element in each cell of a part, -1 for none."""
     grid = sheet.spread(np.arange(sheet.count), -1)
     return grid[part.row0 : part.row1, part.col0 : part.col1]
 
 
-def _empty(box: QRectF, ratio: float) -> QImage:
-    """Return a transparent picture for a box, sharp at `ratio`."""
+def _transparent_image(box: QRectF, ratio: float) -> QImage:
+    """Create a transparent picture for a box, sharp at `ratio`."""
     width, height = (max(1, math.ceil(length * ratio)) for length in (box.width(), box.height()))
     image = QImage(width, height, QImage.Format.Format_ARGB32_Premultiplied)
     image.setDevicePixelRatio(ratio)
@@ -186,10 +192,10 @@ def _empty(box: QRectF, ratio: float) -> QImage:
 
 
 def inks_on(table: NDArray[np.uint32], keep: float, theme: Theme) -> Inks:
-    """Return the colour that reads best on each code of a cell: black or white.
+    """Choose the text colour with the best contrast on each code of a cell: black or white.
 
-    table: the pixels of the codes; where one is transparent, the colour of memory that nobody has written shows.
-    keep: how much is left of the cells' colours; where that is less than all, words are as faint as can be read.
+    table: the pixels of the codes; a transparent one shows the colour of unwritten memory.
+    keep: the opacity of the cells' colours; below 1, texts are as faint as legible.
     """
     grounds = [QColor.fromRgba(p) if p >> 24 else theme.colour("cell_poison") for p in table.tolist()]
     inks = [contrasting(ground) if keep >= 1 else _faint_ink(ground, keep, theme) for ground in grounds]
@@ -197,6 +203,6 @@ def inks_on(table: NDArray[np.uint32], keep: float, theme: Theme) -> Inks:
 
 
 def _faint_ink(ground: QColor, keep: float, theme: Theme) -> QColor:
-    """Return the colour of words on a cell of this colour of which so much is left."""
-    dim = mixed(theme.colour("panel"), ground.name(), keep)
-    return fainter(contrasting(dim).name(), dim.name())
+    """Compute the text colour on a cell of this colour at opacity `keep`."""
+    dimmed_ground = mixed(theme.colour("panel"), ground.name(), keep)
+    return fainter(contrasting(dimmed_ground).name(), dimmed_ground.name())

@@ -1,4 +1,4 @@
-"""The memory view: every buffer in its place, what happens to it now, and what has happened so far."""
+"""The memory view: every buffer, its current accesses and its earlier contents."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ BY_KEYBOARD = (
     Qt.FocusReason.ShortcutFocusReason,
 )
 NOTHING = "Nothing traced yet"
-LEGEND = 1  # rows that the legend may take where nobody says how many
+LEGEND = 1  # the default number of rows for the legend
 
 
 class MemoryView(View):
-    """Buffers in the textbook layout, coloured by value or by times read, with the accesses of the moment.
+    """Buffers in the textbook layout, coloured by value or by number of reads, with the accesses of the moment.
 
-    The wheel, or + and -, zoom; a drag moves the picture; a double click, or 0, shows everything; a click
-    asks for the thread that wrote or read the element.
+    The wheel, or + and -, zoom. A drag moves the picture. A double click, or 0, shows everything. A click selects
+    the thread that wrote or read the element.
     """
 
     dims_itself = True
@@ -50,19 +50,19 @@ class MemoryView(View):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self._picture: MemoryPicture | None = None
-        self._made: tuple[object, Pieces] | None = None  # what is drawn, and what it follows from
-        self._shown: DrawnPicture | None = None  # what was asked to be painted last
+        self._latest_pieces: tuple[object, Pieces] | None = None  # the latest pieces, with their key
+        self._latest_picture: DrawnPicture | None = None  # the picture of the latest update
         self._colour_by, self._zoom = "auto", Zoom()
         self._tops: Tops = ()
         self._legend, self._large = LEGEND, False
         self._only: tuple[str, ...] = ()
-        self._beside: Needs | None = None
-        self._grip: tuple[QPointF, Zoom] | None = None
-        self._dragged = self._ring = False
+        self._paired_space: Needs | None = None
+        self._drag: tuple[QPointF, Zoom] | None = None
+        self._is_dragged = self._shows_ring = False
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # nothing is painted below it
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # it paints all its pixels
         self.setAccessibleName("Memory")
         self.fit = QPushButton("Fit  0", self)
         self.fit.setAccessibleName("Show everything")
@@ -73,16 +73,16 @@ class MemoryView(View):
         self._describe()
 
     def sizeHint(self) -> QSize:
-        """Return a size at which matrices of 64 x 64 have cells of 3 pixels."""
+        """Return a size that gives matrices of 64 x 64 cells of 3 pixels."""
         return QSize(self.theme.px(550), self.theme.px(450))
 
     def minimumSizeHint(self) -> QSize:
-        """Return the least size at which something can be seen."""
+        """Return the smallest useful size."""
         return QSize(self.theme.px(200), self.theme.px(90))
 
     @property
     def colour_by(self) -> str:
-        """What colours the cells: "value", "reads", one of HEATS, or "auto": reads of what is only read."""
+        """The measure that colours cells: "value", "reads", one of HEATS, or "auto": "reads" if only read."""
         return self._colour_by
 
     @colour_by.setter
@@ -94,7 +94,7 @@ class MemoryView(View):
 
     @property
     def tops(self) -> Tops:
-        """The counts that get the last colour, by measure and space, where panes share their scales."""
+        """The largest counts of scales that panes share, by measure and space."""
         return self._tops
 
     @tops.setter
@@ -104,12 +104,12 @@ class MemoryView(View):
             self.update()
 
     def own_tops(self, selection: Selection) -> dict[tuple[str, str], int]:
-        """Return where the scales that count would end without the other panes, by measure and space."""
+        """Compute the largest counts of the scales without the other panes, by measure and space."""
         return self._picture.tops(self._colour_by, selection) if self._picture else {}
 
     @property
     def legend(self) -> int:
-        """How many rows the legend may take; they are kept for it, so that pictures side by side agree."""
+        """The number of rows that are kept for the legend, so that pictures side by side align."""
         return self._legend
 
     @legend.setter
@@ -120,7 +120,7 @@ class MemoryView(View):
 
     @property
     def large(self) -> bool:
-        """Whether the cells are as large as they go, for a lecture."""
+        """Whether the cells are as large as possible, for a lecture."""
         return self._large
 
     @large.setter
@@ -131,7 +131,7 @@ class MemoryView(View):
 
     @property
     def only(self) -> tuple[str, ...]:
-        """The names of the buffers that are shown alone; all are where the launch has none of them."""
+        """The names of the only visible buffers; all buffers are visible if the launch has none of these."""
         return self._only
 
     @only.setter
@@ -143,18 +143,18 @@ class MemoryView(View):
 
     @property
     def needs(self) -> Needs | None:
-        """What the picture needs where it stands beside another."""
+        """The space that the picture needs next to another."""
         return self._picture.needs(self._only, self._large) if self._picture else None
 
     def cell_sizes(self) -> dict[str, float]:
-        """Return the side of a cell, in pixels, of each buffer that is shown, by its name; the shorter of the two."""
+        """Return the shorter side of a cell, in pixels, of each visible buffer by its name."""
         if self._picture is None:
             return {}
         places, buffers = self._picture.layout(self._state()).places, self._picture.data.session.trace.buffers
         return {buffers[n].name: min(place.cell, place.row) for n, place in places.items()}
 
     def cell_texts(self) -> dict[str, dict[tuple[int, int], str]]:
-        """Return what is written in cells, by row and column of each buffer by its name, as it was drawn last."""
+        """Return the latest texts in cells, by buffer name, then by row and column."""
         if self._picture is None:
             return {}
         places, buffers = self._picture.layout(self._state()).places, self._picture.data.session.trace.buffers
@@ -163,9 +163,9 @@ class MemoryView(View):
         }
 
     def stand_beside(self, needs: Needs | None) -> None:
-        """Leave the room that this picture and another need together; None for the picture alone."""
-        if needs != self._beside:
-            self._beside = needs
+        """Reserve the space that this picture and another need together; None for a single picture."""
+        if needs != self._paired_space:
+            self._paired_space = needs
             self.update()
 
     @property
@@ -182,39 +182,39 @@ class MemoryView(View):
         self._zoom = Zoom(scale, min(max(zoom.x, edge), 1 - edge), min(max(zoom.y, edge), 1 - edge))
         self.setCursor(Qt.CursorShape.OpenHandCursor if scale > 1 else Qt.CursorShape.ArrowCursor)
         self.fit.setVisible(scale > 1)
-        self._place_fit()
+        self._move_fit_button()
         self.update()
 
     def _show_all(self) -> None:
         self.zoom = Zoom()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the button that shows everything in its corner."""
-        self._place_fit()
+        """Keep the "Fit" button in its corner."""
+        self._move_fit_button()
 
-    def _place_fit(self) -> None:
+    def _move_fit_button(self) -> None:
         self.fit.adjustSize()
         self.fit.move(self.width() - self.fit.width() - self.theme.px(8), self.theme.px(4))
 
     def load(self, session: Session | None) -> None:
-        """Take a session, None to show that there is nothing yet; everything is in view again."""
+        """Take a session (None shows an empty view) and reset the zoom."""
         super().load(session)
         self._picture = MemoryPicture(session, self.theme) if session else None
-        self._made = self._shown = None
+        self._latest_pieces = self._latest_picture = None
         self.zoom = Zoom()
         self._describe()
 
     def reload(self) -> None:
-        """Draw the session anew, more of which is known now, as it is in view."""
+        """Redraw the session after new findings, with the same zoom."""
         self.set_theme(self.theme)
 
     def render_moment(self, moment: float, selection: Selection) -> None:
-        """Draw this moment; with a fraction, loads are on their way."""
+        """Draw this moment; its fraction is the progress of the loads on their way."""
         super().render_moment(moment, selection)
         state = self._state()
         self._describe(state)
         pieces = self._pieces(state, self.devicePixelRatioF()) if self.isVisible() else None
-        before, self._shown = self._shown, drawn_picture(pieces) if pieces else None
+        before, self._latest_picture = self._latest_picture, drawn_picture(pieces) if pieces else None
         area = changed_area(before, pieces) if before and pieces else None
         if area is None:
             self.update()
@@ -222,46 +222,46 @@ class MemoryView(View):
             self.update(area)
 
     def prepare(self, block: int) -> None:
-        """Find ahead what another block touches, and what its own memory holds."""
+        """Compute in advance another block's footprints and memory contents."""
         if self._picture is not None:
             self._picture.prepare(self._state(), block)
 
     def _pieces(self, state: ViewState, ratio: float) -> Pieces | None:
-        """Return what is drawn in a state, made once for a frame."""
+        """Collect the pieces of a state; memoised for a frame."""
         if self._picture is None:
             return None
         key = state, ratio, Same(self._picture), Same(self._picture.data.races)
-        if self._made is None or self._made[0] != key:
-            self._made = key, self._picture.pieces(state, ratio)
-        return self._made[1]
+        if self._latest_pieces is None or self._latest_pieces[0] != key:
+            self._latest_pieces = key, self._picture.pieces(state, ratio)
+        return self._latest_pieces[1]
 
     def set_theme(self, theme: Theme) -> None:
-        """Take other colours or another text size."""
+        """Apply other colours or another text size."""
         super().set_theme(theme)
         if self.session:
             self._picture = MemoryPicture(self.session, theme)
-            self._made = self._shown = None
+            self._latest_pieces = self._latest_picture = None
             self._describe()
         self.updateGeometry()
         self.update()
 
     def hover_text(self, position: QPointF) -> str:
-        """Return what is known about the element at a position, "" where there is none."""
-        found = self._picture.element_at(self._state(), position) if self._picture else None
-        if not found or not self.session:
+        """Describe the element at a position; "" if there is none."""
+        element = self._picture.element_at(self._state(), position) if self._picture else None
+        if not element or not self.session:
             return ""
-        text = descriptions.hover_text(self.session, *found, *self._state().now, self._colour_by)
-        raced = self._picture.race_at(self._state(), *found) if self._picture else ""
-        return self.say(f"{text}\nRace: {raced}" if raced else text)
+        text = descriptions.hover_text(self.session, *element, *self._state().now, self._colour_by)
+        race = self._picture.race_at(self._state(), *element) if self._picture else ""
+        return self.say(f"{text}\nRace: {race}" if race else text)
 
     def position_of(self, buffer: int, element: int) -> QPointF:
-        """Return where the middle of an element stands; raises KeyError for a buffer that is not drawn."""
+        """Compute the centre of an element. Raises KeyError for a buffer that is not drawn."""
         if self._picture is None:
             raise KeyError(buffer)
         return QPointF(*self._picture.zoomed(self._state()).places[buffer].middle(element).tolist())
 
     def _state(self) -> ViewState:
-        room = self.width(), self.height(), self._legend, self._beside
+        room = self.width(), self.height(), self._legend, self._paired_space
         look = self._colour_by, self._tops, self._zoom
         state = ViewState(
             *room, *look, self.moment, self.selection, self._large, self._only, self.lit, self.keep
@@ -270,19 +270,19 @@ class MemoryView(View):
             return state
         return state._replace(legend=self._picture.lecture_legend(state))
 
-    def is_part_of(self, lit: Lit) -> bool:
-        """Return whether some of what stands out is memory."""
-        return lit.in_memory
+    def is_part_of(self, highlight: Lit) -> bool:
+        """Check whether memory is highlighted."""
+        return highlight.in_memory
 
     def _describe(self, state: ViewState | None = None) -> None:
-        """Tell a screen reader what the picture says in words, in the state that it is in."""
+        """Describe the picture in a state, the current one by default, for screen readers."""
         picture = self._picture
         self.setAccessibleDescription(
             self.say(picture.description(state or self._state())) if picture else NOTHING
         )
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw what has changed, or everything on paper."""
+        """Draw the changed part, or everything in a vector picture."""
         painter = QPainter(self)
         if self._picture is None or is_vector(painter):
             painter.fillRect(self.rect(), self.theme.colour("panel"))
@@ -296,17 +296,19 @@ class MemoryView(View):
         else:
             style = self.theme.font(15), self.theme.colour("muted"), CENTRE
             write(painter, QRectF(self.rect()), NOTHING, *style)
-        if self._ring:
+        if self._shows_ring:
             draw_ring(painter, QRectF(self.rect()), self.theme)
         painter.end()
 
     def _magnify(self, factor: float, about: QPointF) -> None:
-        """Zoom so that the point under `about` stays where it is."""
+        """Zoom so that the point under `about` keeps its position."""
         scale, x, y = self._zoom
-        most = self._picture.largest_scale(self._state()) if self._picture else 1.0
-        new = max(1.0, min(scale * factor, most))
+        limit = self._picture.largest_scale(self._state()) if self._picture else 1.0
+        new_scale = max(1.0, min(scale * factor, limit))
         across, down = about.x() / self.width() - 0.5, about.y() / self.height() - 0.5
-        self.zoom = Zoom(new, x + across / scale - across / new, y + down / scale - down / new)
+        self.zoom = Zoom(
+            new_scale, x + across / scale - across / new_scale, y + down / scale - down / new_scale
+        )
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Zoom around the pointer."""
@@ -322,42 +324,44 @@ class MemoryView(View):
             self._magnify(factor, QPointF(self.width() / 2, self.height() / 2))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Take hold of the picture."""
+        """Begin a drag or a click."""
         if event.button() == Qt.MouseButton.LeftButton:
-            self._grip, self._dragged = (event.position(), self._zoom), False
+            self._drag, self._is_dragged = (event.position(), self._zoom), False
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Move a magnified picture, or tell what is under the pointer."""
-        if self._grip is None:
+        """Move a magnified picture, or show a tooltip for the element under the pointer."""
+        if self._drag is None:
             QToolTip.showText(
                 event.globalPosition().toPoint(), plain_tip(self.hover_text(event.position())), self
             )
             return
-        start, (scale, x, y) = self._grip
-        way = event.position() - start
-        self._dragged = self._dragged or way.manhattanLength() >= QApplication.startDragDistance()
-        if self._dragged:
-            self.zoom = Zoom(scale, x - way.x() / self.width() / scale, y - way.y() / self.height() / scale)
+        start, (scale, x, y) = self._drag
+        offset = event.position() - start
+        self._is_dragged = self._is_dragged or offset.manhattanLength() >= QApplication.startDragDistance()
+        if self._is_dragged:
+            self.zoom = Zoom(
+                scale, x - offset.x() / self.width() / scale, y - offset.y() / self.height() / scale
+            )
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Ask for the thread that wrote, or read, the element that was clicked."""
-        if self._grip and not self._dragged and self._picture and self.session:
-            found = self._picture.element_at(self._state(), event.position())
-            wanted = selection_at(self.session, *found, self.selection) if found else None
-            if wanted:
-                self.selection_asked.emit(wanted)
-        self._grip = None
+        """Select the thread that wrote, or read, the clicked element."""
+        if self._drag and not self._is_dragged and self._picture and self.session:
+            element = self._picture.element_at(self._state(), event.position())
+            selection = selection_at(self.session, *element, self.selection) if element else None
+            if selection:
+                self.selection_asked.emit(selection)
+        self._drag = None
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Show everything."""
         self.zoom = Zoom()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Show where the keyboard is, if it came here by the keyboard."""
-        self._ring = event.reason() in BY_KEYBOARD
+        """Show the focus ring if the focus came by the keyboard."""
+        self._shows_ring = event.reason() in BY_KEYBOARD
         self.update()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """The keyboard is elsewhere."""
-        self._ring = False
+        """Hide the focus ring."""
+        self._shows_ring = False
         self.update()

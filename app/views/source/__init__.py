@@ -1,1 +1,1 @@
-"""The source view: the kernel's text, read and written, its current line and counts beside it; nothing here runs it."""
+"""The source view: the kernel's text, its current line and its counts. Nothing here runs the kernel."""

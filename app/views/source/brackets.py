@@ -1,4 +1,4 @@
-"""The other half of a bracket, past those in strings and comments."""
+"""Matching brackets, except those in strings and comments."""
 
 from __future__ import annotations
 
@@ -8,39 +8,43 @@ from .highlight import python_line
 from .history import units
 
 OPENING, CLOSING = "([{", ")]}"
-FAR = 300  # lines in which the other half of a bracket is looked for
+FAR = 300  # lines that are searched for the matching bracket
 
 
 def bracket_pair(document: QTextDocument, position: int) -> tuple[int, int] | None:
-    """Return the positions of the bracket beside a position and of its other half; None where there is none."""
-    for at in (position - 1, position):
-        sign = document.characterAt(at) if at >= 0 else ""
-        if sign and sign in OPENING + CLOSING and (other := _other_half(document, at, sign)) is not None:
-            return at, other
+    """Return the positions of a bracket next to `position` and of its match, or None."""
+    for index in (position - 1, position):
+        bracket = document.characterAt(index) if index >= 0 else ""
+        if (
+            bracket
+            and bracket in OPENING + CLOSING
+            and (other := _matching_bracket(document, index, bracket)) is not None
+        ):
+            return index, other
     return None
 
 
-def _other_half(document: QTextDocument, at: int, sign: str) -> int | None:
+def _matching_bracket(document: QTextDocument, position: int, sign: str) -> int | None:
     opens = sign in OPENING
     wanted = CLOSING[OPENING.index(sign)] if opens else OPENING[CLOSING.index(sign)]
-    block, depth, begun = document.findBlock(at), 0, False
+    block, depth, has_started = document.findBlock(position), 0, False
     for _ in range(FAR):
         if not block.isValid():
             return None
-        found = _brackets(block)
-        for place, bracket in found if opens else reversed(found):
-            begun = begun or place == at
-            depth += begun * ((bracket == sign) - (bracket == wanted))
-            if begun and not depth:
-                return place
-        if not begun:
-            return None  # it stands in a string
+        brackets = _brackets(block)
+        for index, bracket in brackets if opens else reversed(brackets):
+            has_started = has_started or index == position
+            depth += has_started * ((bracket == sign) - (bracket == wanted))
+            if has_started and not depth:
+                return index
+        if not has_started:
+            return None  # the bracket is in a string or a comment
         block = block.next() if opens else block.previous()
     return None
 
 
 def _brackets(block: QTextBlock) -> list[tuple[int, str]]:
-    """Return the brackets of a line that are no part of strings and comments, with their positions."""
+    """List the positions and characters of a line's brackets, without strings and comments."""
     text, hidden = block.text(), set[int]()
     if not any(bracket in text for bracket in OPENING + CLOSING):
         return []

@@ -1,4 +1,4 @@
-"""A page of source that can be written on: keys, what goes in and out, what is taken back, and what that moves."""
+"""A page of source that the user can edit: keys, pasted text, undo and the marks that move with lines."""
 
 from __future__ import annotations
 
@@ -38,23 +38,23 @@ LEAVING = "Tab indents; Escape and then Tab, or Ctrl+Tab, leaves the text"
 
 
 class Draft(NamedTuple):
-    """A text that is being written, put aside."""
+    """An unfinished text that is put aside."""
 
-    text: str  # its lines ended by \\n
-    struck: frozenset[int]  # lines that are taken out
+    text: str  # with \\n line ends
+    struck: frozenset[int]  # skipped lines
     barriers: frozenset[int]  # lines with a barrier
-    problems: tuple[Problem, ...]  # what is wrong at its lines
-    history: History  # that led to it
-    cursor: int  # where one was writing
-    scrolled: int  # how far the page was
+    problems: tuple[Problem, ...]
+    history: History
+    cursor: int  # position of the text cursor
+    scrolled: int  # position of the scroll bar
 
 
 class Editor(Page):
-    """Shows a file that can be changed once `set_editable` says so; Tab then indents, and Escape and Tab leave.
+    """Shows a file that can be edited after `set_editable`. Tab then indents; Escape and Tab leave the text.
 
-    edited: the whole text, once for what changed in a turn of the event loop. run_asked: Ctrl+Enter.
-    altered: at once, with every change. escape_asked: Escape, while `has_open` says that something is to be closed.
-    find_asked: from the menu.
+    edited: the complete text, once per turn of the event loop. run_asked: Ctrl+Enter.
+    altered: each change, immediately. escape_asked: Escape, while `has_open` reports something to close.
+    find_asked: the menu's Find.
     """
 
     edited = Signal(str)
@@ -63,27 +63,27 @@ class Editor(Page):
     escape_asked = Signal()
     find_asked = Signal()
 
-    _showing = True  # whether what changes is not the user's doing
+    _showing = True  # the program changes the text, not the user
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         self.history = History()
         self.has_open: Callable[[], bool] = lambda: False
         self._units, self._base = b"", ""
         self._replaying = self._escaped = False
-        self._stale: tuple[int, int] | None = None  # the first and the last line that were changed, from 0
+        self._stale: tuple[int, int] | None = None  # the first and the last changed line, from 0
         super().__init__(theme, Gutter, parent)
         self.setAcceptRichText(False)
-        self._told = QTimer(self, singleShot=True, interval=0)
-        self._told.timeout.connect(lambda: self.edited.emit(self.file_text()))
+        self._edit_timer = QTimer(self, singleShot=True, interval=0)
+        self._edit_timer.timeout.connect(lambda: self.edited.emit(self.file_text()))
         self.document().contentsChanged.connect(self._follow_change)
         self.cursorPositionChanged.connect(self._show_brackets)
         self._showing = False
 
-    # What is shown, and whether it can be changed.
+    # The text, and whether it can be changed.
 
     def show_text(self, file: str, text: str, first: int) -> None:
-        """Show a file from line `first` (from 1) on, which can't be changed until `set_editable` says so."""
-        self._told.stop()
+        """Show a file with line `first` (from 1) at the top. It is read-only until `set_editable`."""
+        self._edit_timer.stop()
         self._showing = True
         self.has_handles = False
         super().show_text(file, text, first)
@@ -94,17 +94,17 @@ class Editor(Page):
         self.set_editable(False)
 
     def set_theme(self, theme: Theme) -> None:
-        """Take other colours or another text size."""
+        """Use another theme or text size."""
         super().set_theme(theme)
         self.setCursorWidth(theme.px(1.2))
         self._show_brackets()
 
     def set_base(self, text: str) -> None:
-        """Say what counts as the unchanged text."""
+        """Set the text that counts as unchanged."""
         self._base = text
 
     def set_editable(self, editable: bool) -> None:
-        """Let the user change the text; what is not shown to the letter, or no Python, can't be."""
+        """Allow or forbid editing. A shortened text and CUDA C stay read-only."""
         editable = editable and self.is_whole and not self.file.endswith(".cu")
         if editable != self.isReadOnly() and editable == self.has_handles:
             return
@@ -118,37 +118,37 @@ class Editor(Page):
         self._gutter.update()
 
     def is_editable(self) -> bool:
-        """Return whether the user can change the text."""
+        """Return True if the user can change the text."""
         return not self.isReadOnly()
 
     def is_edited(self) -> bool:
-        """Return whether the text differs from the one that was shown."""
+        """Return True if the text differs from the base text."""
         return self.text() != normalised(self._base) and self.is_whole
 
     def file_text(self) -> str:
-        """Return the text as it would stand in the file, with the file's own line ends."""
+        """Return the text for the file, with the file's own line ends."""
         return with_ends_of(self._base, self.text()) if self.is_edited() else self._base
 
     def revert(self) -> None:
-        """Put the text back that was shown; that can be taken back as well."""
+        """Restore the base text; undo can revert that."""
         self.replace(normalised(self._base))
 
     def replace(self, text: str) -> None:
-        """Put another text in place of this one, as a change of the user's."""
+        """Replace the text, as one edit by the user."""
         step = difference(0, self.text(), text)
         if step is not None:
             self.history.seal()
-            self._make(step)
+            self._apply(step)
             self.history.seal()
 
     def draft(self) -> Draft:
-        """Return what is being written, to be put aside."""
+        """Return the unfinished text with its marks and its history."""
         history, self.history = self.history, History()
-        place = self.textCursor().position(), self.verticalScrollBar().value()
-        return Draft(self.text(), self.struck, self.barriers, self.problems, history, *place)
+        positions = self.textCursor().position(), self.verticalScrollBar().value()
+        return Draft(self.text(), self.struck, self.barriers, self.problems, history, *positions)
 
     def take_up(self, draft: Draft) -> None:
-        """Go on with what was put aside; call it when the text that it came of is shown."""
+        """Restore a draft; the text that it was made from must be shown."""
         self.replace(draft.text)
         self.history = draft.history
         self.set_struck(draft.struck)
@@ -158,25 +158,25 @@ class Editor(Page):
         cursor.setPosition(draft.cursor)
         self.setTextCursor(cursor)
         self.verticalScrollBar().setValue(draft.scrolled)
-        self._told.stop()
+        self._edit_timer.stop()
 
-    # What is changed, and taken back.
+    # Undo and redo.
 
     def undo(self) -> None:
-        """Take the last step back."""
+        """Undo the last step."""
         self._replay(self.history.back())
 
     def redo(self) -> None:
-        """Make the step again that was taken back last."""
+        """Redo the step that was undone last."""
         self._replay(self.history.forward())
 
     def _replay(self, step: Step | None) -> None:
         if step is not None and self.is_editable():
             self._replaying = True
-            self._make(step)
+            self._apply(step)
             self._replaying = False
 
-    def _make(self, step: Step) -> None:
+    def _apply(self, step: Step) -> None:
         cursor = self.textCursor()
         cursor.setPosition(step.at)
         cursor.setPosition(step.at + units(step.removed), QTextCursor.MoveMode.KeepAnchor)
@@ -184,14 +184,14 @@ class Editor(Page):
         self.setTextCursor(cursor)
         self.ensureCursorVisible()
 
-    def _note_change(self, at: int, removed: int, added: int) -> None:
-        """Keep what has changed, before it is coloured."""
+    def _note_change(self, position: int, removed: int, added: int) -> None:
+        """Record a change before the line is coloured."""
         if self._showing:
             return
         before, self._units = self._units, self.text().encode("utf-16-le", "surrogatepass")
-        step = difference(at, _part(before, at, removed), _part(self._units, at, added))
+        step = difference(position, _part(before, position, removed), _part(self._units, position, added))
         if step is None:
-            return  # a change of looks
+            return  # only formats changed
         if not self._replaying:
             self.history.record(step)
         first = self.document().findBlock(step.at).blockNumber()
@@ -201,23 +201,25 @@ class Editor(Page):
         self._move_marks(step, first + 1)
 
     def _move_marks(self, step: Step, first: int) -> None:
-        """Let what is marked of lines go with them."""
+        """Move the marks of lines with their text."""
         block = self.document().findBlock(step.at)
-        alone = not block.text()[: step.at - block.position()].strip()
+        starts_line = not block.text()[: step.at - block.position()].strip()
         ends = step.removed.count("\n"), step.added.count("\n")
         if ends == (0, 0):
             return
         for name in ("struck", "struck_rows", "barriers"):
             setattr(
-                self, name, frozenset(moved(line, first, alone, *ends) for line in getattr(self, name)) - {0}
+                self,
+                name,
+                frozenset(moved(line, first, starts_line, *ends) for line in getattr(self, name)) - {0},
             )
-        lines = [(problem, moved(problem.line, first, alone, *ends)) for problem in self.problems]
+        lines = [(problem, moved(problem.line, first, starts_line, *ends)) for problem in self.problems]
         self.problems = tuple(problem._replace(line=line) for problem, line in lines if line)
         self._highlighter.struck = self.struck_rows
         self._highlighter.problems = self.problem_colours()
 
     def _follow_change(self) -> None:
-        """Put right what depends on the text, and tell of the change."""
+        """Update all that depends on the text, and announce the change."""
         if self._stale is None:
             return
         stale, self._stale = self._stale, None
@@ -226,14 +228,14 @@ class Editor(Page):
         self._hang_lines(*stale)
         self._gutter.update()
         self.altered.emit()
-        self._told.start()
+        self._edit_timer.start()
 
     # Keys.
 
     def event(self, event: QEvent) -> bool:
-        """Claim the keys that write or change, so that no shortcut of the window takes them."""
+        """Claim the editing keys, so that the window's shortcuts don't take them."""
         if isinstance(event, QKeyEvent) and self._gutter.hasFocus():
-            event.ignore()  # they come from there, and are the window's
+            event.ignore()  # keys of the gutter belong to the window
             return False
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride:
             self._escaped = event.key() == Qt.Key.Key_Escape or (self._escaped and event.key() in TAB)
@@ -252,18 +254,18 @@ class Editor(Page):
         return (bool(held & CONTROL) and key in own) or (key == Qt.Key.Key_X and held == CONTROL | SHIFT)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Do what the key says."""
+        """Handle a key."""
         if event.key() == Qt.Key.Key_Escape and self.has_open():
             self.escape_asked.emit()
         elif self.isReadOnly():
             super().keyPressEvent(event)
-        elif self._does(event):
+        elif self._handle_key(event):
             self.ensureCursorVisible()
         else:
             super().keyPressEvent(event)
 
-    def _does(self, event: QKeyEvent) -> bool:
-        """Do what a key means here; return whether it means anything."""
+    def _handle_key(self, event: QKeyEvent) -> bool:
+        """Handle the editor's own keys; return False for any other key."""
         key, held = event.key(), event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         if key in TAB:
             return self._do_tab(key == Qt.Key.Key_Backtab or bool(held & SHIFT), bool(held & CONTROL))
@@ -282,7 +284,7 @@ class Editor(Page):
             self._write(keys.comment)
         elif key == Qt.Key.Key_Home and held in (NO_KEYS, SHIFT):
             self._write(partial(keys.go_home, select=bool(held)))
-        elif event.text() == "\u00a0":  # Shift and space on some keyboards, and no blank to Python
+        elif event.text() == "\u00a0":  # Shift+Space on some keyboards; Python rejects it
             self.textCursor().insertText(" ")
         elif (key, held) == (Qt.Key.Key_X, CONTROL | SHIFT):
             self._toggle_here()
@@ -299,7 +301,7 @@ class Editor(Page):
         return True
 
     def _write(self, change: Callable[[QTextCursor], bool | None]) -> bool:
-        """Change the text at the cursor; return whether that was done."""
+        """Change the text at the cursor; return False if nothing was done."""
         cursor = self.textCursor()
         done = change(cursor) is not False
         self.setTextCursor(cursor)
@@ -309,14 +311,14 @@ class Editor(Page):
         if reason := self.toggle(self.textCursor().blockNumber() + 1):
             QToolTip.showText(self.mapToGlobal(self.cursorRect().bottomLeft()), plain_tip(reason), self)
 
-    # What comes from elsewhere, and what goes with the mouse.
+    # Pasting, the context menu and the mouse.
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        """Return whether something is text; files are for the window to open."""
+        """Accept text; the window opens files."""
         return source.hasText() and not source.hasUrls()
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """Take in text as it goes into a program."""
+        """Insert pasted text, converted to source."""
         if self.is_editable():
             self.history.seal()
             self.textCursor().insertText(keys.pasted(source.text(), self.document()))
@@ -324,13 +326,13 @@ class Editor(Page):
             self.ensureCursorVisible()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offer what keys do, with our own history in place of Qt's."""
+        """Show the context menu, with the editor's own undo and redo instead of Qt's."""
         menu = self.context_menu()
         menu.exec(event.globalPos())
         menu.deleteLater()
 
     def context_menu(self) -> QMenu:
-        """Return the menu of the text."""
+        """Build the context menu of the text."""
         menu = self.createStandardContextMenu()
         for action in menu.actions():
             if action.objectName() in ("edit-undo", "edit-redo"):
@@ -341,17 +343,17 @@ class Editor(Page):
             menu.addAction("Undo\tCtrl+Z", self.undo).setEnabled(self.history.can_undo())
             menu.addAction("Redo\tCtrl+Shift+Z", self.redo).setEnabled(self.history.can_redo())
             menu.addAction("Comment or uncomment\tCtrl+/", partial(self._write, keys.comment))
-            menu.addAction("Take line out or put it back\tCtrl+Shift+X", self._toggle_here)
+            menu.addAction("Skip or restore line\tCtrl+Shift+X", self._toggle_here)
         return menu
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Put the cursor there; what is typed next is a step of its own."""
+        """Move the cursor; typing then starts another undo step."""
         self.history.seal()
         self._escaped = False
         super().mousePressEvent(event)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Keep the focus while lines are clicked away; without it, a click there leaves Space to the window."""
+        """Keep the focus while lines are clicked; without the focus, Space belongs to the window."""
         self._gutter.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         super().focusInEvent(event)
 
@@ -363,21 +365,21 @@ class Editor(Page):
         super().focusOutEvent(event)
 
     def _show_brackets(self) -> None:
-        """Lay a ground under the bracket at the cursor and its other half."""
+        """Highlight the bracket at the cursor and its match."""
         cursor = self.textCursor()
-        alone = self.is_editable() and not cursor.hasSelection() and not self._showing
-        pair = bracket_pair(self.document(), cursor.position()) if alone else None
-        look = QTextCharFormat()
-        look.setBackground(mixed(self.theme.colour("panel"), self.theme.palette.accent, 0.3))
-        self.select("brackets", [self.selection(at, 1, look) for at in pair or ()])
+        is_active = self.is_editable() and not cursor.hasSelection() and not self._showing
+        pair = bracket_pair(self.document(), cursor.position()) if is_active else None
+        highlight = QTextCharFormat()
+        highlight.setBackground(mixed(self.theme.colour("panel"), self.theme.palette.accent, 0.3))
+        self.select("brackets", [self.selection(index, 1, highlight) for index in pair or ()])
 
 
 def with_ends_of(base: str, text: str) -> str:
-    """Return a text with its lines ended as in another, where they are all ended alike there."""
+    """Convert line ends to \\r\\n if all lines of `base` end so."""
     all_dos = "\r\n" in base and base.count("\r\n") == base.count("\n")
     return text.replace("\n", "\r\n") if all_dos else text
 
 
-def _part(text: bytes, at: int, length: int) -> str:
-    """Return so many of Qt's characters of a text in UTF-16."""
-    return text[2 * at : 2 * (at + length)].decode("utf-16-le", "surrogatepass")
+def _part(text: bytes, start: int, length: int) -> str:
+    """Decode `length` UTF-16 units of an encoded text, from unit `start` on."""
+    return text[2 * start : 2 * (start + length)].decode("utf-16-le", "surrogatepass")

@@ -1,4 +1,4 @@
-"""Colours for source, of Python or CUDA C: which characters of which line are a keyword, a string, a comment."""
+"""Syntax colours of Python and CUDA C: the columns of keywords, strings, numbers and comments."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STYLES = {"keyword": "keyword", "string": "string", "number": "number", "comment
           "struck": "muted"}  # fmt: skip
 
 
-# What CUDA C++ adds to C++, and of that what a kernel on a slide uses.
+# The keywords of CUDA C++ that kernels on slides use.
 C_WORDS = """auto bool break case char class const constexpr continue default do double else enum extern false
 float for if inline int long namespace return short signed sizeof static struct switch template true typename
 unsigned using void volatile while __global__ __device__ __host__ __shared__ __constant__ __restrict__
@@ -28,16 +28,18 @@ C_TOKENS = re.compile(
 
 def cuda_c_tokens(text: str) -> dict[int, list[Token]]:
     """Return the coloured tokens of each line of CUDA C, counted from 0."""
-    out: dict[int, list[Token]] = {}
-    for found in C_TOKENS.finditer(text):
-        line, start = text.count("\n", 0, found.start()), text.rfind("\n", 0, found.start()) + 1
-        column = found.start() - start
-        for more, part in enumerate(found[0].split("\n")):
-            out.setdefault(line + more, []).append((0 if more else column, len(part), str(found.lastgroup)))
-    return out
+    tokens: dict[int, list[Token]] = {}
+    for match in C_TOKENS.finditer(text):
+        line, start = text.count("\n", 0, match.start()), text.rfind("\n", 0, match.start()) + 1
+        column = match.start() - start
+        for offset, part in enumerate(match[0].split("\n")):
+            tokens.setdefault(line + offset, []).append(
+                (0 if offset else column, len(part), str(match.lastgroup))
+            )
+    return tokens
 
 
-# A text of Python, line by line: what a line begins in is its state. 0: code; else a string, in these quotes.
+# Python is scanned line by line. The state of a line is 0 in code, else the index of the open string's quotes.
 QUOTES = ("", '"""', "'''", '"', "'")
 ENDS = [re.compile(rf"(?:[^\\]|\\.)*?{quote}") for quote in QUOTES]
 PYTHON = re.compile(
@@ -49,74 +51,72 @@ PYTHON = re.compile(
 
 def python_tokens(text: str) -> dict[int, list[Token]]:
     """Return the coloured tokens of each line of Python, counted from 0."""
-    out: dict[int, list[Token]] = {}
+    tokens: dict[int, list[Token]] = {}
     state = 0
     for line, code in enumerate(text.split("\n")):
-        found, state = python_line(code, state)
-        if found:
-            out[line] = found
-    return out
+        line_tokens, state = python_line(code, state)
+        if line_tokens:
+            tokens[line] = line_tokens
+    return tokens
 
 
 def python_line(code: str, state: int) -> tuple[list[Token], int]:
-    """Return the coloured tokens of a line of Python that begins in a state, and the state it ends in."""
+    """Return the coloured tokens of a line of Python and the state after it."""
     end, state = _string_end(code, 0, state) if state else (0, 0)
-    out, before = [(0, end, "string")] if end else [], ""
-    while found := PYTHON.search(code, end):
-        style, (first, end) = str(found.lastgroup), found.span()
+    tokens, previous = [(0, end, "string")] if end else [], ""
+    while match := PYTHON.search(code, end):
+        style, (first, end) = str(match.lastgroup), match.span()
         if style == "string":
-            quote = found[0].lstrip("rbufRBUF")
+            quote = match[0].lstrip("rbufRBUF")
             end, state = _string_end(code, end, QUOTES.index(quote))
         elif style == "word":
-            style = "keyword" if keyword.iskeyword(found[0]) else ""
-            style = "name" if before in ("def", "class") else style
+            style = "keyword" if keyword.iskeyword(match[0]) else ""
+            style = "name" if previous in ("def", "class") else style
         if style:
-            out.append((first, end - first, style))
-        before = found[0]
-    return out, state
+            tokens.append((first, end - first, style))
+        previous = match[0]
+    return tokens, state
 
 
 def _string_end(code: str, first: int, state: int) -> tuple[int, int]:
-    """Return the column at which a string ends that goes on at `first`, and the state after it."""
-    found = ENDS[state].match(code, first)
-    if found:
-        return found.end(), 0
-    goes_on = len(QUOTES[state]) == 3 or (len(code) - len(code.rstrip("\\"))) % 2 == 1
-    return len(code), state if goes_on else 0
+    """Return the column where a string ends that continues at `first`, and the state after it."""
+    match = ENDS[state].match(code, first)
+    if match:
+        return match.end(), 0
+    continues = len(QUOTES[state]) == 3 or (len(code) - len(code.rstrip("\\"))) % 2 == 1
+    return len(code), state if continues else 0
 
 
-LONGEST_LINE = (
-    2_000  # characters of a line that is coloured: a line of many colours takes minutes to be laid out
-)
-LONGEST_COLOURED = 150_000  # characters; colours of a longer text would keep the window waiting
+LONGEST_LINE = 2_000  # characters of a coloured line: Qt needs minutes to lay out longer ones
+LONGEST_COLOURED = 150_000  # characters; colouring a longer text would block the window
 
 
 class Highlighter(QSyntaxHighlighter):
-    """Puts colours on a document, line by line as it is typed, strikes lines out and marks those with a problem."""
+    """Colours a document line by line, strikes out skipped lines and underlines lines with problems."""
 
     def __init__(self, document: QTextDocument, theme: Theme) -> None:
         super().__init__(document)
         self._pieces: dict[int, list[Token]] | None = {}  # by line of CUDA C; None for Python
         self._theme = theme
         self.struck: frozenset[int] = frozenset()  # lines, from 1, as `problems`
-        self.problems: dict[int, str] = {}  # the colour of their worst
+        self.problems: dict[int, str] = {}  # the colour of the worst problem of each line
 
     def show_colours(self, text: str, theme: Theme, *, c: bool = False) -> None:
-        """Colour the document anew, as CUDA C or as Python; call it after the document holds `text`."""
-        few = len(text) <= LONGEST_COLOURED
+        """Colour the complete document, as CUDA C or as Python; it must hold `text` already."""
+        is_short = len(text) <= LONGEST_COLOURED
         self._theme = theme
-        self._pieces = (cuda_c_tokens(text) if c else None) if few else {}
-        if few:
+        self._pieces = (cuda_c_tokens(text) if c else None) if is_short else {}
+        if is_short:
             self._colour_all()
 
     def _colour_all(self) -> None:
-        """Colour all lines as one change: `rehighlight` would lay the document out anew after each."""
+        """Colour all lines as one change; `rehighlight` would lay out the document once per line."""
         cursor = QTextCursor(self.document())
         cursor.select(QTextCursor.SelectionType.Document)
         cursor.mergeCharFormat(QTextCharFormat())
 
     def mark(self, struck: frozenset[int], problems: dict[int, str]) -> None:
-        """Strike lines out, and underline those with a problem in the colour of this name."""
+        """Strike lines out, and underline lines with problems in the named colours."""
         touched = struck ^ self.struck | dict(problems.items() ^ self.problems.items()).keys()
         self.struck, self.problems = struck, problems
         for line in touched:
@@ -137,19 +137,19 @@ class Highlighter(QSyntaxHighlighter):
             tokens = [(first, len(text) - first, "struck")]
         elif line + 1 in self.problems:
             self.setFormat(first, len(text) - first, self._underlined(QTextCharFormat(), line + 1))
-        for at, length, style in tokens:
-            self.setFormat(at, length, self._underlined(self._look(style), line + 1))
+        for start, length, style in tokens:
+            self.setFormat(start, length, self._underlined(self._format(style), line + 1))
 
-    def _look(self, style: str) -> QTextCharFormat:
-        look = QTextCharFormat()
-        look.setForeground(self._theme.colour(STYLES[style]))
+    def _format(self, style: str) -> QTextCharFormat:
+        text_format = QTextCharFormat()
+        text_format.setForeground(self._theme.colour(STYLES[style]))
         if style == "name":
-            look.setFontWeight(QFont.Weight.Bold)
-        look.setFontStrikeOut(style == "struck")
-        return look
+            text_format.setFontWeight(QFont.Weight.Bold)
+        text_format.setFontStrikeOut(style == "struck")
+        return text_format
 
-    def _underlined(self, look: QTextCharFormat, line: int) -> QTextCharFormat:
+    def _underlined(self, text_format: QTextCharFormat, line: int) -> QTextCharFormat:
         if line in self.problems:
-            look.setUnderlineStyle(QTextCharFormat.UnderlineStyle.WaveUnderline)
-            look.setUnderlineColor(self._theme.colour(self.problems[line]))
-        return look
+            text_format.setUnderlineStyle(QTextCharFormat.UnderlineStyle.WaveUnderline)
+            text_format.setUnderlineColor(self._theme.colour(self.problems[line]))
+        return text_format

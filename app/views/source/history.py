@@ -1,6 +1,6 @@
-"""What was changed in a text, step by step, so that it can be taken back; no Qt.
+"""The undo history of a text, without Qt.
 
-Qt's own history would hold the indents of wrapped lines too, which nobody typed, and lose what came before them.
+Qt's own history would also hold the indents of wrapped lines, which the user did not type.
 """
 
 from __future__ import annotations
@@ -11,33 +11,33 @@ MOST = 2_000  # steps that are kept
 
 
 class Step(NamedTuple):
-    """A change of a text in one place."""
+    """One change of a text."""
 
-    at: int  # where it begins, in Qt's characters: UTF-16 units
-    removed: str  # what stood there
-    added: str  # what stands there since
+    at: int  # its start, in UTF-16 units
+    removed: str
+    added: str
 
 
 class History:
-    """The steps that led to a text, of which the last can be taken back, and made again."""
+    """The steps that led to a text, for undo and redo."""
 
     def __init__(self) -> None:
         self._done: list[Step] = []
         self._undone: list[Step] = []
-        self._open = False  # whether the next step may go on with the last
+        self._open = False  # the next step may extend the last one
 
     def clear(self) -> None:
-        """Forget all."""
+        """Delete all steps."""
         self._done.clear()
         self._undone.clear()
         self.seal()
 
     def seal(self) -> None:
-        """Let what comes next be a step of its own."""
+        """Start another step with the next change."""
         self._open = False
 
     def record(self, step: Step) -> None:
-        """Keep a step; what is typed or erased letter by letter becomes a step a word."""
+        """Add a step; letters that are typed or erased one by one are joined to words."""
         self._undone.clear()
         joint = joined(self._done[-1], step) if self._open and self._done else None
         if joint is None:
@@ -48,7 +48,7 @@ class History:
         self._open = True
 
     def back(self) -> Step | None:
-        """Return the change that takes the last step back, None where there is none."""
+        """Return the change that undoes the last step, or None."""
         self.seal()
         if not self._done:
             return None
@@ -56,7 +56,7 @@ class History:
         return Step(step.at, step.added, step.removed)
 
     def forward(self) -> Step | None:
-        """Return the step that was taken back last, None where there is none."""
+        """Return the step that was undone last, or None."""
         self.seal()
         if not self._undone:
             return None
@@ -64,32 +64,32 @@ class History:
         return step
 
     def can_undo(self) -> bool:
-        """Return whether there is a step to take back."""
+        """Return True if there is a step to undo."""
         return bool(self._done)
 
     def can_redo(self) -> bool:
-        """Return whether there is a step to make again."""
+        """Return True if there is a step to redo."""
         return bool(self._undone)
 
 
 def units(text: str) -> int:
-    """Return how many of Qt's characters a text has."""
+    """Count the UTF-16 units of a text."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def difference(at: int, before: str, after: str) -> Step | None:
-    """Return the step from a text that begins at `at` to another, as small as it can be; None from one to the same."""
+def difference(start: int, before: str, after: str) -> Step | None:
+    """Return the smallest step from `before`, which begins at `start`, to `after`; None if they are equal."""
     if before == after:
         return None
-    least = min(len(before), len(after))
-    head = next((i for i in range(least) if before[i] != after[i]), least)
-    tail = next((i for i in range(least - head) if before[-1 - i] != after[-1 - i]), least - head)
+    shorter = min(len(before), len(after))
+    head = next((i for i in range(shorter) if before[i] != after[i]), shorter)
+    tail = next((i for i in range(shorter - head) if before[-1 - i] != after[-1 - i]), shorter - head)
     removed, added = before[head : len(before) - tail], after[head : len(after) - tail]
-    return Step(at + units(before[:head]), removed, added)
+    return Step(start + units(before[:head]), removed, added)
 
 
 def joined(last: Step, step: Step) -> Step | None:
-    """Return two steps as one, where the second goes on typing or erasing the word of the first; else None."""
+    """Join two steps if the second continues to type or erase the same word; else return None."""
     if len(step.removed) + len(step.added) != 1 or "\n" in "".join((*last[1:], *step[1:])):
         return None
     if step.added and last.added and step.at == last.at + units(last.added):
@@ -109,5 +109,5 @@ def joined(last: Step, step: Step) -> Step | None:
 
 
 def _one_word(first: str, second: str) -> bool:
-    """Return whether two texts that follow each other have no word's end between them."""
+    """Return True if no word ends between two adjacent texts."""
     return not (first.strip() and first[-1].isspace() and not second[0].isspace())

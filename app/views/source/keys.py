@@ -1,4 +1,4 @@
-"""What keys do to a text of Python beside writing their letters: indents, comments, the first column; no widgets."""
+"""Editing keys for Python: indents, comments, and the first column. No widgets."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ Move, Mode = QTextCursor.MoveOperation, QTextCursor.MoveMode
 
 
 def break_line(cursor: QTextCursor) -> None:
-    """Begin a line as far in as this one, a level further after a colon."""
+    """Break the line and repeat its indent, one level deeper after a colon."""
     cursor.beginEditBlock()
     cursor.removeSelectedText()
     block, column = cursor.block(), cursor.positionInBlock()
     before, after = block.text()[:column], block.text()[column:]
     indent = before[: len(before) - len(before.lstrip())]
-    deeper = _code(block, before).rstrip().endswith(":")
+    opens_block = _code(block, before).rstrip().endswith(":")
     for _ in range(len(after) - len(after.lstrip())):
         cursor.deleteChar()
-    cursor.insertText("\n" + indent + (level(cursor.document()) if deeper else ""))
+    cursor.insertText("\n" + indent + (level(cursor.document()) if opens_block else ""))
     cursor.endEditBlock()
 
 
 def _code(block: QTextBlock, before: str) -> str:
-    """Return what stands in a line before a column, without strings and comments."""
+    """Return the text of a line before a column, without strings and comments."""
     tokens, state = python_line(before, max(0, block.previous().userState()))
     plain = list(before)
     for first, length, style in tokens:
@@ -40,7 +40,7 @@ def _code(block: QTextBlock, before: str) -> str:
 
 
 def level(document: QTextDocument) -> str:
-    """Return a level of indentation: spaces, but a tab in a text that is indented by tabs."""
+    """Return one level of indentation: spaces, or a tab if the text is indented by tabs."""
     return "\t" if _has_tabs(document) else " " * LEVEL
 
 
@@ -49,7 +49,7 @@ def _has_tabs(document: QTextDocument) -> bool:
 
 
 def indent(cursor: QTextCursor) -> None:
-    """Move the lines of the selection a level in; without one, the text from the cursor on to the next level."""
+    """Indent the selected lines; without a selection, fill up to the next level at the cursor."""
     if cursor.hasSelection():
         _change_lines(cursor, lambda text: level(cursor.document()) + text if text.strip() else text)
         return
@@ -58,17 +58,17 @@ def indent(cursor: QTextCursor) -> None:
 
 
 def dedent(cursor: QTextCursor) -> None:
-    """Move the lines of the selection, or of the cursor, a level out."""
-    _change_lines(cursor, _further_out)
+    """Dedent the selected lines, or the cursor's line."""
+    _change_lines(cursor, _dedented)
 
 
-def _further_out(text: str) -> str:
+def _dedented(text: str) -> str:
     blanks = len(text) - len(text.lstrip(" "))
     return text[1:] if text.startswith("\t") else text[min(blanks, (blanks - 1) % LEVEL + 1) :]
 
 
 def go_out(cursor: QTextCursor) -> bool:
-    """Erase a level of the blanks before the cursor; return whether only blanks stand there."""
+    """Erase one level of blanks before the cursor; return False if other text is there."""
     before = cursor.block().text()[: cursor.positionInBlock()]
     if cursor.hasSelection() or not before or before.strip(" "):
         return False
@@ -78,7 +78,7 @@ def go_out(cursor: QTextCursor) -> bool:
 
 
 def comment(cursor: QTextCursor) -> None:
-    """Turn lines into comments, or back where all of them are."""
+    """Comment lines out, or uncomment them if all are comments."""
     texts = [block.text() for block in _blocks(cursor) if block.text().strip()]
     if all(text.lstrip().startswith("#") for text in texts):
         _change_lines(cursor, _uncommented)
@@ -93,7 +93,7 @@ def _uncommented(text: str) -> str:
 
 
 def go_home(cursor: QTextCursor, select: bool) -> None:
-    """Go to where the line's text begins; from there, to its first column."""
+    """Go to the first character of the line's text; from there, to column 0."""
     text = cursor.block().text()
     first = len(text) - len(text.lstrip())
     column = 0 if cursor.positionInBlock() == first else first
@@ -101,19 +101,19 @@ def go_home(cursor: QTextCursor, select: bool) -> None:
 
 
 def _blocks(cursor: QTextCursor) -> list[QTextBlock]:
-    """Return the lines that a selection touches: not the last, where it ends before its first character."""
+    """List the lines that a selection touches, without a last line of which no character is selected."""
     document = cursor.document()
     first, last = document.findBlock(cursor.selectionStart()), document.findBlock(cursor.selectionEnd())
     if cursor.selectionEnd() == last.position() and last != first:
         last = last.previous()
-    found = [first]
-    while found[-1] != last:
-        found.append(found[-1].next())
-    return found
+    blocks = [first]
+    while blocks[-1] != last:
+        blocks.append(blocks[-1].next())
+    return blocks
 
 
 def _change_lines(cursor: QTextCursor, change: Callable[[str], str]) -> None:
-    """Change each line of the selection, as one step, and keep the lines selected."""
+    """Change each selected line, as one step, and keep the lines selected."""
     blocks, selected = _blocks(cursor), cursor.hasSelection()
     numbers = [block.blockNumber() for block in blocks]
     writer = QTextCursor(cursor.document())
@@ -129,7 +129,7 @@ def _change_lines(cursor: QTextCursor, change: Callable[[str], str]) -> None:
 
 
 def _write(writer: QTextCursor, block: QTextBlock, text: str) -> None:
-    """Put a text in place of a line's, touching only what differs, so that cursors in it stay."""
+    """Replace the text of a line; only what differs changes, so that cursors stay."""
     step = difference(block.position(), block.text(), text)
     if step is not None:
         writer.setPosition(step.at)
@@ -138,12 +138,11 @@ def _write(writer: QTextCursor, block: QTextBlock, text: str) -> None:
 
 
 def pasted(text: str, document: QTextDocument) -> str:
-    """Return a text as it goes into a program: lines ended alike, and nothing in it that can't be seen.
+    """Convert pasted text to source: uniform line ends and no invisible characters.
 
-    What web pages and documents put between letters, blanks that don't break and marks without a width, is what
-    Python refuses, and what nobody finds.
+    Web pages put no-break spaces and zero-width marks between letters, which Python rejects.
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2029", "\n").replace("\u2028", "\n")
     plain = lines.replace("\u00a0", " ")
-    seen = "".join(c for c, shown in zip(plain, visible_in_place(plain), strict=True) if c == shown)
-    return seen if _has_tabs(document) else seen.expandtabs(LEVEL)
+    printable = "".join(c for c, shown in zip(plain, visible_in_place(plain), strict=True) if c == shown)
+    return printable if _has_tabs(document) else printable.expandtabs(LEVEL)

@@ -1,37 +1,40 @@
-"""The lines of a page: how they end, how far in they go on, which is at the top, which form one frame; no Qt."""
+"""Layout of the lines of a page: line ends, hanging indents, the top line, frames. No Qt."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-CONTEXT = 2  # lines kept in sight above and below the marked one
-HANG = 2  # columns by which what a line goes on with stands further in: between two steps of indentation
+CONTEXT = 2  # lines that stay visible above and below the marked one
+HANG = 2  # columns of the hanging indent: between two levels of indentation
 
 
 def normalised(text: str) -> str:
-    """Return a text with its lines ended as Python ends them."""
+    """Convert all line ends to \
+    ."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def frames(lines: Iterable[tuple[int, float, float]], lit: frozenset[int]) -> list[tuple[float, float]]:
-    """Return (top, height) of lines that stand out, as one where they follow one another.
+def frames(
+    lines: Iterable[tuple[int, float, float]], highlighted: frozenset[int]
+) -> list[tuple[float, float]]:
+    """Return (top, height) of the frames around highlighted lines; adjacent lines share a frame.
 
     lines: number, top and height of each.
     """
-    found: list[tuple[float, float]] = []
+    rectangles: list[tuple[float, float]] = []
     before = 0
     for line, top, height in lines:
-        if line in lit:
-            begin = found.pop()[0] if before == line - 1 and before in lit else top
-            found.append((begin, top + height - begin))
+        if line in highlighted:
+            begin = rectangles.pop()[0] if before == line - 1 and before in highlighted else top
+            rectangles.append((begin, top + height - begin))
             before = line
-    return found
+    return rectangles
 
 
 def top_line(first: int, line: int, end: Callable[[int], float], room: float) -> int:
-    """Return the line at the top of a page: `first`, or what brings `line` in sight with the lines around it.
+    """Return the top line of a page: `first`, or a line that shows `line` with its context.
 
-    end: where a line ends, from the top of the first; room: the height of the page, in the same unit.
+    end: the bottom of a line, relative to the top of line 1. room: the page height, in the same unit.
     """
     if not line:
         return first
@@ -43,6 +46,6 @@ def top_line(first: int, line: int, end: Callable[[int], float], room: float) ->
 
 
 def hanging(text: str, columns: float) -> int:
-    """Return the column at which a line goes on below: further in than it begins, where that leaves room."""
+    """Return the column where a wrapped line continues: after its indent, if there is room."""
     indent = len(text) - len(text.lstrip())
     return int(max(0, min(indent + HANG, columns / 2)))

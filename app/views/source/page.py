@@ -1,6 +1,6 @@
-"""A page of source: its lines with their hanging indents, what is marked of them, and which are in sight.
+"""A read-only page of source: hanging indents, marks of lines, and scrolling.
 
-A line that is too long goes on below, further in than where it begins, so that nothing of it is out of sight.
+A long line wraps with a hanging indent, so that all of it is visible.
 """
 
 from __future__ import annotations
@@ -39,20 +39,19 @@ from .lines import CONTEXT, frames, hanging, normalised, top_line
 from .problems import SEVERITY_COLOURS, Problem
 from .tags import draw_tags, tag_at, tag_height, tag_place
 
-MOST_LINES = 50_000  # of a text that are shown: each takes the window some microseconds
-FEW = 26  # columns of text, beside which there is no room for counts
-HOLD = 2_000  # milliseconds that the page stays where somebody writes, whatever the time does
+MOST_LINES = 50_000  # lines that are shown: Qt needs microseconds for each
+FEW = 26  # columns of text; with fewer, the counts are hidden
+HOLD = 2_000  # milliseconds that the page stays where the user types, while time passes
 
 
 class Page(QTextEdit):
-    """Shows one file; where it stands depends on the marked line alone, until the user scrolls or points at another.
+    """Shows one file. It follows the marked line until the user scrolls or a line is pointed at.
 
-    Lines are counted from 1, of the text as it stands here.
-    gutter: makes what stands beside the lines.
-
-    line_toggled: a line is to be taken out of what runs, or put back: any line of its statement.
-
-    may_strike: why a line can't be taken out, "" where it can. rows_of: the lines of the statement that begins on one.
+    Lines count from 1 in the text as it is now.
+    gutter: creates the widget to the left of the lines.
+    line_toggled: the user asks to skip or restore a line, any line of its statement.
+    may_strike: returns the reason why a line can't be skipped, or "".
+    rows_of: lists the lines of the statement that begins on a line.
     """
 
     line_toggled = Signal(int)
@@ -67,42 +66,40 @@ class Page(QTextEdit):
         self.noun, self.tinted = "requests by all warps", False
         self.theme = theme
         self.lit: frozenset[int] = frozenset()
-        self.struck: frozenset[int] = frozenset()  # taken out of what runs: where statements begin
-        self.struck_rows: frozenset[int] = frozenset()  # all lines of those statements
+        self.struck: frozenset[int] = frozenset()  # first lines of skipped statements
+        self.struck_rows: frozenset[int] = frozenset()  # all lines of skipped statements
         self.barriers: frozenset[int] = frozenset()
-        self.changed: frozenset[int] = frozenset()  # not as they were traced
+        self.changed: frozenset[int] = frozenset()  # lines that differ from the trace
         self.problems: tuple[Problem, ...] = ()
-        self.fates: dict[int, LineFate] = {}  # what the compiler did with the accesses of lines
+        self.fates: dict[int, LineFate] = {}  # by line, the compiler's result for its accesses
         self.may_strike: Callable[[int], str] = lambda line: ""
         self.rows_of: Callable[[int], Iterable[int]] = lambda line: (line,)
-        self.has_handles = False  # whether a click beside a line takes it out
-        self.is_whole = True  # whether what is shown is the file's text, to the letter
+        self.has_handles = False  # a click in the gutter skips a line
+        self.is_whole = True  # the page shows the file's exact text
         self._selections: dict[str, list[QTextEdit.ExtraSelection]] = {}
         self._first, self._most = 1, 0
         self._tags_below: set[int] = set()  # lines with room below for their tag
-        self._by_hand = self._typing = False
-        self._at = 1  # the line where somebody wrote last
-        self._held = QElapsedTimer()  # since the page began to stay for the sake of what is written
+        self._scrolled_by_user = self._typing = False
+        self._edited_line = 1  # the line that was edited last
+        self._held = QElapsedTimer()  # since the last edit
         self.setUndoRedoEnabled(False)  # see `history.py`
         self.setReadOnly(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.document().setDocumentMargin(0)
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-        by_mouse, by_keys = (
+        mouse, keyboard = (
             Qt.TextInteractionFlag.TextSelectableByMouse,
             Qt.TextInteractionFlag.TextSelectableByKeyboard,
         )
-        self.setTextInteractionFlags(by_mouse | by_keys)
+        self.setTextInteractionFlags(mouse | keyboard)
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # nothing is painted below it
         self.setAccessibleName("Source text")
-        across = (
-            self.horizontalScrollBar()
-        )  # all is in sight at its beginning; Qt would follow blanks at a line's end
-        across.valueChanged.connect(lambda value: across.setValue(0) if value else None)
-        self._in_sight: tuple[object, list[tuple[int, float, float]]] | None = None  # lines, as last laid out
-        self.document().documentLayout().update.connect(self._forget_places)
-        self.document().contentsChange.connect(self._note_change)  # heard before the colours ask for lines
+        horizontal = self.horizontalScrollBar()  # Qt would scroll to blanks at the end of a line
+        horizontal.valueChanged.connect(lambda value: horizontal.setValue(0) if value else None)
+        self._in_sight: tuple[object, list[tuple[int, float, float]]] | None = None  # key and visible lines
+        self.document().documentLayout().update.connect(self._forget_visible_lines)
+        self.document().contentsChange.connect(self._note_change)  # before the highlighter asks for lines
         self._highlighter = Highlighter(self.document(), theme)
         self._gutter = gutter(self)
         self.verticalScrollBar().actionTriggered.connect(self._note_scrolling)
@@ -110,30 +107,31 @@ class Page(QTextEdit):
         self.set_theme(theme)
 
     def show_text(self, file: str, text: str, first: int) -> None:
-        """Show a file from line `first` (from 1) on; `measure` says what is counted beside it."""
-        self.file, self._first, self._by_hand = file, first, False
+        """Show a file with line `first` (from 1) at the top; `measure` sets what is counted."""
+        self.file, self._first, self._scrolled_by_user = file, first, False
         self._typing = False
         self.counts, self.line, self.look, self.pointed, self.lit = {}, 0, "", 0, frozenset()
         self.struck = self.struck_rows = self.barriers = self.changed = frozenset()
         self.problems, self.fates, self._tags_below = (), {}, set()
         self._highlighter.struck, self._highlighter.problems = frozenset(), {}
         self._selections.clear()
-        whole = normalised(text)
-        lines = whole.split("\n", MOST_LINES)
+        full_text = normalised(text)
+        lines = full_text.split("\n", MOST_LINES)
         if len(lines) > MOST_LINES:
             lines[MOST_LINES] = f"… only the first {MOST_LINES:,} lines are shown"
         shown = (line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}…" for line in lines)
         page = visible_in_place("\n".join(shown))
-        self.is_whole = page == whole
+        self.is_whole = page == full_text
         self.setPlainText(page)
         self.set_theme(self.theme)
 
     def text(self) -> str:
-        """Return the text as it stands, its lines ended by \\n."""
+        """Return the text with \
+         line ends."""
         return self.document().toRawText().replace("\u2029", "\n")
 
     def measure(self, noun: str, most: int, tinted: bool) -> None:
-        """Say what is counted, its largest count, and whether the gutter is tinted by it."""
+        """Set the counted quantity, its maximum, and whether it tints the gutter."""
         if (noun, most, tinted) != (self.noun, self._most, self.tinted):
             self.noun, self._most, self.tinted = noun, most, tinted
             self._place_gutter()
@@ -141,17 +139,17 @@ class Page(QTextEdit):
             self._gutter.update()
 
     def tint(self, line: int) -> QColor:
-        """Return the ground of a line in the gutter: the redder, the larger its share of the largest count."""
+        """Return the gutter colour of a line: the larger its share of the maximum, the redder."""
         share = self.counts.get(line, 0) / max(1, self._most) if self.tinted else 0.0
         ground = self.theme.colour("panel")
         return mixed(ground, self.theme.palette.bad, 0.12 + 0.45 * share) if share else ground
 
     def mark(self, counts: dict[int, int], line: int, look: str) -> None:
-        """Show counts by line, and mark a line (0 for none) in the colour of a kind or of waiting."""
+        """Show counts by line, and mark a line (0 for none) in the colour of a request kind or of waiting."""
         if counts != self.counts:
             before, self.counts = self.counts, counts
-            other = {n for n in before.keys() | counts.keys() if before.get(n) != counts.get(n)}
-            self._paint_lines(other, self._gutter, 0 if self.tinted else self.columns()[0] + 1)
+            differing = {n for n in before.keys() | counts.keys() if before.get(n) != counts.get(n)}
+            self._paint_lines(differing, self._gutter, 0 if self.tinted else self.columns()[0] + 1)
         if (line, look) != (self.line, self.look):
             both = {self.line, line}
             self.line, self.look = line, look
@@ -160,65 +158,65 @@ class Page(QTextEdit):
             self._keep_in_sight()
 
     def begin_at(self, line: int) -> None:
-        """Let the page begin at another line than that of the kernel, where the marked one stays in sight."""
+        """Set the line at the top of the page, if the marked line stays visible."""
         self._first = line
         self._keep_in_sight()
 
     def point_at(self, line: int) -> None:
-        """Point at a line, 0 for none, beside the marked one, and bring it in sight until the marked one is."""
-        self.pointed, self._by_hand = line, bool(line)
+        """Point at a line (0 for none) and scroll to it until the marked line changes."""
+        self.pointed, self._scrolled_by_user = line, bool(line)
         self._paint_line()
         self._gutter.update()
         if line:
             self._scroll_to(self._target(line))
 
     def go_to(self, line: int) -> None:
-        """Put the cursor at the beginning of a line's text, and bring it in sight."""
+        """Move the cursor to the first character of a line, and scroll there."""
         block, cursor = self.document().findBlockByNumber(line - 1), self.textCursor()
         cursor.setPosition(block.position() + len(block.text()) - len(block.text().lstrip()))
         self.setTextCursor(cursor)
-        self._by_hand = True
+        self._scrolled_by_user = True
         self._scroll_to(self._target(line))
         self.setFocus()
 
-    def select_text(self, at: int, length: int) -> None:
-        """Select some of Qt's characters, and bring them in sight."""
-        self._by_hand = True
-        self.setTextCursor(self._cursor(at, length))
+    def select_text(self, start: int, length: int) -> None:
+        """Select `length` UTF-16 units from `start` on, and scroll there."""
+        self._scrolled_by_user = True
+        self.setTextCursor(self._cursor(start, length))
         self.ensureCursorVisible()
 
     def light(self, lines: frozenset[int]) -> None:
-        """Let these lines stand out while the others dim, and bring the first in sight; none dim without any."""
+        """Highlight lines, dim the others, and scroll to the first; no lines end the dimming."""
         if lines != self.lit:
-            self.lit, self._by_hand = lines, False
+            self.lit, self._scrolled_by_user = lines, False
             self._dim_lines()
             self._paint_line()
             self._keep_in_sight()
 
-    def _note_change(self, at: int, removed: int, added: int) -> None:
-        """Hear of a change of the text or its looks."""
+    def _note_change(self, position: int, removed: int, added: int) -> None:
+        """React to a change of the text or of its formats; the editor overrides this."""
 
-    # What is marked of the lines.
+    # Marks of lines.
 
     def set_struck(self, lines: frozenset[int]) -> None:
-        """Show the statements that begin on these lines as taken out of what runs."""
+        """Strike out the statements that begin on these lines."""
         self.struck = lines
         self.struck_rows = frozenset(row for line in lines for row in self.rows_of(line))
         self._mark_text()
 
     def set_barriers(self, lines: frozenset[int]) -> None:
-        """Show beside these lines that they can be taken out; beside others, only where the pointer is."""
+        """Show the handles of these lines always; those of others appear below the pointer."""
         self.barriers = lines
         self._gutter.update()
 
     def set_changed(self, lines: frozenset[int]) -> None:
-        """Show lines as others than those that were traced."""
+        """Mark lines that differ from the trace."""
         if lines != self.changed:
             self.changed = lines
             self._gutter.update()
 
     def set_problems(self, problems: Iterable[Problem]) -> None:
-        """Mark lines with what is wrong there."""
+        """Mark lines with their problems."""
         self.problems = tuple(problems)
         self._mark_text()
 
@@ -230,7 +228,7 @@ class Page(QTextEdit):
             self.viewport().update()
 
     def problems_at(self, line: int) -> list[Problem]:
-        """Return the problems of a line, the worst first."""
+        """List the problems of a line, the worst first."""
         return sorted(
             (p for p in self.problems if p.line == line), key=lambda p: SEVERITIES.index(p.severity)
         )
@@ -240,29 +238,29 @@ class Page(QTextEdit):
         self._gutter.update()
 
     def problem_colours(self) -> dict[int, str]:
-        """Return the name of the colour in which lines with a problem are underlined."""
+        """Return the names of the colours that underline lines with problems."""
         return {p.line: SEVERITY_COLOURS[self.problems_at(p.line)[0].severity] for p in self.problems}
 
     def select(self, kind: str, selections: list[QTextEdit.ExtraSelection]) -> None:
-        """Draw some text otherwise, in place of what was of this kind."""
+        """Replace the extra selections of a kind."""
         if selections or self._selections.get(kind):
             self._selections[kind] = selections
-            self.setExtraSelections([one for some in self._selections.values() for one in some])
+            self.setExtraSelections([selection for kept in self._selections.values() for selection in kept])
 
-    def selection(self, at: int, length: int, look: QTextCharFormat) -> QTextEdit.ExtraSelection:
-        """Return how to draw some of Qt's characters otherwise."""
-        made = QTextEdit.ExtraSelection()
-        made.cursor, made.format = self._cursor(at, length), look
-        return made
+    def selection(self, start: int, length: int, look: QTextCharFormat) -> QTextEdit.ExtraSelection:
+        """Create an extra selection of `length` UTF-16 units."""
+        selection = QTextEdit.ExtraSelection()
+        selection.cursor, selection.format = self._cursor(start, length), look
+        return selection
 
-    def _cursor(self, at: int, length: int) -> QTextCursor:
+    def _cursor(self, start: int, length: int) -> QTextCursor:
         cursor = QTextCursor(self.document())
-        cursor.setPosition(at)
-        cursor.setPosition(at + length, QTextCursor.MoveMode.KeepAnchor)
+        cursor.setPosition(start)
+        cursor.setPosition(start + length, QTextCursor.MoveMode.KeepAnchor)
         return cursor
 
     def toggle(self, line: int) -> str:
-        """Ask for a line to be taken out or put back; returns why not, "" where it was asked for."""
+        """Ask to skip or restore a line; return the reason if that is impossible, else ""."""
         if not self.has_handles:
             return "this text can't be changed"
         reason = "" if line in self.struck_rows else self.may_strike(line)
@@ -272,22 +270,22 @@ class Page(QTextEdit):
         return reason
 
     def _dim_lines(self) -> None:
-        """Write all lines but those that stand out in one dimmed colour: a selection of each row of such lines."""
+        """Dim all lines that are not highlighted, with one selection per run of lines."""
         last = self.document().blockCount()
         edges = [0, *sorted(line for line in self.lit if line <= last), last + 1]
         faint = QTextCharFormat()
         if self.lit:
             faint.setForeground(dimmed(self.theme).colour("text"))
-        found = []
+        selections = []
         for before, after in pairwise(edges) if self.lit else ():
             if after - before > 1:
                 start = self.document().findBlockByNumber(before).position()
                 end = self.document().findBlockByNumber(after - 2)
-                found.append(self.selection(start, end.position() + end.length() - 1 - start, faint))
-        self.select("dim", found)
+                selections.append(self.selection(start, end.position() + end.length() - 1 - start, faint))
+        self.select("dim", selections)
 
     def set_theme(self, theme: Theme) -> None:
-        """Take other colours or another text size."""
+        """Use another theme or text size."""
         self.theme = theme
         self._dim_lines()
         self.setFont(theme.font(12, mono=True))
@@ -299,36 +297,38 @@ class Page(QTextEdit):
         self._keep_in_sight()
 
     def line_colour(self) -> QColor:
-        """Return the background of the marked line: a little of its kind's colour."""
+        """Return the background of the marked line: a tint of its kind's colour."""
         return mixed(self.theme.colour("panel"), self.theme.colour(self.look or "muted").name(), 0.2)
 
-    def dimmed(self, ground: QColor) -> QColor:
-        """Return the ground of a line that does not stand out."""
-        return mixed(self.theme.colour("panel"), ground.name(), FAINT)
+    def dimmed(self, background: QColor) -> QColor:
+        """Return the background of a line that is not highlighted."""
+        return mixed(self.theme.colour("panel"), background.name(), FAINT)
 
     def _paint_line(self) -> None:
         self.viewport().update()
         self._gutter.update()
 
-    def _paint_lines(self, lines: Collection[int], where: QWidget, left: int = 0) -> None:
-        """Draw some lines of the text or of the gutter anew, from so many pixels on."""
+    def _paint_lines(self, lines: Collection[int], widget: QWidget, left: int = 0) -> None:
+        """Repaint some lines of the text or of the gutter, from `left` pixels on."""
         for line, top, height in self.lines_in_sight():
             if line in lines:
-                where.update(left, math.floor(top) - 1, where.width() - left, math.ceil(height) + 2)
+                widget.update(left, math.floor(top) - 1, widget.width() - left, math.ceil(height) + 2)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Lay a ground under the line that is pointed at and under the marked one, and draw the text over it."""
+        """Draw the backgrounds of marked lines, then the text, then the tags."""
         accent = mixed(self.theme.colour("panel"), self.theme.palette.accent, 0.14)
         wrong = mixed(self.theme.colour("panel"), self.theme.palette.bad, 0.12)
-        grounds = dict.fromkeys((p.line for p in self.problems if p.severity == "error"), wrong)
-        grounds |= dict.fromkeys((self.pointed, *self.lit), accent) | {self.line: self.line_colour()}
+        backgrounds = dict.fromkeys((p.line for p in self.problems if p.severity == "error"), wrong)
+        backgrounds |= dict.fromkeys((self.pointed, *self.lit), accent) | {self.line: self.line_colour()}
         painter, lines = QPainter(self.viewport()), self.lines_in_sight()
-        painter.setClipRect(self.viewport().rect())  # on paper nothing else does
+        painter.setClipRect(self.viewport().rect())  # printing does not clip
         painter.fillRect(event.rect(), self.theme.colour("panel"))
         for line, top, height in lines:
-            if line in grounds:
-                ground = grounds[line] if line in self.lit or not self.lit else self.dimmed(grounds[line])
-                painter.fillRect(QRectF(0, top, self.viewport().width(), height), ground)
+            if line in backgrounds:
+                background = (
+                    backgrounds[line] if line in self.lit or not self.lit else self.dimmed(backgrounds[line])
+                )
+                painter.fillRect(QRectF(0, top, self.viewport().width(), height), background)
         for top, height in frames(lines, self.lit):
             draw_frame(painter, QRectF(0, top - 2, self.viewport().width() - 1, height + 4), self.theme)
         painter.end()
@@ -339,23 +339,22 @@ class Page(QTextEdit):
             painter.end()
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Say what the compiler did with each access of a line, where the pointer rests on its tag."""
+        """Show the compiler's results for a line in the tooltip of its tag."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            told = tag_at(self, QPointF(event.pos()))
-            if told:
-                QToolTip.showText(event.globalPos(), plain_tip(told), self.viewport())
+            tip = tag_at(self, QPointF(event.pos()))
+            if tip:
+                QToolTip.showText(event.globalPos(), plain_tip(tip), self.viewport())
                 return True
         return super().viewportEvent(event)
 
-    # Lines: how far they go in, and where they stand.
+    # Layout of lines.
 
     def _break_lines(self) -> None:
-        """Let each line go on further in than where it begins, and leave room for the last one to stand at the top."""
+        """Set all hanging indents, and leave room for the last line to scroll to the top."""
         document, cursor = self.document(), QTextCursor(self.document())
         if document.textWidth() != self.viewport().width():
-            document.setTextWidth(
-                self.viewport().width()
-            )  # Qt misses it where the gutter took its place unseen
+            # Qt misses the new width if the gutter grew while it was hidden.
+            document.setTextWidth(self.viewport().width())
         cursor.beginEditBlock()
         self._hang_lines(0, document.blockCount() - 1)
         frame = document.rootFrame().frameFormat()
@@ -364,11 +363,11 @@ class Page(QTextEdit):
         if frame != document.rootFrame().frameFormat():
             document.rootFrame().setFrameFormat(frame)
         cursor.endEditBlock()
-        document.size()  # else the scroll bar is made for the lines that were laid out so far
+        document.size()  # lays out all lines, which the scroll bar needs
         self._make_room_for_tags()
 
     def _hang_lines(self, first: int, last: int) -> None:
-        """Let these lines (from 0) go on further in than where they begin."""
+        """Set the hanging indents of these lines (from 0)."""
         column, cursor = QFontMetricsF(self.font()).horizontalAdvance(" "), QTextCursor(self.document())
         columns, block = self.viewport().width() / column, self.document().findBlockByNumber(first)
         cursor.beginEditBlock()
@@ -383,7 +382,7 @@ class Page(QTextEdit):
         cursor.endEditBlock()
 
     def _make_room_for_tags(self) -> None:
-        """Leave room below those lines whose text leaves none for their tag."""
+        """Leave room below the lines whose text leaves none for their tag."""
         below = {line for line, fate in self.fates.items() if fate.tag and tag_place(self, line) is None}
         if below == self._tags_below:
             return
@@ -400,16 +399,16 @@ class Page(QTextEdit):
         self._tags_below = below
 
     def source_location(self, line: int) -> QRectF:
-        """Return where a line (from 1) stands on the whole page."""
+        """Return the rectangle of a line (from 1) in the document."""
         block = self.document().findBlockByNumber(line - 1)
         return self.document().documentLayout().blockBoundingRect(block)
 
     def _target(self, line: int) -> int:
-        """Return the line at the top that brings a line in sight, 0 for none."""
+        """Return the top line that makes a line visible."""
         return top_line(self._first, line, self._end, self.viewport().height())
 
     def _end(self, line: int) -> float:
-        """Return where a line ends on the whole page; the last one's end for lines that are not there."""
+        """Return the bottom of a line in the document; missing lines end with the last one."""
         return (
             self.source_location(min(max(line, 1), self.document().blockCount())).bottom()
             if line > 0
@@ -419,91 +418,89 @@ class Page(QTextEdit):
     def _scroll_to(self, line: int) -> None:
         self.verticalScrollBar().setValue(round(self._end(line - 1)))
 
-    # Scrolling: the kernel from its decorator on, moved as little as shows the marked line.
+    # Scrolling: from the kernel's decorator on, as little as shows the marked line.
 
     def _keep_in_sight(self) -> None:
         line = min(self.lit, default=self.line)
-        seen, target = [line for line, *_ in self.lines_in_sight()], self._target(line)
-        if self._by_hand and line not in seen:
+        visible, target = [line for line, *_ in self.lines_in_sight()], self._target(line)
+        if self._scrolled_by_user and line not in visible:
             return
-        foot = self._end(target - 1) + self.viewport().height()
+        bottom = self._end(target - 1) + self.viewport().height()
         if (
-            self._by_hand
+            self._scrolled_by_user
             and self.pointed
-            and not (target <= self.pointed and self._end(self.pointed) <= foot)
+            and not (target <= self.pointed and self._end(self.pointed) <= bottom)
         ):
-            return  # both are in sight now
+            return  # both are visible now
         if self._typing:
-            return  # what one types stays where it is
-        self._by_hand = False
+            return  # the edited line stays where it is
+        self._scrolled_by_user = False
         self._scroll_to(target)
 
     def _hold(self, line: int) -> None:
-        """Stay, since somebody writes at a line."""
-        self._typing, self._by_hand, self._at = True, True, line
+        """Stop scrolling, since the user edits a line."""
+        self._typing, self._scrolled_by_user, self._edited_line = True, True, line
         self._held.start()
 
     def let_go(self) -> None:
-        """Follow the marked line again, unless somebody wrote here just now."""
+        """Follow the marked line again, unless the user edited a moment ago."""
         if self._typing and self._held.elapsed() > HOLD:
             self._typing = False
 
     def go_on(self, first: int) -> None:
-        """Take another trace of the text that is shown, whose kernel begins at line `first` (from 1).
+        """Accept another trace of the same text, whose kernel begins at line `first` (from 1).
 
-        Nothing is pointed at, and the page stays if it was held.
+        This ends the pointing; an edited page does not scroll.
         """
         self.pointed, self._first = 0, first
         if self._typing:
-            self._hold(self._at)
+            self._hold(self._edited_line)
         else:
-            self._by_hand = False
+            self._scrolled_by_user = False
             self._keep_in_sight()
         self._paint_line()
 
     def _note_scrolling(self) -> None:
-        self._by_hand = True
+        self._scrolled_by_user = True
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Scroll, and leave the page there until the marked line is in sight again."""
-        self._by_hand = True
+        """Scroll, and stay there until the marked line is visible again."""
+        self._scrolled_by_user = True
         super().wheelEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the gutter at the side and the marked line in sight, or the one that is written where it is."""
-        top = self.source_location(self._at).top() - self.verticalScrollBar().value()
+        """Keep the marked line visible, or the edited line where it is."""
+        top = self.source_location(self._edited_line).top() - self.verticalScrollBar().value()
         super().resizeEvent(event)
         self._place_gutter()
         self._break_lines()
         self._keep_in_sight()
         if self._typing:
-            place, line = self.source_location(self._at), self.fontMetrics().lineSpacing()
-            lowest = self.viewport().height() - place.height() - CONTEXT * line
-            self.verticalScrollBar().setValue(round(place.top() - max(0.0, min(top, lowest))))
+            rectangle, spacing = self.source_location(self._edited_line), self.fontMetrics().lineSpacing()
+            lowest = self.viewport().height() - rectangle.height() - CONTEXT * spacing
+            self.verticalScrollBar().setValue(round(rectangle.top() - max(0.0, min(top, lowest))))
 
     # Gutter.
 
     def gutter_font(self) -> QFont:
-        """Return the gutter's font, smaller than the text's."""
+        """Return the gutter's font, smaller than that of the text."""
         return self.theme.font(10.5, mono=True)
 
     def columns(self) -> tuple[int, int, int]:
-        """Return the right edges of the gutter's line numbers, of its counts, and its width.
+        """Return the right edges of the line numbers and of the counts, and the gutter's width.
 
-        The handles stand before the numbers.
-
-        Where the text is left with few columns, it takes the place of the counts: the tip of a line says them too.
+        Handles stand before the numbers. The counts are hidden where the text has few columns; tooltips have them too.
         """
         font, gap = self.gutter_font(), self.theme.px(6)
         digits = max(2, len(str(self.document().blockCount())))
         numbers = self.handle() + gap + pixels_of("9" * digits, font)
-        wide = 2 * gap + pixels_of(count_text(max(self._most, 99)), font) if self._most else 0
+        count_width = 2 * gap + pixels_of(count_text(max(self._most, 99)), font) if self._most else 0
         text = FEW * width_of(" ", self.font())
-        wide = wide if self.width() - numbers - wide - gap >= text else 0
-        return numbers, numbers + wide, numbers + wide + gap
+        count_width = count_width if self.width() - numbers - count_width - gap >= text else 0
+        return numbers, numbers + count_width, numbers + count_width + gap
 
     def handle(self) -> int:
-        """Return the width of the handles, 0 where there are none."""
+        """Return the width of the handles, or 0."""
         return self.theme.px(16) if self.has_handles else 0
 
     def _place_gutter(self) -> None:
@@ -513,25 +510,25 @@ class Page(QTextEdit):
         self._gutter.setGeometry(QRect(inside.left(), inside.top(), width, self.viewport().height()))
 
     def lines_in_sight(self) -> list[tuple[int, float, float]]:
-        """Return number (from 1), top and height of every line that is at least partly seen."""
+        """Return number (from 1), top and height of every line that is visible in part at least."""
         document, scrolled = self.document(), self.verticalScrollBar().value()
         key = (document.revision(), document.textWidth(), scrolled, self.viewport().height())
         if self._in_sight is None or self._in_sight[0] != key:
             self._in_sight = key, self._find_in_sight(scrolled)
         return self._in_sight[1]
 
-    def _forget_places(self) -> None:
+    def _forget_visible_lines(self) -> None:
         self._in_sight = None
 
     def _find_in_sight(self, scrolled: int) -> list[tuple[int, float, float]]:
         layout = self.document().documentLayout()
-        found = layout.hitTest(QPointF(0, scrolled), Qt.HitTestAccuracy.FuzzyHit)
-        out, block = [], self.document().findBlock(max(0, found))
+        position = layout.hitTest(QPointF(0, scrolled), Qt.HitTestAccuracy.FuzzyHit)
+        lines, block = [], self.document().findBlock(max(0, position))
         while block.isValid():
-            place = layout.blockBoundingRect(block)
-            if place.top() - scrolled >= self.viewport().height():
+            rectangle = layout.blockBoundingRect(block)
+            if rectangle.top() - scrolled >= self.viewport().height():
                 break
-            if place.bottom() > scrolled:
-                out.append((block.blockNumber() + 1, place.top() - scrolled, place.height()))
+            if rectangle.bottom() > scrolled:
+                lines.append((block.blockNumber() + 1, rectangle.top() - scrolled, rectangle.height()))
             block = block.next()
-        return out
+        return lines

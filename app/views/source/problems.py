@@ -1,4 +1,4 @@
-"""What is wrong at lines of a text, and the strip below it that says so and leads there."""
+"""Problems of lines, and the strip below the source that lists them."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from ..common.wording import plural
 
 SEVERITY_COLOURS = {"error": "bad", "warning": "bad", "note": "muted"}
 LINES = 3  # of a sentence that are shown
-MOST = 3  # problems that are told in full: the text needs the room
+MOST = 3  # problems in the strip: the source needs the room
 KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 
 
 class Problem(NamedTuple):
-    """What is wrong at a line."""
+    """An error, a warning or a note at a line."""
 
     line: int  # from 1
     sentence: str
@@ -33,13 +33,13 @@ class Problem(NamedTuple):
 
 
 class ProblemLabel(PlainLabel):
-    """One problem, with its line and its sign; a click or Enter goes to the line."""
+    """One problem with its line and its sign; a click or Enter goes to the line."""
 
     asked = Signal(int)
 
     def __init__(self, problem: Problem, theme: Theme) -> None:
-        self.whole = visible_lines(f"Line {problem.line}: {problem.sentence}")
-        super().__init__(self.whole)
+        self.full_text = visible_lines(f"Line {problem.line}: {problem.sentence}")
+        super().__init__(self.full_text)
         self.problem, self.theme = problem, theme
         self.setToolTip(plain_tip(problem.sentence))
         self.setWordWrap(True)
@@ -50,7 +50,7 @@ class ProblemLabel(PlainLabel):
         self.setAccessibleName(f"{problem.severity} in line {problem.line}: {problem.sentence}")
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the sign before the sentence, and a frame where the focus is."""
+        """Draw the sign before the sentence, and a frame when focused."""
         painter, px = QPainter(self), self.theme.px
         if self.hasFocus():
             painter.setPen(self.theme.colour("accent"))
@@ -61,24 +61,24 @@ class ProblemLabel(PlainLabel):
         super().paintEvent(event)
 
     def heightForWidth(self, width: int) -> int:
-        """Return the height of what is shown at a width, which the text of now, cut for another one, does not say."""
+        """Compute the height at a width, where the text is shortened differently from now."""
         margins, metrics = self.contentsMargins(), self.fontMetrics()
         inside = width - margins.left() - margins.right()
-        lines = _height(shortened(self.whole, metrics, inside), metrics, inside)
-        return lines + margins.top() + margins.bottom()
+        text_height = _height(shortened(self.full_text, metrics, inside), metrics, inside)
+        return text_height + margins.top() + margins.bottom()
 
     def sizeHint(self) -> QSize:
-        """Return the height at the width that it has."""
+        """Return the height at the current width."""
         return QSize(super().sizeHint().width(), self.heightForWidth(max(1, self.width())))
 
     def minimumSizeHint(self) -> QSize:
-        """Return the height of a line: what it takes follows from the width."""
+        """Return the height of one line."""
         return QSize(0, self.heightForWidth(1 << 20))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show as much of the sentence as few lines hold; the tip has all of it."""
+        """Shorten the sentence to a few lines; the tooltip has all of it."""
         super().resizeEvent(event)
-        shown = shortened(self.whole, self.fontMetrics(), self.contentsRect().width())
+        shown = shortened(self.full_text, self.fontMetrics(), self.contentsRect().width())
         if shown != self.text():
             self.setText(shown)
 
@@ -87,7 +87,7 @@ class ProblemLabel(PlainLabel):
         self.asked.emit(self.problem.line)
 
     def event(self, event: QEvent) -> bool:
-        """Keep the keys that go to the line from the shortcuts of the window."""
+        """Keep the keys that go to the line from the window's shortcuts."""
         if (
             isinstance(event, QKeyEvent)
             and event.type() == QEvent.Type.ShortcutOverride
@@ -98,7 +98,7 @@ class ProblemLabel(PlainLabel):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Go to the line by Enter or Space."""
+        """Go to the line with Enter or Space."""
         if event.key() in KEYS:
             self.asked.emit(self.problem.line)
         else:
@@ -106,7 +106,7 @@ class ProblemLabel(PlainLabel):
 
 
 def shortened(text: str, metrics: QFontMetrics, width: int) -> str:
-    """Return as many words of a text as LINES lines of this width hold, with an ellipsis where some are left out."""
+    """Return the words of a text that fit in LINES lines, with an ellipsis if some are left out."""
 
     def fits(shown: str) -> bool:
         return _height(shown, metrics, width) <= LINES * metrics.lineSpacing()
@@ -114,12 +114,12 @@ def shortened(text: str, metrics: QFontMetrics, width: int) -> str:
     words = text.split(" ")
     if fits(text):
         return text
-    most = bisect(range(1, len(words)), False, key=lambda count: not fits(" ".join(words[:count]) + " …"))
-    return " ".join(words[: max(1, most)]) + " …"
+    fitting = bisect(range(1, len(words)), False, key=lambda count: not fits(" ".join(words[:count]) + " …"))
+    return " ".join(words[: max(1, fitting)]) + " …"
 
 
 def _height(text: str, metrics: QFontMetrics, width: int) -> int:
-    """Return the height of a text that is wrapped at a width, in pixels."""
+    """Return the height in pixels of a text wrapped at a width."""
     room = QRect(0, 0, max(width, 1), 1 << 20)
     return metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, text).height()
 
@@ -127,12 +127,12 @@ def _height(text: str, metrics: QFontMetrics, width: int) -> int:
 class ProblemStrip(QFrame):
     """The problems of a text, one below the other, the worst first; hidden where there are none."""
 
-    asked = Signal(int)  # a line to be gone to
+    asked = Signal(int)  # the line to go to
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("problems")
-        self.setAccessibleName("What is wrong in the source")
+        self.setAccessibleName("Problems in the source")
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self._theme, self.problems = theme, tuple[Problem, ...]()
         self.column = QVBoxLayout(self)
@@ -141,12 +141,12 @@ class ProblemStrip(QFrame):
         self.hide()
 
     def show_problems(self, problems: Sequence[Problem]) -> None:
-        """Tell these problems."""
+        """Show these problems."""
         self.problems = tuple(sorted(problems, key=lambda p: (SEVERITIES.index(p.severity), p.line)))
         self._build()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take other colours or another text size."""
+        """Use another theme or text size."""
         self._theme = theme
         self._build()
 
@@ -159,7 +159,7 @@ class ProblemStrip(QFrame):
             label = ProblemLabel(problem, self._theme)
             label.asked.connect(self.asked)
             self.column.addWidget(label)
-        if more := len(self.problems) - MOST if len(self.problems) > MOST else 0:
+        if more := max(0, len(self.problems) - MOST):
             self.column.addWidget(self._rest(more))
         palette, edge = self._theme.palette, self._theme.px(4)
         ground = mixed(self._theme.colour("panel"), palette.bad, 0.08).name()
@@ -169,12 +169,12 @@ class ProblemStrip(QFrame):
         self.setVisible(bool(self.problems))
 
     def _rest(self, more: int) -> PlainLabel:
-        label = PlainLabel(f"and {plural(more, 'more problem')}, marked beside the lines")
+        label = PlainLabel(f"and {plural(more, 'more problem')}, marked at the lines")
         label.setObjectName("muted")
         label.setFont(self._theme.font(12))
         label.setContentsMargins(self._theme.px(30), 0, 0, self._theme.px(4))
         return label
 
     def minimumSizeHint(self) -> QSize:
-        """Return a height that leaves the text its room."""
+        """Return a height that leaves room for the source."""
         return QSize(0, super().minimumSizeHint().height())

@@ -1,4 +1,4 @@
-"""Tags at the ends of lines: what the compiler did with the accesses of each, in a few words."""
+"""Tags at the ends of lines: a short summary of the compiler's result for the line's accesses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TEXT, SIDE, GAP = 10.5, 5, 8  # pixels at the normal text size
 
 
 class Page(Protocol):
-    """A page of source, as far as tags need it."""
+    """The part of a page of source that tags need."""
 
     fates: dict[int, LineFate]
     lit: frozenset[int]
@@ -30,10 +30,10 @@ class Page(Protocol):
 
 
 class TagPlace(NamedTuple):
-    """Where the tag of a line stands."""
+    """The text and the rectangle of a line's tag."""
 
-    text: str  # in as many words as fit
-    box: QRectF  # from the top of the line
+    text: str  # as long as fits
+    box: QRectF  # relative to the top of the line
 
 
 def tag_font(page: Page) -> QFont:
@@ -42,30 +42,30 @@ def tag_font(page: Page) -> QFont:
 
 
 def tag_height(page: Page) -> float:
-    """Return the height of a row that holds a tag alone."""
+    """Return the height of a row that holds only a tag."""
     return float(page.fontMetrics().lineSpacing())
 
 
 def tag_place(page: Page, line: int) -> TagPlace | None:
-    """Return where the tag of a line fits beside its text, at the right edge; None where its text leaves no room."""
+    """Place the tag of a line after its text, at the right edge; return None if there is no room."""
     fate, block = page.fates[line], page.document().findBlockByNumber(line - 1)
     if not block.isValid():
         return None
-    page.document().size()  # which lays out
+    page.document().size()  # forces the layout
     layout, edge = block.layout(), page.viewport().width() - page.theme.px(GAP)
     for text in (fate.tag, fate.short):
-        wide = _width(page, text)
+        width = _width(page, text)
         for row in reversed(range(layout.lineCount())):
-            found = layout.lineAt(row)
-            end = layout.position().x() + found.x() + found.naturalTextWidth() + page.theme.px(GAP)
-            if end + wide <= edge:
-                return TagPlace(text, QRectF(edge - wide, found.y(), wide, found.height()))
+            text_line = layout.lineAt(row)
+            end = layout.position().x() + text_line.x() + text_line.naturalTextWidth() + page.theme.px(GAP)
+            if end + width <= edge:
+                return TagPlace(text, QRectF(edge - width, text_line.y(), width, text_line.height()))
     return None
 
 
 def draw_tags(painter: QPainter, page: Page) -> None:
-    """Draw the tags of the lines in sight."""
-    with clipped(painter, QRectF(page.viewport().rect())):  # on paper nothing else does
+    """Draw the tags of the visible lines."""
+    with clipped(painter, QRectF(page.viewport().rect())):  # printing does not clip
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(tag_font(page))
         for line, place in _in_sight(page):
@@ -73,7 +73,7 @@ def draw_tags(painter: QPainter, page: Page) -> None:
 
 
 def tag_at(page: Page, point: QPointF) -> str:
-    """Return what is said of the line whose tag is at a point, "" for none."""
+    """Return the sentences of the line whose tag is at a point, or ""."""
     for line, place in _in_sight(page):
         if place.box.contains(point):
             return "\n".join(page.fates[line].sentences)
@@ -81,13 +81,13 @@ def tag_at(page: Page, point: QPointF) -> str:
 
 
 def _in_sight(page: Page) -> list[tuple[int, TagPlace]]:
-    """Return the tags that are in sight, and where."""
-    found = []
+    """List the visible tags with their lines."""
+    tags = []
     for line, top, height in page.lines_in_sight():
         if line in page.fates and page.fates[line].tag:
             place = tag_place(page, line) or _below(page, line, height)
-            found.append((line, place._replace(box=place.box.translated(0, top))))
-    return found
+            tags.append((line, place._replace(box=place.box.translated(0, top))))
+    return tags
 
 
 def _draw_tag(painter: QPainter, page: Page, line: int, place: TagPlace) -> None:
@@ -101,11 +101,13 @@ def _draw_tag(painter: QPainter, page: Page, line: int, place: TagPlace) -> None
 
 
 def _below(page: Page, line: int, height: float) -> TagPlace:
-    fate, tall = page.fates[line], tag_height(page)
+    fate, row_height = page.fates[line], tag_height(page)
     room = page.viewport().width() - 2 * page.theme.px(GAP)
     text = fate.tag if _width(page, fate.tag) <= room else fate.short
-    wide = _width(page, text)
-    return TagPlace(text, QRectF(page.viewport().width() - page.theme.px(GAP) - wide, height, wide, tall))
+    width = _width(page, text)
+    return TagPlace(
+        text, QRectF(page.viewport().width() - page.theme.px(GAP) - width, height, width, row_height)
+    )
 
 
 def _width(page: Page, text: str) -> float:

@@ -1,6 +1,6 @@
-"""The source view: the kernel's own file, requests per line so far, and the line where the chosen warp is.
+"""The source view: the kernel's file, requests per line so far, and the line of the chosen warp.
 
-A kernel in CUDA C is shown as it is timed; the trace, and so the counts, are of its twin in Numba.
+A kernel in CUDA C is shown as it is timed. Its trace and its counts belong to its twin in Numba.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ NOT_RUN = "edited, not run yet · Ctrl+Enter"
 
 
 class SourceView(View):
-    """The text of the file that makes the accesses, with a gutter; the file follows the chosen warp.
+    """Shows the kernel's file, or the one of the chosen warp's access, with a gutter.
 
-    The kernel's own file can be edited once `set_editable` says so. What the editor tells: `editor.edited`,
-    `editor.run_asked` and `editor.line_toggled`; what it asks: `editor.may_strike`. Lines are those of the text as
-    it stands in the editor, but for what comes with a session, whose lines are the trace's.
+    The kernel's file can be edited after `set_editable`. The editor emits `editor.edited`, `editor.run_asked` and
+    `editor.line_toggled`, and calls `editor.may_strike`. Lines are those of the editor's text. Lines that come with a
+    session are those of the trace.
 
-    file_of: which text a session ran and which of its lines were taken out, where the trace's own has `pass` in
-    their place. file_shown: another text came to the editor, with a session, whose barriers are to be told.
+    file_of: returns the text that a session ran and its skipped lines, which the trace has as `pass`.
+    file_shown: another text came to the editor with a session; its barriers must be set.
     """
 
     file_shown = Signal()
@@ -60,7 +60,7 @@ class SourceView(View):
         self._traced.moved.connect(self._mark)
         self._traced.shown.connect(self.file_shown)
         self.editor.altered.connect(self._show_state)
-        self._find_bar: FindBar | None = None  # made when somebody looks for something
+        self._find_bar: FindBar | None = None  # created on first use
         self.editor.find_asked.connect(lambda: self.find_bar.open())
         self.editor.escape_asked.connect(lambda: self.find_bar.leave())
         self.editor.has_open = lambda: self._find_bar is not None and not self._find_bar.isHidden()
@@ -89,54 +89,56 @@ class SourceView(View):
         self._marks: tuple[dict[int, int], int, str, frozenset[int]] = ({}, 0, "", frozenset())
         self._compared: tuple[Session, ...] = ()
         self._pointed: tuple[str, int] | None = None
-        self._arrived: tuple[float, Selection] | None = None  # where the time stands with the line pointed at
+        self._arrived: tuple[float, Selection] | None = (
+            None  # the time and selection at which a line was pointed at
+        )
         self.switch.hide()
 
     @property
     def find_bar(self) -> FindBar:
-        """The bar above the text that finds what somebody looks for."""
+        """The search bar above the text, created on first use."""
         if self._find_bar is None:
             self._find_bar = FindBar(self.editor, self.theme, self)
             self._column.insertWidget(1, self._find_bar)
         return self._find_bar
 
     def load(self, session: Session | None) -> None:
-        """Take a session and show its kernel from the first decorator on."""
+        """Load a session and show its kernel from the first decorator on."""
         before = self.session
         super().load(session)
         self._activity = self._pointed = None
-        self._fates = self._known_fates()
+        self._fates = self._visible_fates()
         self._home = kernel_file(session) if session else ""
         self._base = self.file_of(session) if session else FileText("")
         self.switch.setVisible(session is not None and cuda_c_of(session) is not None)
         self._choose(NUMBA if self._twin else CUDA_C)
         if before and session and before.trace.kernel != session.trace.kernel and self._shows_home():
-            self.file_shown.emit()  # also where both are in one file
+            self.file_shown.emit()  # also if both are in one file
 
     def _choose(self, name: str) -> None:
-        """Show the CUDA C, where the kernel is in it, or what was traced."""
+        """Show the CUDA C, if the kernel has it, or the traced file."""
         self._twin = name == NUMBA
         self.switch.show_choice(name)
-        found = cuda_c_of(self.session) if self.session and not self._twin else None
-        if found is None:
-            self._show_file(self._home, anew=True)
+        cuda_c = cuda_c_of(self.session) if self.session and not self._twin else None
+        if cuda_c is None:
+            self._show_file(self._home, reload=True)
         else:
             self._traced.leave()
-            self.editor.show_text(*found)
+            self.editor.show_text(*cuda_c)
             self.editor.mark({}, 0, "")
             self._measure()
         self.render_moment(self.moment, self.selection)
 
     def render_moment(self, moment: float, selection: Selection) -> None:
-        """Mark the line of the chosen warp, and count the requests that each line has made so far."""
+        """Mark the line of the chosen warp, and count the requests of each line so far."""
         if moment != self.moment:
             self.editor.let_go()
-        same = selection == self.selection and self._activity
+        is_same_warp = selection == self.selection and self._activity
         super().render_moment(moment, selection)
         self.twin.setVisible(self._shows_cuda_c())
         if not self.session:
             return
-        if not same:
+        if not is_same_warp:
             block, warp = selection.block, selection.thread // WARP
             self._activity = (
                 block_activity(self.session, block),
@@ -149,9 +151,9 @@ class SourceView(View):
             self._show_state()
             return
         if self._traced.is_changed():
-            pass  # what is written stays in sight
+            pass  # edited text stays visible
         elif self.lit is not None and self.lit.lines:
-            self._show_file(self._lit_file())
+            self._show_file(self._highlighted_file())
         elif self._pointed is not None and self._arrived in (None, (moment, selection)):
             self._arrived = moment, selection
             self._show_file(self._pointed[0])
@@ -164,68 +166,68 @@ class SourceView(View):
         self._mark()
 
     def _mark(self) -> None:
-        """Show what is said of lines of the trace where they stand now."""
-        counts, line, look, lit = self._marks
+        """Show marks and counts of the trace's lines at their current lines."""
+        counts, line, look, highlighted = self._marks
         self.editor.mark(self._traced.values(counts), self._traced.line(line), look)
         self.editor.set_fates(self._traced.values(line_fates(self._fates, self.editor.file)))
-        self.editor.light(self._traced.lines(lit))
+        self.editor.light(self._traced.lines(highlighted))
         self._show_state()
 
     def show_compiled(self, shown: bool) -> None:
-        """Show what the compiler did with each access, once that is known; or show nothing of it."""
+        """Show or hide what the compiler did with each access."""
         self._shows_fates = shown
-        self._fates = self._known_fates()
+        self._fates = self._visible_fates()
         if self.session and not self._shows_cuda_c():
             self._mark()
 
-    def _known_fates(self) -> tuple[Fate, ...]:
+    def _visible_fates(self) -> tuple[Fate, ...]:
         return fates_of(self.session) if self.session and self._shows_fates else ()
 
-    # What is edited.
+    # Editing.
 
     def set_editable(self, editable: bool) -> None:
-        """Let the kernel's own file be edited, where it is Python and shown to the letter."""
+        """Allow or forbid editing of the kernel's file."""
         self._may_edit = editable
         if self._shows_home():
             self.editor.set_editable(editable)
 
     def show_file(self, text: str, struck: frozenset[int] = frozenset()) -> None:
-        """Show a text as that of the loaded session's kernel, with lines taken out: what `file_of` said, or else.
+        """Show a text as the loaded session's kernel, with skipped lines.
 
-        The trace has the same lines, with `pass` for what is taken out. Where the text is the one in the editor, or
-        came of it, the editor keeps cursor, history and place, and what was typed since.
+        The trace has the same lines, with `pass` for skipped ones. If the editor's text is this one or started from it,
+        the editor keeps its text, cursor, history and position.
         """
         self._base = FileText(text, struck)
         if self._shows_home():
-            self._show_file(self._home, anew=True)
+            self._show_file(self._home, reload=True)
             self.render_moment(self.moment, self.selection)
 
     def text(self) -> str:
-        """Return the text of the kernel's file as it is edited, with the file's own line ends."""
+        """Return the edited text of the kernel's file, with the file's own line ends."""
         if self._shows_home():
             return self.editor.file_text()
         return self._traced.text_of(self._home, self._base.text) or self._base.text
 
     def struck(self) -> frozenset[int]:
-        """Return the lines of that text that are taken out: they go with the text while it is edited."""
+        """Return the skipped lines of that text, moved with its edits."""
         return self.editor.struck if self._shows_home() else self._base.struck
 
     def is_edited(self) -> bool:
-        """Return whether the text of the kernel's file is another than was traced."""
+        """Return True if the text of the kernel's file differs from the trace."""
         return self.text() != self._base.text
 
     def drafts(self) -> list[str]:
-        """Return the texts of other sessions that were edited and neither run nor reverted."""
+        """List the texts of other sessions that were edited and neither run nor reverted."""
         return self._traced.drafts()
 
     def revert(self) -> None:
-        """Put back the text that was traced; the editor can undo that."""
+        """Restore the traced text; the editor can undo that."""
         if not self._shows_home():
-            self._show_file(self._home, anew=True)
+            self._show_file(self._home, reload=True)
         self.editor.revert()
 
     def set_struck(self, lines: frozenset[int]) -> None:
-        """Show lines of the text as taken out, before their trace is there."""
+        """Strike lines out before their trace arrives."""
         if self._shows_home():
             self.editor.set_struck(lines)
             self._traced.ask()
@@ -233,26 +235,26 @@ class SourceView(View):
             self._show_state()
 
     def set_barriers(self, lines: frozenset[int]) -> None:
-        """Show which lines of the text have a barrier."""
+        """Set the lines of the text that have a barrier."""
         if self._shows_home():
             self.editor.set_barriers(lines)
 
     def set_problems(
         self, problems: Iterable[tuple[int, str] | tuple[int, str, str]], *, traced: bool = False
     ) -> None:
-        """Mark lines of the text: (line, sentence) for errors, else with the severity; they go with the lines.
+        """Mark lines: (line, sentence) for errors, or with a severity. The marks move with the text.
 
-        traced: the lines are those of the trace, some of which may be gone since.
+        traced: the lines are those of the trace; lines that are gone are left out.
         """
-        found = [Problem(*problem) for problem in problems]
+        marked = [Problem(*problem) for problem in problems]
         if traced:
-            found = [p._replace(line=self._traced.line(p.line)) for p in found if self._traced.line(p.line)]
+            marked = [p._replace(line=self._traced.line(p.line)) for p in marked if self._traced.line(p.line)]
         if self._shows_home():
-            self.editor.set_problems(found)
-        self.problems.show_problems(found)
+            self.editor.set_problems(marked)
+        self.problems.show_problems(marked)
 
     def set_state_text(self, text: str) -> None:
-        """Say below the text how it stands, in place of our own words; "" for those."""
+        """Set the text of the state line; "" restores the view's own text."""
         self._state_text = text
         self._show_state()
 
@@ -260,9 +262,13 @@ class SourceView(View):
         changed = self._shows_home() and self._traced.is_changed()
         self.state.setText(self._state_text or (NOT_RUN if changed else ""))
         self.state.setVisible(bool(self.state.text()))
-        told = tuple(self.editor.problems)
-        if self._shows_home() and told != self.problems.problems and len(told) <= len(self.problems.problems):
-            self.problems.show_problems(told)
+        problems = tuple(self.editor.problems)
+        if (
+            self._shows_home()
+            and problems != self.problems.problems
+            and len(problems) <= len(self.problems.problems)
+        ):
+            self.problems.show_problems(problems)
 
     def _go_to(self, line: int) -> None:
         """Put the cursor at a line."""
@@ -270,25 +276,25 @@ class SourceView(View):
             self.editor.go_to(line)
 
     def _shows_home(self) -> bool:
-        """Return whether the editor shows the kernel's file."""
+        """Return True if the editor shows the kernel's file."""
         return self._traced.base is not None
 
-    def is_part_of(self, lit: Lit) -> bool:
-        """Return whether some of its lines stand out."""
-        return bool(lit.lines)
+    def is_part_of(self, highlight: Lit) -> bool:
+        """Return True if some of its lines are highlighted."""
+        return bool(highlight.lines)
 
     def dim(self) -> None:
-        """Show the lines that stand out."""
+        """Draw with the highlighted lines."""
         self.render_moment(self.moment, self.selection)
 
-    def _lit_file(self) -> str:
-        """Return the file of lines that stand out: the one that is shown where it has some."""
+    def _highlighted_file(self) -> str:
+        """Return the file with highlighted lines, preferably the one that is shown."""
         assert self.lit
         files = sorted(file for file, _ in self.lit.lines if not file.endswith(".cu"))
         return self.editor.file if self.editor.file in files else next(iter(files), self._home)
 
     def _lines(self) -> frozenset[int]:
-        """Return the lines of the shown file that stand out."""
+        """Return the highlighted lines of the shown file."""
         lines = self.lit.lines if self.lit is not None else frozenset()
         return frozenset(line for file, line in lines if file == self.editor.file)
 
@@ -296,33 +302,33 @@ class SourceView(View):
         return self.editor.file.endswith(".cu")
 
     def _show_twin(self, site: int, look: str) -> None:
-        """Show below a kernel in CUDA C the line of its twin where the chosen warp is."""
+        """Show the twin's line of the chosen warp below a kernel in CUDA C."""
         assert self.session
         theme, panel = self.theme, self.theme.colour("panel")
-        found = self.session.trace.sites[site] if site >= 0 else None
-        code = source_line(self.session, found.file, found.line) if found else ""
-        where = f"Numba, line {found.line}" if found else "Numba: no access now"
+        site_shown = self.session.trace.sites[site] if site >= 0 else None
+        code = source_line(self.session, site_shown.file, site_shown.line) if site_shown else ""
+        label = f"Numba, line {site_shown.line}" if site_shown else "Numba: no access now"
         mono = f"font-family:{theme.font(12, mono=True).families()[0]}"
         self.twin.setText(
-            f"<span style='color:{theme.palette.muted}'>{where}</span><br>"
+            f"<span style='color:{theme.palette.muted}'>{label}</span><br>"
             f"<span style='{mono}; color:{theme.palette.text}'>{markup(code) or '&nbsp;'}</span>"
         )
-        ground = mixed(panel, theme.colour(look or "muted").name(), 0.2) if found else panel
-        edge = theme.colour(look).name() if found and look else panel.name()
+        ground = mixed(panel, theme.colour(look or "muted").name(), 0.2) if site_shown else panel
+        edge = theme.colour(look).name() if site_shown and look else panel.name()
         self.twin.setStyleSheet(
             f"background: {ground.name()}; border: none; border-left: {theme.px(3)}px solid {edge};"
             f" padding: {theme.px(4)}px {theme.px(8)}px;"
         )
 
     def point_at(self, file: str, line: int) -> None:
-        """Point at a line, as of a finding; its file is shown until the time goes on from where it is drawn next."""
+        """Point at a line, e.g. of a finding; its file stays until the time changes."""
         self._pointed, self._arrived = (file, line), None
         self._show_file(file)
         self.editor.point_at(self._traced.line(line))
 
     @property
     def heat(self) -> str:
-        """What the gutter counts: "requests", or a figure of HEATS, whose lines it tints too."""
+        """The quantity in the gutter: "requests", or a figure of HEATS, which also tints the lines."""
         return self._heat
 
     @heat.setter
@@ -335,7 +341,7 @@ class SourceView(View):
 
     @property
     def compared(self) -> tuple[Session, ...]:
-        """The sessions that share the scale by which lines are tinted."""
+        """The sessions that share the scale of the tints."""
         return self._compared
 
     @compared.setter
@@ -344,7 +350,7 @@ class SourceView(View):
         self._measure()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take other colours or another text size."""
+        """Use another theme or text size."""
         super().set_theme(theme)
         self.editor.set_theme(theme)
         if self._find_bar is not None:
@@ -356,11 +362,13 @@ class SourceView(View):
             f" padding: {theme.px(4)}px {theme.px(10)}px;"
         )
         self.twin.setFont(theme.font(12))
-        self.twin.setMinimumHeight(3 * self.twin.fontMetrics().lineSpacing() + theme.px(16))  # must not jump
+        self.twin.setMinimumHeight(
+            3 * self.twin.fontMetrics().lineSpacing() + theme.px(16)
+        )  # a constant height
         self.render_moment(self.moment, self.selection)
 
     def _here(self) -> tuple[int, str]:
-        """Return the site where the chosen warp is, -1 for none, and how it looks."""
+        """Return the site of the chosen warp (-1 for none) and the colour of its line."""
         assert self.session and self._activity
         now = warp_status(*self._activity, self.session.requests, self.moment)
         if now.state == "request":
@@ -369,7 +377,7 @@ class SourceView(View):
         return (now.site, look) if look else (-1, "")
 
     def _line_counts(self, moment: int) -> dict[tuple[str, int], int]:
-        """Return the figure of every line of every file by a moment."""
+        """Return the figure of every line of every file up to a moment."""
         if not self.session:
             return {}
         if self._heat == REQUESTS:
@@ -377,12 +385,12 @@ class SourceView(View):
         return line_heat(self.session, self._heat, moment)
 
     def _counts(self) -> dict[int, int]:
-        """Return the figures so far of each line of the shown file."""
+        """Return the figures of the shown file's lines so far."""
         counts = self._line_counts(int(self.moment))
         return {line: count for (file, line), count in counts.items() if file == self.editor.file}
 
     def _measure(self) -> None:
-        """Tell the editor what it counts: nothing in CUDA C, whose twin is traced."""
+        """Set what the editor counts: nothing for CUDA C, since only its twin is traced."""
         if self._shows_cuda_c():
             self.editor.measure("", 0, False)
             return
@@ -392,8 +400,8 @@ class SourceView(View):
         noun = HEATS.get(self._heat, "requests by all warps")
         self.editor.measure(self.say(noun), most, self._heat != REQUESTS)
 
-    def _show_file(self, file: str, *, anew: bool = False) -> None:
-        if file == self.editor.file and not anew:
+    def _show_file(self, file: str, *, reload: bool = False) -> None:
+        if file == self.editor.file and not reload:
             return
         kernel = self.session.trace.kernel if self.session else ""
         if file == self._home:
@@ -408,10 +416,10 @@ class SourceView(View):
 
 
 def traced_file(session: Session) -> FileText:
-    """Return the kernel's file as a session's trace has it, with nothing taken out."""
+    """Return the kernel's file as a session's trace has it, with no skipped lines."""
     return FileText(source_text(session, kernel_file(session)))
 
 
 def _hottest(session: Session, heat: str) -> int:
-    """Return the figure of the line that has most of it after the launch."""
+    """Return the largest figure of a line after the launch."""
     return max(line_heat(session, heat, session.end).values(), default=0)

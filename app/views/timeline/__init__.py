@@ -1,1 +1,1 @@
-"""The timeline: what each warp does at each moment, to be clicked and dragged; time itself is the playhead's."""
+"""The timeline: each warp's activity at each moment, with clicks and drags; the playhead owns the time."""

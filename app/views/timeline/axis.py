@@ -1,4 +1,4 @@
-"""The axis of a timeline: numbers of moments, or the cycles that a GPU took."""
+"""The axis of a timeline: moments, or cycles measured on a GPU."""
 
 from __future__ import annotations
 
@@ -14,40 +14,40 @@ from ..common.wording import count_text
 from .places import TimelineLayout
 
 
-def draw_axis(painter: QPainter, at: TimelineLayout, measured: str, theme: Theme) -> None:
-    """Draw the numbers, and at the right what they are where they are not moments.
+def draw_axis(painter: QPainter, layout: TimelineLayout, measured: str, theme: Theme) -> None:
+    """Draw the numbers, and at the right their unit if they are not moments.
 
-    measured: on which GPU and when; where there is no clock, why.
+    measured: the GPU and date of the measurement; without a clock, the reason.
     """
-    first, last = at.span
-    step = whole_step(last - first, at.rows.width() / theme.px(90))
+    first, last = layout.span
+    step = whole_step(last - first, layout.rows.width() / theme.px(90))
     painter.setFont(theme.font(9.5))
-    free = _draw_unit(painter, at, measured, theme)
+    free = _draw_unit(painter, layout, measured, theme)
     for number in range(math.ceil(first / step) * step, math.floor(last) + 1, step):
-        x = at.rows.left() + (number - first) / (last - first) * at.rows.width()
-        _draw_number(painter, number, x, free, at, theme)
+        x = layout.rows.left() + (number - first) / (last - first) * layout.rows.width()
+        _draw_number(painter, number, x, free, layout, theme)
 
 
-def _draw_unit(painter: QPainter, at: TimelineLayout, measured: str, theme: Theme) -> float:
-    """Write what the numbers are, and return where it begins."""
-    text = f"cycles \u00b7 measured, {measured}" if at.clock is not None else measured
+def _draw_unit(painter: QPainter, layout: TimelineLayout, measured: str, theme: Theme) -> float:
+    """Write the unit of the numbers, and return its left edge."""
+    text = f"cycles \u00b7 measured, {measured}" if layout.clock is not None else measured
     if not text:
-        return at.axis.right()
-    width = min(painter.fontMetrics().horizontalAdvance(text) + 2, at.axis.width())
-    box = QRectF(at.axis.right() - width, at.axis.top() + 4, width, at.axis.height() - 4)
+        return layout.axis.right()
+    width = min(painter.fontMetrics().horizontalAdvance(text) + 2, layout.axis.width())
+    box = QRectF(layout.axis.right() - width, layout.axis.top() + 4, width, layout.axis.height() - 4)
     painter.setPen(theme.colour("muted"))
     painter.drawText(box, RIGHT | MIDDLE, text)
     return box.left() - theme.px(8)
 
 
 def _draw_number(
-    painter: QPainter, number: int, x: float, free: float, at: TimelineLayout, theme: Theme
+    painter: QPainter, number: int, x: float, free: float, layout: TimelineLayout, theme: Theme
 ) -> None:
-    """Draw a tick, and its number where the text ends before `free`."""
-    text, muted, y = count_text(number), theme.colour("muted"), at.axis.top()
+    """Draw a tick, and its number if the text ends before `free`."""
+    text, muted, y = count_text(number), theme.colour("muted"), layout.axis.top()
     painter.fillRect(QRectF(x, y + 1, 1, 3), muted)
     painter.setPen(muted)
     width = painter.fontMetrics().horizontalAdvance(text) + 2
-    left = min(max(x - width / 2, at.axis.left()), at.axis.right() - width)
+    left = min(max(x - width / 2, layout.axis.left()), layout.axis.right() - width)
     if left + width <= free:
-        painter.drawText(QRectF(left, y + 4, width, at.axis.height() - 4), CENTRE, text)
+        painter.drawText(QRectF(left, y + 4, width, layout.axis.height() - 4), CENTRE, text)

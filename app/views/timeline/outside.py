@@ -1,4 +1,4 @@
-"""Red crosses in a timeline: where warps access what is outside an array."""
+"""Red crosses in a timeline: accesses outside arrays."""
 
 from __future__ import annotations
 
@@ -11,28 +11,25 @@ from ...widgets.theme import Theme
 from ..common.drawing import pen
 from .places import TimelineLayout
 
-ARM, LEAST = (
-    3.5,
-    1.5,
-)  # pixels: half of a cross, and the width of the line that stands for one where there is no room
+ARM, LINE = 3.5, 1.5  # pixels: half of a cross, and the width of the line that replaces it in a narrow moment
 
 
 def draw_outside(
-    painter: QPainter, accesses: Sequence[tuple[int, int]], warps: int, at: TimelineLayout, theme: Theme
+    painter: QPainter, accesses: Sequence[tuple[int, int]], warps: int, layout: TimelineLayout, theme: Theme
 ) -> None:
-    """Draw a cross in a warp's row for each (warp, moment), or a line where a moment is narrow."""
+    """Draw a cross in a warp's row for each (warp, moment), or a line if the moment is narrow."""
     if not accesses or not warps:
         return
-    height, arm = at.rows.height() / warps, min(float(theme.px(ARM)), at.rows.height() / warps / 3)
+    height, arm = layout.rows.height() / warps, min(float(theme.px(ARM)), layout.rows.height() / warps / 3)
     red, halo = theme.colour("bad"), theme.colour("panel")
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     for warp, moment in accesses:
-        left, right = at.x(moment), at.x(moment + 1)
-        if right < at.rows.left() or left > at.rows.right():
+        left, right = layout.x(moment), layout.x(moment + 1)
+        if right < layout.rows.left() or left > layout.rows.right():
             continue
-        x, y = (left + right) / 2, at.rows.top() + (warp + 0.5) * height
+        x, y = (left + right) / 2, layout.rows.top() + (warp + 0.5) * height
         if right - left < 4 * arm:
-            painter.fillRect(QRectF(x - LEAST / 2, y - height / 2, LEAST, height), red)
+            painter.fillRect(QRectF(x - LINE / 2, y - height / 2, LINE, height), red)
             continue
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(halo)

@@ -1,4 +1,4 @@
-"""Where things stand in a timeline: a moment's place, as wide as all others or as long as a GPU took for it."""
+"""The layout of a timeline, with moments of equal width or as long as a GPU took for them."""
 
 from __future__ import annotations
 
@@ -16,41 +16,41 @@ MomentRange = tuple[float, float]  # the moments at the left and the right edge
 
 
 class TimelineLayout(Struct, frozen=True):
-    """Where things stand in a timeline, in logical pixels."""
+    """The layout of a timeline, in logical pixels."""
 
     strip: QRectF  # all blocks of the grid
-    handle: QRectF  # where the playhead is taken
+    handle: QRectF  # the drag handle of the playhead
     bands: QRectF  # names of the phases
     rows: QRectF  # a row for each warp
     axis: QRectF  # numbers of moments
     x_range: MomentRange  # the moments at the left and right edge of the rows
-    clock: MomentClock | None = None  # what moments are stretched by, None where all are equally wide
+    clock: MomentClock | None = None  # stretches the moments; None makes all equally wide
 
     def x(self, moment: float) -> float:
-        """Return where a moment stands."""
+        """Compute the x of a moment."""
         first, last = self.span
-        at = moment if self.clock is None else float(self.clock.cycles(moment))
-        return self.rows.left() + (at - first) / (last - first) * self.rows.width()
+        value = moment if self.clock is None else float(self.clock.cycles(moment))
+        return self.rows.left() + (value - first) / (last - first) * self.rows.width()
 
     def all_x(self, moments: Ints) -> NDArray[np.float64]:
-        """Return where each of some moments stands."""
+        """Compute the x of each of several moments."""
         first, last = self.span
-        at = moments if self.clock is None else self.clock.cycles(moments.astype(np.float64))
-        return np.asarray(self.rows.left() + (at - first) / (last - first) * self.rows.width())
+        values = moments if self.clock is None else self.clock.cycles(moments.astype(np.float64))
+        return np.asarray(self.rows.left() + (values - first) / (last - first) * self.rows.width())
 
     def moment(self, x: float) -> float:
-        """Return the moment that stands at a place."""
+        """Compute the moment at an x."""
         first, last = self.span
-        at = first + (x - self.rows.left()) / self.rows.width() * (last - first)
-        return at if self.clock is None else float(self.clock.moment(at))
+        value = first + (x - self.rows.left()) / self.rows.width() * (last - first)
+        return value if self.clock is None else float(self.clock.moment(value))
 
     def column(self, moment: float) -> float:
-        """Return how wide a moment is, in logical pixels."""
+        """Compute the width of a moment, in logical pixels."""
         return self.x(math.floor(moment) + 1) - self.x(math.floor(moment))
 
     @property
     def span(self) -> tuple[float, float]:
-        """What stands at the edges of the rows: moments, or cycles of the clock."""
+        """The values at the edges of the rows: moments, or cycles of the clock."""
         if self.clock is None:
             return self.x_range
         first, last = self.clock.cycles(np.array(self.x_range)).tolist()

@@ -1,4 +1,4 @@
-"""A timeline in which some warps, or blocks, stand out: their rows as they are, all else dimmed."""
+"""A timeline with highlighted warps or blocks: their rows keep their colours, the rest is dimmed."""
 
 from __future__ import annotations
 
@@ -19,42 +19,44 @@ FRAME = 2.0  # pixels
 def draw_lit(
     painter: QPainter,
     data: TimelineViewData,
-    at: TimelineLayout,
+    layout: TimelineLayout,
     theme: Theme,
     ratio: float,
-    lit: Lit,
+    highlight: Lit,
     keep: float,
 ) -> None:
-    """Draw the still part of a timeline with this in the spotlight; keep: how much is left of all other shapes."""
-    draw_still(painter, data, at, dimmed(theme, keep), ratio)
-    for rows in _together([row_of(at, warp, len(data.codes)) for warp in lit_warps(data, lit)]):
+    """Draw the static part of a timeline with highlighted things; keep: the opacity of all other shapes."""
+    draw_still(painter, data, layout, dimmed(theme, keep), ratio)
+    for rows in _merge_adjacent(
+        [row_of(layout, warp, len(data.codes)) for warp in lit_warps(data, highlight)]
+    ):
         with clipped(painter, rows):
-            draw_still(painter, data, at, theme, ratio)
+            draw_still(painter, data, layout, theme, ratio)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(pen(theme.palette.text, FRAME))
         painter.drawRect(rows.adjusted(-FRAME / 2, -FRAME / 2, FRAME / 2, FRAME / 2))
-    for block in sorted(lit.blocks):
-        painter.fillRect(bar_of(data, at.strip, block), theme.colour("text"))
+    for block in sorted(highlight.blocks):
+        painter.fillRect(bar_of(data, layout.strip, block), theme.colour("text"))
 
 
-def lit_warps(data: TimelineViewData, lit: Lit) -> list[int]:
-    """Return the warps of the selected block that stand out, ascending: all of them where the block does."""
-    named = lit.warps | {thread // WARP for thread in lit.threads}
-    return [warp for warp in range(len(data.codes)) if warp in named or data.block.block in lit.blocks]
+def lit_warps(data: TimelineViewData, highlight: Lit) -> list[int]:
+    """List the highlighted warps of the selected block, ascending: all of them if the block is highlighted."""
+    named = highlight.warps | {thread // WARP for thread in highlight.threads}
+    return [warp for warp in range(len(data.codes)) if warp in named or data.block.block in highlight.blocks]
 
 
-def row_of(at: TimelineLayout, warp: int, warps: int) -> QRectF:
-    """Return where a warp's row stands."""
-    tall = at.rows.height() / warps
-    return QRectF(at.rows.left(), at.rows.top() + warp * tall, at.rows.width(), tall)
+def row_of(layout: TimelineLayout, warp: int, warps: int) -> QRectF:
+    """Compute the rectangle of a warp's row."""
+    height = layout.rows.height() / warps
+    return QRectF(layout.rows.left(), layout.rows.top() + warp * height, layout.rows.width(), height)
 
 
-def _together(rows: list[QRectF]) -> list[QRectF]:
-    """Return rows, given from the top, with those in one that follow one another."""
-    found = rows[:1]
+def _merge_adjacent(rows: list[QRectF]) -> list[QRectF]:
+    """Merge adjacent rows, which are given from the top."""
+    merged = rows[:1]
     for row in rows[1:]:
-        if row.top() - found[-1].bottom() < 0.5:
-            found[-1] = found[-1].united(row)
+        if row.top() - merged[-1].bottom() < 0.5:
+            merged[-1] = merged[-1].united(row)
         else:
-            found.append(row)
-    return found
+            merged.append(row)
+    return merged

@@ -1,4 +1,4 @@
-"""What one request asks of memory, lane by lane: sectors, banks, who shares and who collides. No Qt."""
+"""One request, lane by lane: sectors, banks, shared elements and conflicts. No Qt."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ from ....tracer.model.trace import WARP, Buffer, Op
 from ...model.session import Selection, Session
 from ..common.outside import outside_of
 
-LINE = 128  # bytes: four sectors that the cache keeps together
+LINE = 128  # bytes: four sectors of a cache line
 
 
 class TouchedBytes(Struct, frozen=True):
-    """Bytes that lanes touch: of one sector, or one word of a bank."""
+    """Bytes that lanes access: of one sector, or one word of a bank."""
 
     target: int  # number of the sector, or of the bank
-    first: int  # its first byte: an address, or the offset in the shared memory of a block
-    end: int  # the byte after its last
-    lanes: tuple[int, ...]  # who touch it, ascending
-    part: int = 0  # of the warp: banks are touched by one part after the other, see `parts_of`
+    first: int  # the first byte: an address, or an offset in the block's shared memory
+    end: int  # one past the last byte
+    lanes: tuple[int, ...]  # that access it, ascending
+    part: int = 0  # of the warp: the parts access banks one after the other, see `parts_of`
 
 
 class Lanes(Struct, frozen=True, eq=False, dict=True):
-    """A request, or a warp without one."""
+    """A request by its lanes, or a warp without a request."""
 
-    session: Session  # whose request it is
+    session: Session
     request: int  # its number, -1 for none
     block: int  # linear number
     warp: int  # number in its block
-    present: NDArray[np.bool_]  # (32,), which lanes have a thread
+    present: NDArray[np.bool_]  # (32,), lanes that have a thread
     row: Ints  # (32,), each lane's access (row of the trace), -1 for none
-    address: Ints  # (32,), its first byte: as the tracer placed the buffers, in shared memory from the block's start
+    address: Ints  # (32,), the first byte: an address, in shared memory an offset in the block's
 
     @property
     def active(self) -> list[int]:
-        """The lanes that take part."""
+        """The lanes that access memory."""
         return np.flatnonzero(self.row >= 0).tolist()
 
     @cached_property
     def outside(self) -> dict[int, str]:
-        """What lanes access outside an array at the moment of the request, by lane."""
+        """The out-of-bounds accesses at the moment of the request, by lane."""
         if self.request < 0 or not len(self.session.trace.outside.block):
             return {}
         moment = int(self.session.requests.moment[self.request])
@@ -56,39 +56,39 @@ class Lanes(Struct, frozen=True, eq=False, dict=True):
 
     @property
     def kind(self) -> str:
-        """The kind of request, "" without one."""
+        """The kind of request, or ""."""
         return REQUEST_KINDS[int(self.session.requests.kind[self.request])] if self.request >= 0 else ""
 
     @property
     def buffer(self) -> Buffer:
-        """The buffer that is accessed."""
+        """The accessed buffer."""
         return self.session.trace.buffers[int(self.session.requests.buffer[self.request])]
 
     @property
     def is_atomic(self) -> bool:
-        """Whether lanes that meet at an element take turns."""
+        """Lanes that access the same element take turns."""
         return self.request >= 0 and int(self.session.requests.op[self.request]) >= Op.ATOMIC
 
     @cached_property
     def targets(self) -> Ints:
-        """The sectors, or the banks, that are touched, ascending; none outside global and shared memory."""
+        """The accessed sectors or banks, ascending; empty outside global and shared memory."""
         return np.unique(np.array([p.target for p in self.touched], np.int64))
 
     @cached_property
     def touched(self) -> tuple[TouchedBytes, ...]:
-        """What lanes touch of each sector, or which words of each bank, in the order of addresses."""
+        """The accessed bytes of each sector, or words of each bank, by address."""
         split = {"global": _in_sectors, "shared": _in_banks}.get(self.buffer.space if self.kind else "")
         return split(self) if split else ()
 
     @cached_property
     def cost(self) -> int:
-        """Sectors in global memory, wavefronts in shared memory."""
+        """The number of sectors in global memory, of wavefronts in shared memory."""
         requests = self.session.requests
         return int((requests.wavefronts if self.buffer.space == "shared" else requests.sectors)[self.request])
 
     @cached_property
     def minimum(self) -> int:
-        """The fewest sectors, or wavefronts, that could carry as much."""
+        """The fewest sectors or wavefronts for the same elements."""
         size = self.buffer.itemsize
         if self.buffer.space == "shared":
             return min(minimum_wavefronts(np.array(self.active), size), self.cost)
@@ -96,31 +96,31 @@ class Lanes(Struct, frozen=True, eq=False, dict=True):
 
     @property
     def elements(self) -> int:
-        """How many distinct elements are touched."""
+        """The number of distinct elements."""
         return len(np.unique(self.address[self.active]))
 
     @property
     def used(self) -> float:
-        """Which share of the bytes of the touched sectors is asked for."""
+        """The share of the accessed sectors' bytes that lanes request."""
         return sum(p.end - p.first for p in self.touched) / max(1, SECTOR * len(self.targets))
 
     def sharing(self, lane: int) -> list[int]:
-        """Return the lanes that touch the very same element as this one, itself among them."""
+        """List the lanes that access the same element, including this one."""
         return [other for other in self.active if self.address[other] == self.address[lane]]
 
     @property
     def contention(self) -> int:
-        """How many lanes touch the element that most of them touch."""
+        """The largest number of lanes that access the same element."""
         return int(np.unique(self.address[self.active], return_counts=True)[1].max())
 
     def beside(self, lane: int) -> list[int]:
-        """Return the lanes that touch a sector or a bank of this one's, itself among them."""
-        mine = {p.target for p in self.touched if lane in p.lanes}
-        return sorted({other for p in self.touched if p.target in mine for other in p.lanes})
+        """List the lanes that access the same sectors or banks, including this one."""
+        own_targets = {p.target for p in self.touched if lane in p.lanes}
+        return sorted({other for p in self.touched if p.target in own_targets for other in p.lanes})
 
 
 def lanes_of(session: Session, request: int) -> Lanes:
-    """Return a request lane by lane."""
+    """Collect a request lane by lane."""
     trace, requests = session.trace, session.requests
     rows = requests.accesses.of(slice(request, request + 1))
     buffer = trace.buffers[int(requests.buffer[request])]
@@ -133,7 +133,7 @@ def lanes_of(session: Session, request: int) -> Lanes:
 
 
 def idle_lanes(session: Session, block: int, warp: int) -> Lanes:
-    """Return a warp that makes no request."""
+    """Describe a warp without a request."""
     none = np.full(WARP, -1, np.int64)
     return Lanes(session, -1, block, warp, _present(session, warp), none, none)
 
@@ -143,18 +143,20 @@ def _present(session: Session, warp: int) -> NDArray[np.bool_]:
 
 
 def _in_sectors(lanes: Lanes) -> tuple[TouchedBytes, ...]:
-    """Return the elements asked for, cut where sectors meet, in the order of addresses."""
-    found: dict[tuple[int, int], list[int]] = {}
+    """List the requested elements, split at sectors, by address."""
+    spans: dict[tuple[int, int], list[int]] = {}
     for lane in lanes.active:
         first, end = int(lanes.address[lane]), int(lanes.address[lane]) + lanes.buffer.itemsize
         for sector in range(first // SECTOR, (end - 1) // SECTOR + 1):
             span = max(first, sector * SECTOR), min(end, (sector + 1) * SECTOR)
-            found.setdefault(span, []).append(lane)
-    return tuple(TouchedBytes(a // SECTOR, a, b, tuple(who)) for (a, b), who in sorted(found.items()))
+            spans.setdefault(span, []).append(lane)
+    return tuple(
+        TouchedBytes(a // SECTOR, a, b, tuple(own_lanes)) for (a, b), own_lanes in sorted(spans.items())
+    )
 
 
 def _in_banks(lanes: Lanes) -> tuple[TouchedBytes, ...]:
-    """Return the words asked for by each part of the warp, bank by bank and in a bank by address."""
+    """List the words requested by each part of the warp, by bank and address."""
     words: dict[tuple[int, int], list[int]] = {}
     active, size = np.array(lanes.active), lanes.buffer.itemsize
     parts = parts_of(np.zeros_like(active), lanes.address[active], active, np.array([size])).tolist()
@@ -162,5 +164,8 @@ def _in_banks(lanes: Lanes) -> tuple[TouchedBytes, ...]:
         first = int(lanes.address[lane])
         for word in range(first // WORD, (first + size - 1) // WORD + 1):
             words.setdefault((word, part), []).append(lane)
-    cut = [TouchedBytes(w % BANKS, w * WORD, w * WORD + WORD, tuple(who), p) for (w, p), who in words.items()]
+    cut = [
+        TouchedBytes(w % BANKS, w * WORD, w * WORD + WORD, tuple(own_lanes), p)
+        for (w, p), own_lanes in words.items()
+    ]
     return tuple(sorted(cut, key=lambda piece: (piece.target, piece.first, piece.part)))

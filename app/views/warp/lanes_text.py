@@ -1,4 +1,4 @@
-"""What the warp view says in words: what a request costs, what each lane touches, who meets whom there. No Qt."""
+"""Texts of the warp view: the cost of a request, the accesses of lanes, and their conflicts. No Qt."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..common.wording import (
 )
 from .lanes import Lanes
 
-Figure = tuple[str, str]  # a number and what it counts: ("16", "sectors, 2 would do")
+Figure = tuple[str, str]  # a number and its noun: ("16", "sectors, 2 would do")
 UNCOUNTED = {
     "local": "local memory: every thread has its own copy, no cost is counted",
     "constant": "constant memory: one broadcast for each distinct element",
@@ -26,7 +26,7 @@ UNCOUNTED = {
 
 
 def title(lanes: Lanes) -> str:
-    """Return what the request does and where: Load of A, line 19."""
+    """Return the kind and the line of a request: Load of A, line 19."""
     if lanes.request < 0:
         return "No request yet"
     site = lanes.session.trace.sites[int(lanes.session.requests.site[lanes.request])]
@@ -35,15 +35,15 @@ def title(lanes: Lanes) -> str:
 
 
 def whose(lanes: Lanes) -> str:
-    """Return whose request it is and of which moment."""
-    who = f"warp {lanes.warp} of {block_text(lanes.session.trace, lanes.block)}"
+    """Return the warp and the moment of a request."""
+    warp_name = f"warp {lanes.warp} of {block_text(lanes.session.trace, lanes.block)}"
     if lanes.request < 0:
-        return who
-    return f"{who}, moment {count_text(int(lanes.session.requests.moment[lanes.request]))}"
+        return warp_name
+    return f"{warp_name}, moment {count_text(int(lanes.session.requests.moment[lanes.request]))}"
 
 
 def figures(lanes: Lanes) -> list[Figure]:
-    """Return the numbers of a request, the most telling ones alone."""
+    """List the most important numbers of a request."""
     if lanes.request < 0:
         return []
     active = [_counted(len(lanes.active), "lane")]
@@ -78,7 +78,7 @@ def _wavefronts(lanes: Lanes) -> Figure:
 
 
 def _turns(lanes: Lanes) -> list[Figure]:
-    """Return how the lanes of an atomic meet: those on one element take turns."""
+    """Return the contention of an atomic: lanes on one element take turns."""
     if not lanes.is_atomic:
         return []
     number, noun = _counted(lanes.elements, "element")
@@ -87,66 +87,66 @@ def _turns(lanes: Lanes) -> list[Figure]:
     return [(number, noun), (str(lanes.contention), "lanes take turns at one")]
 
 
-def sentence(found: Sequence[Figure]) -> str:
+def sentence(numbers: Sequence[Figure]) -> str:
     """Return the numbers as plain text."""
-    return " · ".join(f"{number} {words}".strip() for number, words in found)
+    return " · ".join(f"{number} {noun}".strip() for number, noun in numbers)
 
 
 def index_text(lanes: Lanes, lane: int) -> str:
-    """Return which element a lane touches, without the buffer's name: [35, 21]."""
+    """Return the element of a lane without the buffer's name: [35, 21]."""
     index = int(lanes.session.trace.index[lanes.row[lane]])
     text, name = element_text(lanes.buffer, index), buffer_text(lanes.buffer)
     return text.removeprefix(name).lstrip(", ") or name
 
 
 def address_text(address: int) -> str:
-    """Return an address as programmers write it: 0x2400."""
+    """Return an address in hexadecimal: 0x2400."""
     return f"0x{address:04x}"
 
 
 def lane_text(lanes: Lanes, lane: int) -> str:
-    """Return all there is to say of a lane, in two sentences."""
+    """Describe a lane in up to two sentences."""
     trace = lanes.session.trace
     if not lanes.present[lane]:
         return f"Lane {lane} has no thread: a block has {plural(trace.threads, 'thread')}."
-    who = f"Lane {lane}, thread {coordinates_text(lanes.warp * WARP + lane, trace.block_dim)}"
+    lane_name = f"Lane {lane}, thread {coordinates_text(lanes.warp * WARP + lane, trace.block_dim)}"
     if lane in lanes.outside:
-        return f"{who}, accesses {lanes.outside[lane]}, which is out of bounds."
+        return f"{lane_name}, accesses {lanes.outside[lane]}, which is out of bounds."
     if lanes.row[lane] < 0:
-        return f"{who}, is idle: it makes no access here."
-    place = "" if lanes.buffer.space == "local" else f", at {address_text(int(lanes.address[lane]))}"
-    text = f"{who}, {access_text(lanes.session, int(lanes.row[lane]))}{place}."
-    return f"{text} {_meeting(lanes, lane)}".strip()
+        return f"{lane_name}, is idle: it accesses no memory here."
+    address = "" if lanes.buffer.space == "local" else f", at {address_text(int(lanes.address[lane]))}"
+    text = f"{lane_name}, {access_text(lanes.session, int(lanes.row[lane]))}{address}."
+    return f"{text} {_conflicts_text(lanes, lane)}".strip()
 
 
-def _meeting(lanes: Lanes, lane: int) -> str:
-    """Return whom a lane meets: in its sectors, or in its banks."""
-    mine = sorted({piece.target for piece in lanes.touched if lane in piece.lanes})
-    if not mine:
+def _conflicts_text(lanes: Lanes, lane: int) -> str:
+    """Describe the other lanes in a lane's sectors or banks."""
+    own_targets = sorted({piece.target for piece in lanes.touched if lane in piece.lanes})
+    if not own_targets:
         return ""
     if lanes.buffer.space == "shared":
-        return _in_bank(lanes, lane, mine)
-    who = _others(lanes.beside(lane), lane)
-    name = listed([address_text(sector * SECTOR) for sector in mine])
-    where = f"Its sector {name}" if len(mine) == 1 else f"Its sectors {name}"
-    used = sum(piece.end - piece.first for piece in lanes.touched if piece.target in mine)
-    part = f"{used} of {SECTOR * len(mine)} bytes used"
-    return f"{where}: {part}, {f'also by {who}' if who else 'by this lane alone'}."
+        return _in_bank(lanes, lane, own_targets)
+    others = _runs_text(lanes.beside(lane), lane)
+    name = listed([address_text(sector * SECTOR) for sector in own_targets])
+    label = f"Its sector {name}" if len(own_targets) == 1 else f"Its sectors {name}"
+    used = sum(piece.end - piece.first for piece in lanes.touched if piece.target in own_targets)
+    part = f"{used} of {SECTOR * len(own_targets)} bytes used"
+    return f"{label}: {part}, {f'also by {others}' if others else 'only by this lane'}."
 
 
-def _in_bank(lanes: Lanes, lane: int, mine: list[int]) -> str:
-    banks = f"{'Bank' if len(mine) == 1 else 'Banks'} {listed([str(bank) for bank in mine])}"
+def _in_bank(lanes: Lanes, lane: int, own_banks: list[int]) -> str:
+    banks = f"{'Bank' if len(own_banks) == 1 else 'Banks'} {listed([str(bank) for bank in own_banks])}"
     own = [piece for piece in lanes.touched if lane in piece.lanes]
     same = {other for piece in own for other in piece.lanes}
-    at_once = (piece for piece in lanes.touched if piece.target in mine and piece.part == own[0].part)
+    at_once = (piece for piece in lanes.touched if piece.target in own_banks and piece.part == own[0].part)
     rivals = sorted({other for piece in at_once for other in piece.lanes} - same)
-    texts = [f"same word as {_others(sorted(same), lane)}"] if len(same) > 1 else []
-    texts += [f"collides with {_others(rivals, lane)}"] if rivals else ["no conflict"]
+    texts = [f"same word as {_runs_text(sorted(same), lane)}"] if len(same) > 1 else []
+    texts += [f"collides with {_runs_text(rivals, lane)}"] if rivals else ["no conflict"]
     return f"{banks}: {', '.join(texts)}."
 
 
-def _others(lanes: Sequence[int], lane: int) -> str:
-    """Return lanes but one as runs: lanes 0 to 3 and 7."""
+def _runs_text(lanes: Sequence[int], lane: int) -> str:
+    """Return lanes as runs, without one of them: lanes 0 to 3 and 7."""
     runs: list[list[int]] = []
     for other in lanes:
         if other == lane:
@@ -161,16 +161,16 @@ def _others(lanes: Sequence[int], lane: int) -> str:
 
 
 def target_text(lanes: Lanes, target: int) -> str:
-    """Return what is touched of a sector or bank."""
+    """Describe the accesses to a sector or a bank."""
     pieces = [piece for piece in lanes.touched if piece.target == target]
-    who = _others(sorted({lane for piece in pieces for lane in piece.lanes}), -1)
+    users = _runs_text(sorted({lane for piece in pieces for lane in piece.lanes}), -1)
     if lanes.buffer.space == "shared":
         if not pieces:
-            return f"Bank {target} of {BANKS}: not touched."
+            return f"Bank {target} of {BANKS}: not accessed."
         distinct = len({piece.first for piece in pieces})
         words = plural(distinct, "word") + f" of {WORD} bytes"
-        why = "so" if distinct == len(pieces) else "in"
-        more = f", {why} {len(pieces)} wavefronts" if len(pieces) > 1 else ""
-        return f"Bank {target} of {BANKS}: {words}{more}, touched by {who}."
+        conjunction = "so" if distinct == len(pieces) else "in"
+        more = f", {conjunction} {len(pieces)} wavefronts" if len(pieces) > 1 else ""
+        return f"Bank {target} of {BANKS}: {words}{more}, accessed by {users}."
     used = sum(piece.end - piece.first for piece in pieces)
-    return f"Sector {address_text(target * SECTOR)}: {used} of {SECTOR} bytes used, by {who}."
+    return f"Sector {address_text(target * SECTOR)}: {used} of {SECTOR} bytes used, by {users}."

@@ -1,4 +1,4 @@
-"""Brushes for the picture of a warp's request: lanes, sectors, banks, and which lane touches what."""
+"""Drawing of a request's picture: lanes, sectors, banks, and the lines between them."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from .scene import MARK, WarpScene, label_step, lanes_label, spread, stripes, wr
 
 
 def paint_scene(painter: QPainter, scene: WarpScene) -> None:
-    """Draw everything but captions and legend."""
+    """Draw everything except captions and legend."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     draw = _draw_banks if scene.lanes.kind and scene.lanes.buffer.space == "shared" else _draw_sectors
     if scene.layout.targets:
         draw(painter, scene)
-        _draw_ways(painter, scene)
+        _draw_connections(painter, scene)
     for lane in range(len(scene.layout.chips)):
         _draw_lane(painter, scene, lane)
     painter.setOpacity(1)
 
 
 def _draw_lane(painter: QPainter, scene: WarpScene, lane: int) -> None:
-    """Draw a lane's box: filled if it takes part, open if it is idle, dotted if it has no thread; and its words.
+    """Draw a lane's box and texts: filled if it is active, open if idle, dotted without a thread.
 
-    Its number stands in the box, or beside it where rows are too low for all the numbers.
+    Its number is in the box, or next to it if rows are too low.
     """
     box, theme, active = scene.layout.chips[lane], scene.theme, bool(scene.lanes.row[lane] >= 0)
     painter.setOpacity(scene.strength(lane))
@@ -39,10 +39,10 @@ def _draw_lane(painter: QPainter, scene: WarpScene, lane: int) -> None:
     _draw_box(painter, scene, lane, mark)
     painter.setOpacity(1.0)
     if lane in scene.labelled:
-        words = scene.words(lane)
-        ink = words.colour("muted")
+        text_theme = scene.words(lane)
+        ink = text_theme.colour("muted")
         if active and not crowded:
-            ink = contrasting(scene.ink, STRONG) if scene.strength(lane) == 1 else words.colour("text")
+            ink = contrasting(scene.ink, STRONG) if scene.strength(lane) == 1 else text_theme.colour("text")
         room = spread(
             box._replace(width=box.width - theme.px(MARK + 3)) if crowded else box, scene.label_step
         )
@@ -67,7 +67,7 @@ def _draw_box(painter: QPainter, scene: WarpScene, lane: int, box: Box) -> None:
 
 
 def _write_words(painter: QPainter, scene: WarpScene, lane: int) -> None:
-    """Write which element a lane touches and its address."""
+    """Write the element and the address of a lane."""
     layout, theme, gap = scene.layout, scene.words(lane), scene.theme.px(6)
     box, chosen = spread(layout.chips[lane], scene.label_step), lane == scene.chosen
     if scene.lanes.row[lane] < 0:
@@ -87,7 +87,7 @@ def _write_words(painter: QPainter, scene: WarpScene, lane: int) -> None:
 
 
 def _draw_sectors(painter: QPainter, scene: WarpScene) -> None:
-    """Draw the touched sectors: striped, and solid where lanes use them; brackets hold a 128-byte line together."""
+    """Draw the accessed sectors: striped, and solid where lanes use them; brackets join 128-byte lines."""
     theme, layout = scene.theme, scene.layout
     for number, box in layout.targets.items():
         painter.setOpacity(scene.strength(*scene.users(number)))
@@ -104,9 +104,9 @@ def _draw_sectors(painter: QPainter, scene: WarpScene) -> None:
 
 
 def _draw_used(painter: QPainter, scene: WarpScene, box: Box, lanes: tuple[int, ...]) -> None:
-    """Fill what lanes use of a sector, apart from what lies beside it, and write which lane, or how many, use it."""
-    apart = min(0.5, box.width * 0.06)
-    painter.fillRect(rect(box).adjusted(apart, 0, -apart, 0), scene.ink)
+    """Fill the used bytes of a sector, and write the lane or the number of lanes that use them."""
+    inset = min(0.5, box.width * 0.06)
+    painter.fillRect(rect(box).adjusted(inset, 0, -inset, 0), scene.ink)
     _write_lanes(painter, scene, box, lanes)
 
 
@@ -117,7 +117,7 @@ def draw_wasted(painter: QPainter, box: QRectF, theme: Theme) -> None:
 
 
 def _write_used(painter: QPainter, scene: WarpScene) -> None:
-    """Write how many bytes of each sector are used, where there is room."""
+    """Write the used bytes of each sector, if there is room."""
     x, width = scene.layout.note
     line = 1.1 * scene.theme.px(scene.size)
     for number in scene.noted if width else ():
@@ -136,7 +136,7 @@ def _draw_lines(painter: QPainter, scene: WarpScene) -> None:
 
 
 def _draw_banks(painter: QPainter, scene: WarpScene) -> None:
-    """Draw the banks; each word that lanes want is a cell, striped from the first that costs another pass on."""
+    """Draw the banks; each requested word is a cell, striped if it costs another pass."""
     theme, layout, depth = scene.theme, scene.layout, dict.fromkeys(scene.layout.targets, 0)
     step = label_step(min(layout.targets[0].height, layout.row), theme)
     for bank, box in layout.targets.items():
@@ -160,7 +160,7 @@ def _draw_banks(painter: QPainter, scene: WarpScene) -> None:
 
 
 def _write_lanes(painter: QPainter, scene: WarpScene, box: Box, lanes: tuple[int, ...]) -> None:
-    """Write which lane touches a place, or how many do, where there is room for all such words."""
+    """Write the lane or the number of lanes that access a box, if all such texts fit."""
     if scene.numbers_fit:
         write(
             painter,
@@ -173,20 +173,20 @@ def _write_lanes(painter: QPainter, scene: WarpScene, box: Box, lanes: tuple[int
         )
 
 
-def _draw_ways(painter: QPainter, scene: WarpScene) -> None:
-    """Connect each lane with what it touches, the selected lane and those under the pointer last and strongest."""
-    ways = [(lane, index) for index, piece in enumerate(scene.lanes.touched) for lane in piece.lanes]
-    for lane, index in sorted(ways, key=lambda way: (way[0] in scene.strong, way[0] == scene.chosen)):
-        strong = lane in scene.strong or (not scene.lit and lane == scene.chosen)
-        painter.setOpacity(1.0 if strong else 0.8 * scene.strength(lane))
-        ink = scene.theme.colour("text") if strong else scene.ink
-        painter.setPen(QPen(ink, scene.theme.scale * (2.0 if strong else 1.0)))
+def _draw_connections(painter: QPainter, scene: WarpScene) -> None:
+    """Connect each lane with its accesses; the selected lane and those under the pointer are drawn last."""
+    connections = [(lane, index) for index, piece in enumerate(scene.lanes.touched) for lane in piece.lanes]
+    for lane, index in sorted(connections, key=lambda way: (way[0] in scene.strong, way[0] == scene.chosen)):
+        is_strong = lane in scene.strong or (not scene.lit and lane == scene.chosen)
+        painter.setOpacity(1.0 if is_strong else 0.8 * scene.strength(lane))
+        ink = scene.theme.colour("text") if is_strong else scene.ink
+        painter.setPen(QPen(ink, scene.theme.scale * (2.0 if is_strong else 1.0)))
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawPath(_way(scene, lane, index))
+        painter.drawPath(_connection(scene, lane, index))
 
 
-def _way(scene: WarpScene, lane: int, index: int) -> QPainterPath:
-    """Return the line from a lane's words to its bank, or into its sector as far as its bytes."""
+def _connection(scene: WarpScene, lane: int, index: int) -> QPainterPath:
+    """Return the line from a lane's texts to its bank, or into its sector up to its bytes."""
     layout, piece = scene.layout, scene.lanes.touched[index]
     x = layout.address[0] + layout.address[1] + scene.theme.px(4)
     start, stop = (
@@ -202,9 +202,9 @@ def _way(scene: WarpScene, lane: int, index: int) -> QPainterPath:
 
 
 def paint_captions(painter: QPainter, scene: WarpScene) -> None:
-    """Write above the columns what they are."""
+    """Write the captions above the columns."""
     layout, theme = scene.layout, scene.theme
-    tall, gap = layout.chips[0].y, theme.px(6)
+    caption_height, gap = layout.chips[0].y, theme.px(6)
     names = [(0.0, layout.chips[0].width, "lane", CENTRE)]
     if scene.lanes.kind:
         names.append((layout.element[0] + gap, layout.element[1], buffer_text(scene.lanes.buffer), LEFT))
@@ -219,27 +219,27 @@ def paint_captions(painter: QPainter, scene: WarpScene) -> None:
     for x, width, text, side in names:
         if width:
             text = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, round(width) + 1)
-            painter.drawText(QRectF(x, 0, width, tall), side | MIDDLE, text)
+            painter.drawText(QRectF(x, 0, width, caption_height), side | MIDDLE, text)
 
 
 def paint_legend(painter: QPainter, scene: WarpScene, box: QRectF) -> None:
-    """Say below the picture what solid, striped and brackets mean."""
+    """Draw the legend below the picture."""
     painter.setFont(scene.theme.font(10.5))
     x, side = box.x(), float(scene.theme.px(11))
     for sign, text in _legend(scene):
-        where = QRectF(x, box.center().y() - side / 2, side, side)
+        sign_box = QRectF(x, box.center().y() - side / 2, side, side)
         width = painter.fontMetrics().horizontalAdvance(text)
-        if where.right() + scene.theme.px(5) + width > box.right() + 1:
+        if sign_box.right() + scene.theme.px(5) + width > box.right() + 1:
             return
-        _draw_sign(painter, scene, sign, where)
+        _draw_sign(painter, scene, sign, sign_box)
         painter.setPen(scene.theme.colour("muted"))
-        words = QRectF(where.right() + scene.theme.px(5), box.y(), width + 1, box.height())
-        painter.drawText(words, MIDDLE | Qt.TextFlag.TextDontClip, text)
-        x = words.right() + scene.theme.px(12)
+        text_box = QRectF(sign_box.right() + scene.theme.px(5), box.y(), width + 1, box.height())
+        painter.drawText(text_box, MIDDLE | Qt.TextFlag.TextDontClip, text)
+        x = text_box.right() + scene.theme.px(12)
 
 
 def _legend(scene: WarpScene) -> list[tuple[str, str]]:
-    """Return the signs that occur in the picture and what they mean."""
+    """List the signs of the picture with their meanings."""
     if not scene.layout.targets:
         return []
     if scene.lanes.buffer.space == "shared":

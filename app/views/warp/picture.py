@@ -1,4 +1,4 @@
-"""The picture of a warp's request: a widget that draws it and tells what the pointer is on."""
+"""The widget that draws a request, and reports what the pointer is on."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ MINIMUM_ROW, MOST_ROW = 5.5, 19.0  # heights of a lane
 
 
 class WarpPicture(QWidget):
-    """32 lanes and what they touch.
+    """Shows 32 lanes and their accesses.
 
-    lane_asked: a lane was clicked. pointed: (lane, sector or bank), -1 for none, under the pointer.
+    lane_asked: a lane was clicked. pointed: (lane, sector or bank) under the pointer, -1 for none.
     """
 
     lane_asked = Signal(int)
@@ -42,61 +42,61 @@ class WarpPicture(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
     def show_lanes(self, lanes: Lanes | None, chosen: int) -> None:
-        """Draw these lanes, with the selected one framed; -1 for none."""
+        """Draw these lanes, with a frame around the selected one; -1 for none."""
         if lanes is not self.lanes:
             self._point(-1, -1)
         self.lanes, self.chosen = lanes, chosen
         self.update()
 
     def light(self, lanes: frozenset[int]) -> None:
-        """Let these lanes stand out while the pointer is elsewhere; without any all do."""
+        """Highlight these lanes while the pointer is elsewhere; an empty set highlights all."""
         if lanes != self.bright:
             self.bright = lanes
             self.update()
 
     def show_exchange(self, exchange: ExchangeData | None) -> None:
-        """Draw what lanes give each other in place of a request; None for the request again."""
+        """Draw an exchange between lanes instead of a request; None shows the request again."""
         self.exchange = exchange
         self.update()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size."""
+        """Use another theme and text size."""
         self.theme, self._layout = theme, None
         self.updateGeometry()
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return the room in which every lane still has a few pixels; it takes what more there is."""
+        """Return a size with a few pixels per lane; the picture fills the available room."""
         return QSize(self.theme.px(180), self.theme.px(CAPTION + FOOT + WARP * MINIMUM_ROW))
 
     def minimumSizeHint(self) -> QSize:
-        """Return the same."""
+        """Return the same size."""
         return self.sizeHint()
 
     def layout_now(self) -> WarpLayout:
-        """Return where everything stands; only while lanes are shown."""
+        """Return the layout; lanes must be shown."""
         assert self.lanes
         key = (self.lanes, self.width(), self.height())
         if self._layout is None or self._layout[0] != key:
             top = float(self.theme.px(CAPTION))
-            tall = min(self.height() - top - self.theme.px(FOOT), WARP * self.theme.px(MOST_ROW))
-            row = min(tall / self.lanes.session.lanes, float(self.theme.px(MOST_ROW)))
+            lanes_height = min(self.height() - top - self.theme.px(FOOT), WARP * self.theme.px(MOST_ROW))
+            row = min(lanes_height / self.lanes.session.lanes, float(self.theme.px(MOST_ROW)))
             widths = column_widths(self.lanes, row, self.theme)
-            self._layout = key, warp_layout(self.lanes, self.width(), top, tall, row, widths)
+            self._layout = key, warp_layout(self.lanes, self.width(), top, lanes_height, row, widths)
         return self._layout[1]
 
     @guarded
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the request."""
+        """Draw the request or the exchange."""
         if self.lanes is None:
             return
         painter = QPainter(self)
         if self.exchange is not None:
-            high = min(float(self.height()), self.theme.px(17) * 1.6 * LANES)
-            draw_exchange(painter, Box(0, 0, self.width() - 1, high), self.exchange, self.theme)
+            height = min(float(self.height()), self.theme.px(17) * 1.6 * LANES)
+            draw_exchange(painter, Box(0, 0, self.width() - 1, height), self.exchange, self.theme)
             painter.end()
             return
-        scene = WarpScene(self.lanes, self.layout_now(), self.theme, self.chosen, *self._stressed())
+        scene = WarpScene(self.lanes, self.layout_now(), self.theme, self.chosen, *self._emphasised())
         paint_scene(painter, scene)
         paint_captions(painter, scene)
         foot = scene.layout.bottom + self.theme.px(4)
@@ -106,12 +106,12 @@ class WarpPicture(QWidget):
             painter.drawRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5))
         painter.end()
 
-    def _stressed(self) -> tuple[frozenset[int], frozenset[int]]:
-        """Return the lanes under the pointer, and these with all that meet them, else those that stand out."""
+    def _emphasised(self) -> tuple[frozenset[int], frozenset[int]]:
+        """Return the lanes under the pointer, and these with all in the same targets, else the highlighted lanes."""
         lanes, none = self.lanes, frozenset[int]()
         if lanes is not None and self.target >= 0:
-            there = frozenset(lane for p in lanes.touched if p.target == self.target for lane in p.lanes)
-            return there, there
+            users = frozenset(lane for p in lanes.touched if p.target == self.target for lane in p.lanes)
+            return users, users
         if lanes is None or self.lane < 0 or lanes.row[self.lane] < 0:
             return none, self.bright
         return frozenset([self.lane]), frozenset([self.lane, *lanes.beside(self.lane)])
@@ -123,18 +123,18 @@ class WarpPicture(QWidget):
             self.update()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Stress what is under the pointer."""
+        """Emphasise what is under the pointer."""
         if self.lanes is not None and self.exchange is None:
             x, y = event.position().toTuple()
             lane, target = self.layout_now().lane_at(x, y), self.layout_now().target_at(x, y)
             self._point(-1 if lane is None else lane, -1 if target is None else target)
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Stress nothing."""
+        """Emphasise nothing."""
         self._point(-1, -1)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Ask for the lane that was clicked, or for the first that touches the clicked place."""
+        """Ask for the clicked lane, or for the first lane of the clicked bytes."""
         lane = self.lane_under(event.position())
         if lane >= 0 and event.button() == Qt.MouseButton.LeftButton:
             self.lane_asked.emit(lane)
@@ -151,9 +151,9 @@ class WarpPicture(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Ask for the lane above or below with Up and Down."""
-        way = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()), 0)
-        lane = self.chosen + way
-        if way and self.lanes is not None and 0 <= lane < WARP and self.lanes.present[lane]:
+        step = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()), 0)
+        lane = self.chosen + step
+        if step and self.lanes is not None and 0 <= lane < WARP and self.lanes.present[lane]:
             self.lane_asked.emit(lane)
         else:
             super().keyPressEvent(event)

@@ -1,4 +1,4 @@
-"""What the picture of a warp's request is drawn from, and the brushes that its parts share."""
+"""The data of a request's picture, and the drawing functions that its parts share."""
 
 from __future__ import annotations
 
@@ -17,23 +17,21 @@ from .lanes import Lanes
 from .lanes_text import address_text, index_text
 from .layout import ColumnWidths, WarpLayout
 
-SMALL, SMALLEST = 11.5, 8.0  # sizes of the words
+SMALL, SMALLEST = 11.5, 8.0  # text sizes
 CAPTION, FOOT = 18.0, 24.0  # heights above and below the lanes
-MARK = 12.0  # width of a lane's box where its number stands beside it
-FAINT = 0.3  # how much is left of what the pointer is not on
+MARK = 12.0  # width of a lane's box with its number outside
+FAINT = 0.3  # the opacity of lanes that are not highlighted
 
 
 class WarpScene(Struct, frozen=True, eq=False, dict=True):
-    """What is drawn of a request. Lanes under the pointer are empty sets while it is elsewhere."""
+    """The data of the picture. The sets of lanes are empty while the pointer is elsewhere."""
 
     lanes: Lanes  # the request
     layout: WarpLayout  # where its parts stand
     theme: Theme  # colours and text size
     chosen: int  # the selected lane, -1 for none
-    strong: frozenset[int]  # lanes whose ways are stressed: those under the pointer
-    lit: frozenset[
-        int
-    ]  # these and those that meet them, else those in the spotlight; all others are drawn faintly
+    strong: frozenset[int]  # lanes under the pointer, whose connections are emphasised
+    lit: frozenset[int]  # highlighted lanes, all others are faint; by pointer or spotlight
 
     @property
     def ink(self) -> QColor:
@@ -41,43 +39,43 @@ class WarpScene(Struct, frozen=True, eq=False, dict=True):
         return self.theme.colour(self.lanes.kind)
 
     def strength(self, *lanes: int) -> float:
-        """Return how strongly what belongs to some lanes is drawn."""
+        """Return the opacity of what belongs to some lanes."""
         return 1.0 if not self.lit or any(lane in self.lit for lane in lanes) else FAINT
 
     def words(self, lane: int) -> Theme:
-        """Return the theme for the words of a lane."""
+        """Return the theme for the texts of a lane."""
         return self.theme if self.strength(lane) == 1.0 else dimmed(self.theme)
 
     def users(self, number: int) -> frozenset[int]:
-        """Return the lanes that touch a sector or bank."""
+        """Return the lanes that access a sector or bank."""
         return frozenset(lane for p in self.lanes.touched if p.target == number for lane in p.lanes)
 
     def height(self, index: int) -> float:
-        """Return the y at which ways to touched bytes end: in a sector one below the other, in a bank in the middle."""
+        """Return the y coordinate of a connection's end: stacked in a sector, in the middle of a bank."""
         piece, box = self.lanes.touched[index], self.layout.targets[self.lanes.touched[index].target]
         if self.lanes.buffer.space != "global":
             return box.middle
-        beside = [p for p in self.lanes.touched if p.target == piece.target]
-        return box.y + (beside.index(piece) + 0.5) / len(beside) * box.height
+        pieces = [p for p in self.lanes.touched if p.target == piece.target]
+        return box.y + (pieces.index(piece) + 0.5) / len(pieces) * box.height
 
     @property
     def label_step(self) -> int:
-        """Of how many lanes one is labelled: all where rows are tall enough for words."""
+        """Every n-th lane is labelled: each one if rows are high enough."""
         return label_step(self.layout.row, self.theme)
 
     @cached_property
     def labelled(self) -> frozenset[int]:
-        """The lanes that are labelled: the selected one, those under the pointer, and of the others what fits."""
-        found: list[int] = []
+        """The labelled lanes: the selected one, those under the pointer, and as many others as fit."""
+        labelled: list[int] = []
         others = range(0, len(self.layout.chips), self.label_step)
         for lane in (self.chosen, *sorted(self.strong or self.lit), *others):
-            if lane >= 0 and all(abs(lane - other) >= self.label_step for other in found):
-                found.append(lane)
-        return frozenset(found)
+            if lane >= 0 and all(abs(lane - other) >= self.label_step for other in labelled):
+                labelled.append(lane)
+        return frozenset(labelled)
 
     @cached_property
     def numbers_fit(self) -> bool:
-        """Whether each place that lanes touch has room for the words of who they are."""
+        """All accessed bytes have room for the texts of their lanes."""
         bold = QFontMetricsF(self.theme.font(self.size, bold=True))
         return all(
             box.height >= self.theme.px(self.size)
@@ -87,33 +85,33 @@ class WarpScene(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def noted(self) -> frozenset[int]:
-        """The sectors whose used bytes are written: the selected lane's, and of the others what fits."""
-        found: dict[int, float] = {}
+        """The sectors with a note of their used bytes: the selected lane's, and as many others as fit."""
+        noted: dict[int, float] = {}
         line = 1.1 * self.theme.px(self.size)
         for number in sorted(self.layout.targets, key=lambda n: (self.chosen not in self.users(n), n)):
             middle = self.layout.targets[number].middle
-            if all(abs(middle - other) >= line for other in found.values()):
-                found[number] = middle
-        return frozenset(found)
+            if all(abs(middle - other) >= line for other in noted.values()):
+                noted[number] = middle
+        return frozenset(noted)
 
     @property
     def size(self) -> float:
-        """The size of the words beside the lanes."""
+        """The size of the texts at the lanes."""
         return min(SMALL, max(SMALLEST, 0.78 * self.layout.row * self.label_step / self.theme.scale))
 
 
 def lanes_label(lanes: tuple[int, ...]) -> str:
-    """Return which lane touches a place, or how many do."""
+    """Return the lane that accesses some bytes, or the number of lanes."""
     return str(lanes[0]) if len(lanes) == 1 else f"×{len(lanes)}"
 
 
 def label_step(row: float, theme: Theme) -> int:
-    """Return of how many rows of this height one has room for words: 1, 2, 4 ..."""
+    """Return n such that every n-th row of this height has room for text: 1, 2, 4 ..."""
     return 1 << max(0, math.ceil(math.log2(theme.px(SMALLEST) * 1.25 / row)))
 
 
 def column_widths(lanes: Lanes, row: float, theme: Theme) -> ColumnWidths:
-    """Return what the words need in pixels."""
+    """Measure the widths of the texts in pixels."""
     small, mono = QFontMetricsF(theme.font(SMALL)), QFontMetricsF(theme.font(SMALL, mono=True))
     active = lanes.active
     longest = max((index_text(lanes, lane) for lane in active), key=len, default="")
@@ -131,7 +129,7 @@ def column_widths(lanes: Lanes, row: float, theme: Theme) -> ColumnWidths:
 
 
 def spread(box: Box, step: int) -> QRectF:
-    """Return a box as tall as the rows, so many, that its words may cover."""
+    """Return a box over `step` rows, which a text may cover."""
     return QRectF(box.x, box.middle - 0.5 * box.height * step, box.width, box.height * step)
 
 
@@ -146,11 +144,11 @@ def write(
 
 def stripes(painter: QPainter, box: QRectF, colour: QColor, step: float) -> None:
     """Draw thin diagonals into a box, `step` pixels apart."""
-    tall = box.height()
-    # Lines follow a common grid, so that the pattern of a box does not depend on where its neighbours end.
-    begin = math.floor((box.left() - tall) / step) * step + (box.bottom() % step)
-    count = int((box.width() + 2 * tall) / step) + 2
+    height = box.height()
+    # Lines follow a common grid, so that a box's pattern does not depend on its neighbours.
+    begin = math.floor((box.left() - height) / step) * step + (box.bottom() % step)
+    count = int((box.width() + 2 * height) / step) + 2
     starts = [begin + i * step for i in range(count)]
     with clipped(painter, box):
         painter.setPen(QPen(colour, max(1.0, step / 5)))
-        painter.drawLines([QLineF(x, box.bottom(), x + tall, box.top()) for x in starts])
+        painter.drawLines([QLineF(x, box.bottom(), x + height, box.top()) for x in starts])

@@ -1,4 +1,4 @@
-"""The warp view: 32 lanes, and the sectors or banks that they touch, for the request at the playhead or the worst."""
+"""The warp view: 32 lanes and their sectors or banks, for the current request or the most wasteful one."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from . import lanes_text as words
 from .lanes import Lanes, idle_lanes, lanes_of
 from .picture import WarpPicture
 
-ROOM = 460  # the height from which words stand below the picture
+ROOM = 460  # the height from which texts are below the picture
 CHOICES = {"now": "Now", "worst": "Worst of this line"}
 STATES = {
     "absent": "The trace holds no accesses of this block",
-    "before": "Its block has not begun",
+    "before": "Its block has not started",
     "exchange": "Its lanes exchange values",
     "waiting": "It waits at the barrier",
     "idle": "No access at this moment",
@@ -46,7 +46,7 @@ STATES = {
 
 
 class WarpView(View):
-    """What the selected thread's warp asks of memory. Click a lane to look at its thread."""
+    """Shows the memory request of the selected thread's warp. A click on a lane selects its thread."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
@@ -70,7 +70,7 @@ class WarpView(View):
         self.description.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.go.clicked.connect(self._go)
         self.picture.lane_asked.connect(self._ask)
-        self.picture.pointed.connect(lambda *_: self._tell())
+        self.picture.pointed.connect(lambda *_: self._show_description())
         page = QWidget()
         self._column = QVBoxLayout(page)
         self._column.addLayout(self._bar())
@@ -112,7 +112,7 @@ class WarpView(View):
 
     @property
     def choice(self) -> str:
-        """Which request is shown: "now", or "worst", the most wasteful one of the same line."""
+        """The shown request: "now", or "worst", the most wasteful one of the same line."""
         return self._choice
 
     @choice.setter
@@ -126,21 +126,21 @@ class WarpView(View):
         self._show()
 
     def load(self, session: Session | None) -> None:
-        """Take a session."""
+        """Load a session."""
         super().load(session)
         self._activity = self._shown = None
         self.setEnabled(session is not None)
         self._show()
 
     def render_moment(self, moment: float, selection: Selection) -> None:
-        """Show the request of this moment."""
+        """Show the request at a moment."""
         changed = int(moment) != int(self.moment) or selection != self.selection
         super().render_moment(moment, selection)
         if changed:
             self._show()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take other colours or another text size."""
+        """Use another theme or text size."""
         super().set_theme(theme)
         margin = theme.px(12)
         self._column.setContentsMargins(margin, theme.px(8), margin, theme.px(8))
@@ -149,9 +149,8 @@ class WarpView(View):
         self.figures.setFont(theme.font(14))
         for label in (self.whose, self.state, self.description):
             label.setFont(theme.font(12))
-        self.description.setMinimumHeight(
-            3 * self.description.fontMetrics().lineSpacing()
-        )  # the picture must not jump
+        # The picture must not move.
+        self.description.setMinimumHeight(3 * self.description.fontMetrics().lineSpacing())
         for part, ink in ((self.title, "text"), (self.figures, "text"), (self.whose, "muted"),
                            (self.state, "muted"), (self.description, "text")):  # fmt: skip
             part.setPalette(ink_palette(theme, ink))
@@ -162,7 +161,7 @@ class WarpView(View):
         self._show()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Give all room to the picture where there is little: the words are then its tip."""
+        """Show the texts only as a tooltip if there is little room."""
         super().resizeEvent(event)
         self.description.setVisible(self.height() >= self.theme.px(ROOM))
 
@@ -170,24 +169,28 @@ class WarpView(View):
         """Draw the panel behind everything."""
         QPainter(self).fillRect(event.rect(), self.theme.colour("panel"))
 
-    def is_part_of(self, lit: Lit) -> bool:
-        """Return whether the warp that is shown stands out, or a thread of it."""
-        return lit.has_warp_of(self.selection)
+    def is_part_of(self, highlight: Lit) -> bool:
+        """Return True if the shown warp, or a thread of it, is highlighted."""
+        return highlight.has_warp_of(self.selection)
 
     def dim(self) -> None:
-        """Show the lanes that stand out."""
+        """Show the highlighted lanes."""
         self._light()
 
     def _light(self) -> None:
-        """Let the lanes of threads that stand out do so, and of a warp that does all of them."""
-        lit, warp = self.lit, self.selection.thread // WARP
-        threads = lit.threads if lit is not None and self.is_part_of(lit) and warp not in lit.warps else ()
+        """Highlight the lanes of highlighted threads, or all lanes of a highlighted warp."""
+        highlight, warp = self.lit, self.selection.thread // WARP
+        threads = (
+            highlight.threads
+            if highlight is not None and self.is_part_of(highlight) and warp not in highlight.warps
+            else ()
+        )
         self.picture.light(frozenset(thread % WARP for thread in threads if thread // WARP == warp))
 
     def _show(self) -> None:
-        """Show the request that is to be shown."""
+        """Show the chosen request."""
         self._light()
-        lanes, state = self._find() if self.session else (None, "")
+        lanes, state = self._find_request() if self.session else (None, "")
         self._shown = lanes
         worst = self._choice == "worst"
         self._name_parts()
@@ -209,33 +212,33 @@ class WarpView(View):
         self._show_exchange(state)
 
     def _show_exchange(self, state: str) -> None:
-        """Show what the lanes of the warp give each other now, if they do, in place of its last request."""
+        """Show a current exchange of the warp's lanes instead of its last request."""
         data = None
         if self.session and state == "exchange" and self._choice == "now":
             exchanges, (warp, lane) = self.session.requests.exchanges, divmod(self.selection.thread, WARP)
-            found = exchanges.of(self.selection.block, warp, int(self.moment))
-            data = exchange_data(exchanges, found, lane, self.session.lanes)
-            line = self.session.trace.sites[int(exchanges.site[found])].line
+            exchange = exchanges.of(self.selection.block, warp, int(self.moment))
+            data = exchange_data(exchanges, exchange, lane, self.session.lanes)
+            line = self.session.trace.sites[int(exchanges.site[exchange])].line
             self.title.setText(self.say(f"{data.kind.capitalize()}, line {line}"))
             block = block_text(self.session.trace, self.selection.block)
             self.whose.setText(self.say(f"warp {warp} of {block}, moment {int(self.moment):,}"))
-            text = exchange_text(self.session, found)
+            text = exchange_text(self.session, exchange)
             self.setAccessibleDescription(self.say(f"{self.title.text()}, {self.whose.text()}: {text}"))
             self.figures.hide()
             self.state.hide()
             self.sign.setPixmap(swatch(EXCHANGE, self.theme.px(13), self.theme, self.devicePixelRatioF()))
             self.sign.setVisible(True)
         self.picture.show_exchange(data)
-        self._tell()
+        self._show_description()
 
     def _name_parts(self) -> None:
-        """Tell a screen reader, a resting pointer and the picture in whose words."""
+        """Set the accessible names, the tooltips and the theme of the parts."""
         self.setAccessibleName(self.say("Warp"))
         self.go.setToolTip(plain_tip(self.say("Go to the moment of this request, and to its warp")))
         self.picture.theme = self.theme
 
-    def _find(self) -> tuple[Lanes, str]:
-        """Return the request to show, and what the warp does at this moment."""
+    def _find_request(self) -> tuple[Lanes, str]:
+        """Return the request to show, and the state of the warp."""
         assert self.session
         session, chosen = self.session, self.selection
         if self._activity is None or self._activity[0] != chosen:
@@ -253,13 +256,13 @@ class WarpView(View):
         return lanes_of(session, request), now.state
 
     def _lane(self, lanes: Lanes | None) -> int:
-        """Return the selected thread's lane, -1 where another warp is shown."""
+        """Return the selected thread's lane, -1 if another warp is shown."""
         chosen = self.selection
-        mine = lanes and (lanes.block, lanes.warp) == (chosen.block, chosen.thread // WARP)
-        return chosen.thread % WARP if mine else -1
+        is_shown = lanes and (lanes.block, lanes.warp) == (chosen.block, chosen.thread // WARP)
+        return chosen.thread % WARP if is_shown else -1
 
-    def _tell(self) -> None:
-        """Say in words what is under the pointer, else what the selected lane does."""
+    def _show_description(self) -> None:
+        """Describe what is under the pointer, else the selected lane."""
         lanes, lane, target = self._shown, self.picture.lane, self.picture.target
         text = ""
         if self.picture.exchange is not None:
@@ -281,34 +284,34 @@ class WarpView(View):
         return f"{' · '.join(parts)} <span style='{look}'>&nbsp;{mark}&nbsp;</span>"
 
     def _ask(self, lane: int) -> None:
-        """Ask for the thread of a lane."""
+        """Select the thread of a lane."""
         if self._shown:
             self.selection_asked.emit(Selection(self._shown.block, self._shown.warp * WARP + lane))
 
     def _go(self) -> None:
-        """Ask for the thread and the moment of the request that is shown."""
+        """Go to the thread and the moment of the shown request."""
         if self.session and self._shown and self._shown.kind:
             self._ask(self._shown.active[0])
             self.moment_asked.emit(float(self.session.requests.moment[self._shown.request]))
 
 
 def state_text(state: str, lanes: Lanes | None) -> str:
-    """Return what a warp does that makes no request now, and whether its last one is shown; "" where it makes one."""
+    """Describe the state of a warp without a current request, and whether its last one is shown; "" with one."""
     if state not in STATES or lanes is None:
         return ""
-    return f"{STATES[state]}; shown is its last request." if lanes.request >= 0 else f"{STATES[state]}."
+    return f"{STATES[state]}; its last request is shown." if lanes.request >= 0 else f"{STATES[state]}."
 
 
 def last_request(warp: WarpActivity, moment: int) -> int:
     """Return the request of a warp at a moment or the last before it, -1 before its first."""
-    place = int(np.searchsorted(warp.moments, moment, "right")) - 1
-    return int(warp.requests[place]) if place >= 0 else -1
+    index = int(np.searchsorted(warp.moments, moment, "right")) - 1
+    return int(warp.requests[index]) if index >= 0 else -1
 
 
 def worst_request(session: Session, request: int) -> int:
-    """Return the first of the most wasteful requests of the line that made this one."""
+    """Return the most wasteful request of the same line, the first of several."""
     sites, site = session.trace.sites, session.trace.sites[int(session.requests.site[request])]
     line = [n for n, other in enumerate(sites) if (other.file, other.line) == (site.file, site.line)]
-    made: Ints = np.flatnonzero(np.isin(session.requests.site, line))
+    line_requests: Ints = np.flatnonzero(np.isin(session.requests.site, line))
     sectors, wavefronts = waste_of(session)
-    return int(made[np.argmax(sectors[made] + wavefronts[made])])
+    return int(line_requests[np.argmax(sectors[line_requests] + wavefronts[line_requests])])

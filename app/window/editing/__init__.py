@@ -1,1 +1,1 @@
-"""A kernel changed and run again: the version before on the left, the new one on the right, and what differs."""
+"""Kernel editing: the previous version on the left, the new one on the right, and their differences."""

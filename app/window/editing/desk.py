@@ -1,4 +1,4 @@
-"""What a window has for editing kernels: commands, the bar that says what differs, the dialogs that save and leave."""
+"""Kernel editing in the window: commands, the bar of differences, the dialogs for saving and leaving."""
 
 from __future__ import annotations
 
@@ -30,26 +30,25 @@ from .difference_bar import DifferenceBar
 from .live_editing import LiveEditing, Programs
 from .version_differences import are_versions, version_differences
 
-BAR_PLACE = 1  # in the body of a window, below the caption
+BAR_PLACE = 1  # index in the body of a window, below the caption
 PROGRAMS = "Python files (*.py)"
 RUN, SAVE, UNDO = "Run the edited kernel", "Save kernel…", "Undo all edits"
 
 
 class Places(NamedTuple):
-    """What of a window an editor needs."""
+    """The parts of a window that an editor needs."""
 
     source: SourceView  # the panel with the kernel
-    notice: Notice  # where is told what went wrong
-    body: QBoxLayout  # what the bar is put into, below the caption
-    show_tab: Callable[[str], None]  # of the right column
+    notice: Notice  # shows errors
+    body: QBoxLayout  # contains the bar, below the caption
+    show_tab: Callable[[str], None]  # of the inspector
 
 
 class EditingDesk(QObject):
-    """Connects the source panel of a window with what runs its text.
+    """Connects the source panel of a window with the editor that runs its text.
 
-    programs: of the user's.
-    window: the parent of dialogs. places: of the window, which the bar and the panel are parts of. change_setups:
-    shows other setups.
+    programs: the user's programs. window: the parent of dialogs. places: the parts of the window. change_setups: shows
+    other setups.
     """
 
     def __init__(
@@ -67,7 +66,7 @@ class EditingDesk(QObject):
         self.bar = DifferenceBar(theme)
         places.body.insertWidget(BAR_PLACE, self.bar)
         self.editing = LiveEditing(stage, source, places.notice, programs, change_setups)
-        self._saved: dict[str, str] = {}  # by kernel, the text that was saved last
+        self._saved: dict[str, str] = {}  # by kernel, the text saved last
         self.bar.undo_asked.connect(self.editing.undo_all)
         self.bar.save_asked.connect(self.save)
         self.bar.race_asked.connect(self._show_race)
@@ -88,7 +87,7 @@ class EditingDesk(QObject):
         self.stage.jobs.examined.connect(self._note_examined)
 
     def commands(self) -> list[Command]:
-        """Return what edits the kernel of the pane in focus."""
+        """List the commands that edit the kernel of the pane in focus."""
         return [
             Command(RUN, "Ctrl+Return, Ctrl+Enter", self.editing.run),
             Command(UNDO, "Ctrl+Shift+U", self.editing.undo_all),
@@ -97,24 +96,24 @@ class EditingDesk(QObject):
         ]
 
     def allow(self, entries: dict[str, QAction]) -> None:
-        """Offer in a menu what can be done."""
+        """Enable the menu entries that apply (here all do)."""
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours, text size and words."""
+        """Apply colours, text size and vocabulary."""
         self.bar.set_theme(theme)
 
     # What differs.
 
     def show_differences(self) -> None:
-        """Say what differs where the panes show two versions of a kernel."""
-        self.bar.set_theme(self.source.theme)  # which a lecture has larger
+        """Show the differences if the panes show two versions of a kernel."""
+        self.bar.set_theme(self.source.theme)  # larger in a lecture
         pair = None if self.editing.is_aside() else self._versions()
-        found = version_differences(*pair) if pair else None
-        self.bar.show_differences(found)
+        differences = version_differences(*pair) if pair else None
+        self.bar.show_differences(differences)
         self._mark_problems()
 
     def _show_race(self, race: Finding) -> None:
-        """Look at a thread of a race in the version on the right, at its moment."""
+        """Select a thread of a race in the version on the right, at its moment."""
         pane = len(self.stage.sessions) - 1
         session = self.stage.sessions[pane]
         access = shown_access(session, race) if session is not None else None
@@ -125,7 +124,7 @@ class EditingDesk(QObject):
             self.stage.seek(pane, float(moment))
 
     def _show_own_text(self) -> None:
-        """Show the text of the pane in focus where the other pane's comes to the same, and so has its session."""
+        """Show the text of the pane in focus if both panes share one session."""
         session = self.stage.focused()
         if session is None or session is not self.source.session or self.editing.is_aside():
             return
@@ -141,12 +140,12 @@ class EditingDesk(QObject):
             self.show_differences()
 
     def _mark_problems(self) -> None:
-        """Mark the lines of an edited kernel that errors are told of."""
+        """Mark the lines of an edited kernel that have errors."""
         setup, session = self.editing.setup(), self.stage.focused()
         if self.editing.is_aside() or setup is None or session is None or session is not self.source.session:
             return
         if not self.editing.is_edited(setup) and not self.source.is_edited():
-            self.source.set_problems([])  # those of a version that is shown no more
+            self.source.set_problems([])  # of a version that is no longer shown
         if not self.editing.is_edited(setup) or not session.is_examined:
             return
         file = kernel_file(session)
@@ -155,7 +154,7 @@ class EditingDesk(QObject):
     # Saving and leaving.
 
     def unsaved(self) -> str:
-        """Return the name of an edited kernel whose text nobody saved, "" where there is none."""
+        """Return the name of an edited kernel whose text is unsaved, "" for none."""
         if self.editing.is_aside():
             return ""
         setup = self.editing.setup()
@@ -172,7 +171,7 @@ class EditingDesk(QObject):
         return setup.scenario or Path(setup.file).name
 
     def save(self) -> bool:
-        """Ask where the edited file shall be kept, and write it; return whether it was."""
+        """Ask for a file name and write the edited file; return True if it was written."""
         setup = self.editing.setup()
         if setup is None or self.editing.is_aside():
             return False
@@ -182,7 +181,7 @@ class EditingDesk(QObject):
         return bool(path) and self.store(Path(path).with_suffix(".py"))
 
     def _suggestion(self, setup: Setup) -> Path:
-        """Return a name for a file: the user's own, of a kernel of Tilescope's a copy's."""
+        """Suggest a file name: the user's own file, or a copy for one of Tilescope's kernels."""
         if setup.file:
             launch = self.stage.launch_in(setup.file)
             own = Path(launch.kernel.rpartition(":")[0]) if launch else Path("kernel.py")
@@ -191,12 +190,12 @@ class EditingDesk(QObject):
         return home_folder() / f"{stem}_edited.py"
 
     def store(self, path: Path) -> bool:
-        """Write the text that the panel holds, without the lines that are taken out; return whether it was written."""
+        """Write the panel's text without the skipped lines; return True if it was written."""
         setup = self.editing.setup()
         assert setup
         text = self.source.text()
         if path.resolve().is_relative_to(ROOT):
-            self.notice.error(f"{path.name} is Tilescope's own; save a copy in another folder.", "file")
+            self.notice.error(f"{path.name} belongs to Tilescope; save a copy in another folder.", "file")
             return False
         try:
             write_atomically(path, left_of(text, self.source.struck()).encode())
@@ -205,28 +204,30 @@ class EditingDesk(QObject):
             self.notice.error(f"{path} can't be written: {reason}; choose another folder.", "file")
             return False
         self._saved[self._name(setup)] = text
-        self.notice.inform(f"The kernel is saved as {path}.")
+        self.notice.inform(f"The kernel was saved as {path}.")
         return True
 
     def may_close(self) -> bool:
-        """Ask what shall become of edits that nobody saved; return whether the window may be closed."""
+        """Ask about unsaved edits; return True if the window may close."""
         name = self.unsaved()
         if not name:
             return True
         buttons = QMessageBox.StandardButton
         answer = QMessageBox.question(
-            self.window, "Edited kernel", f"The text of {name} was edited and is not saved.",
+            self.window, "Edited kernel", f"The text of {name} was edited. Do you want to save it?",
             buttons.Save | buttons.Discard | buttons.Cancel, buttons.Save,
         )  # fmt: skip
         return answer == buttons.Discard or (answer == buttons.Save and self.save())
 
 
 def problems_of(session: Session, file: str) -> list[tuple[int, str, str]]:
-    """Return line (from 1), sentence and severity of the errors that are told of a kernel's file."""
+    """List line (from 1), sentence and severity of the errors in a kernel's file."""
     error = session.trace.error
-    found = [(error.line, f"{error.type}: {error.message}", "error")] if error and error.file == file else []
+    problems = (
+        [(error.line, f"{error.type}: {error.message}", "error")] if error and error.file == file else []
+    )
     for finding in session.findings:
         where, line = source_location(finding, session.trace)
         if finding.severity == "error" and where == file:
-            found.append((line, finding.message, "error"))
-    return found
+            problems.append((line, finding.message, "error"))
+    return problems

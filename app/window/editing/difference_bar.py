@@ -1,4 +1,4 @@
-"""The line above two versions of a kernel that says what differs: counters, findings, result, and how long it took."""
+"""The bar above two versions of a kernel with their differences: findings, result, counters and moments."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from ...widgets.plain_text import PlainLabel, plain_tip
 from ...widgets.theme import Theme
 from .version_differences import RIGHT_NOW, FindingChange, NumberChange, VersionDifferences
 
-MOST_NUMBERS = 4  # that are said; the others stand under the panes
-COUNTED = ("race", "bank conflict", "hot atomic")  # kinds of findings that are nouns by themselves
+MOST_NUMBERS = 4  # shown; the panes show the others
+COUNTED = ("race", "bank conflict", "hot atomic")  # kinds of findings whose names are countable nouns
 SAME = "Counters, findings and result are the same."
 
 
 class DifferenceBar(QFrame):
-    """Says what the version on the right does otherwise than the one on the left.
+    """Shows the changes from the version on the left to the one on the right.
 
-    race_asked: a Finding shall be seen in the pictures. findings_asked: the list of findings shall be seen.
-    undo_asked: all edits shall go. save_asked: a copy of the edited file shall be kept.
+    race_asked: show a Finding in the pictures. findings_asked: show the list of findings.
+    undo_asked: undo all edits. save_asked: save the edited file.
     """
 
     race_asked = Signal(object)
@@ -34,14 +34,14 @@ class DifferenceBar(QFrame):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("notice")
-        self.setAccessibleName("What differs between the versions")
+        self.setAccessibleName("Differences between the versions")
         self.theme = theme
         self.differences: VersionDifferences | None = None
         self.title = PlainLabel("New version, right:")
         self.undo = button(
-            "Undo all edits", "Show the kernel as it was before it was edited", run=self.undo_asked.emit
+            "Undo all edits", "Restore the kernel before the first edit", run=self.undo_asked.emit
         )
-        self.save = button("Save kernel…", "Keep the edited file: a copy, where the kernel is Tilescope's",
+        self.save = button("Save kernel…", "Save the edited file; a kernel of Tilescope is saved as a copy",
                            run=self.save_asked.emit)  # fmt: skip
         self.undo.setText("Undo all")
         self.save.setText("Save kernel…")
@@ -54,14 +54,14 @@ class DifferenceBar(QFrame):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         self.hide()
 
-    def show_differences(self, found: VersionDifferences | None) -> None:
-        """Say what differs, nothing for None."""
-        self.differences = found
+    def show_differences(self, differences: VersionDifferences | None) -> None:
+        """Show the differences, or hide the bar for None."""
+        self.differences = differences
         self._fill()
-        self.setVisible(found is not None)
+        self.setVisible(differences is not None)
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours, text size and words."""
+        """Apply colours, text size and vocabulary."""
         if theme == self.theme and self._pieces:
             return
         self.theme = theme
@@ -72,7 +72,7 @@ class DifferenceBar(QFrame):
         self._fill()
 
     def texts(self) -> list[str]:
-        """Return all that is said, from left to right."""
+        """List the shown texts, from left to right."""
         return [piece.text() for piece in self._pieces if isinstance(piece, PlainLabel | QPushButton)]
 
     def _fill(self) -> None:
@@ -80,68 +80,70 @@ class DifferenceBar(QFrame):
             self.flow.removeWidget(old)
             old.hide()
             old.deleteLater()
-        self._pieces = self._made(self.differences) if self.differences else []
-        for at, piece in enumerate(self._pieces):
-            self.flow.insert(1 + at, piece)
+        self._pieces = self._build_pieces(self.differences) if self.differences else []
+        for index, piece in enumerate(self._pieces):
+            self.flow.insert(1 + index, piece)
             piece.show()
 
-    def _made(self, found: VersionDifferences) -> list[QWidget]:
-        """Return what is said, worst first: errors, the result, then numbers."""
-        known = found.findings or ()
-        made: list[QWidget] = [self._finding(change) for change in known]
-        race = next((change.first for change in known if change.kind == "race" and change.first), None)
+    def _build_pieces(self, differences: VersionDifferences) -> list[QWidget]:
+        """Build the widgets, worst first: findings, the result, then numbers."""
+        changes = differences.findings or ()
+        pieces: list[QWidget] = [self._finding(change) for change in changes]
+        race = next((change.first for change in changes if change.kind == "race" and change.first), None)
         if race is not None:
-            made.append(self._show_button(race))
-        if found.result:
-            made.append(self._label(found.result, "good" if found.result == RIGHT_NOW else "bad"))
-        made += [self._number(change, found.is_part) for change in found.numbers[:MOST_NUMBERS]]
-        if found.findings is None:
-            made.append(self._label("looking for findings …", "muted"))
-        elif not made:
-            made.append(self._label(SAME, "muted"))
-        return made
+            pieces.append(self._show_button(race))
+        if differences.result:
+            pieces.append(
+                self._label(differences.result, "good" if differences.result == RIGHT_NOW else "bad")
+            )
+        pieces += [self._number(change, differences.is_part) for change in differences.numbers[:MOST_NUMBERS]]
+        if differences.findings is None:
+            pieces.append(self._label("looking for findings …", "muted"))
+        elif not pieces:
+            pieces.append(self._label(SAME, "muted"))
+        return pieces
 
     def _finding(self, change: FindingChange) -> QPushButton:
-        """Return a button that goes to the findings: "1 race more"."""
+        """Build a button that opens the findings: "1 race more"."""
         noun = change.kind if change.kind in COUNTED else f"{change.kind} finding"
         text = f"{plural(abs(change.more), noun)} {'more' if change.more > 0 else 'fewer'}"
-        made: QPushButton = button(
+        link: QPushButton = button(
             text, change.first.message if change.first else text, run=self.findings_asked.emit
         )
-        made.setText(self.theme.say(text))
-        made.setStyleSheet(f"font-size: {self.theme.px(13)}px; font-weight: bold")
-        made.setToolTip(plain_tip(change.first.message if change.first else text))
-        made.setObjectName("link")
+        link.setText(self.theme.say(text))
+        link.setStyleSheet(f"font-size: {self.theme.px(13)}px; font-weight: bold")
+        link.setToolTip(plain_tip(change.first.message if change.first else text))
+        link.setObjectName("link")
         if change.more > 0:
             size = self.theme.px(16)
-            made.setIcon(sign_icon(change.severity, self.theme, size))
-            made.setIconSize(QSize(size, size))
-        made.setCursor(Qt.CursorShape.PointingHandCursor)
-        return made
+            link.setIcon(sign_icon(change.severity, self.theme, size))
+            link.setIconSize(QSize(size, size))
+        link.setCursor(Qt.CursorShape.PointingHandCursor)
+        return link
 
     def _show_button(self, race: Finding) -> QPushButton:
-        """Return a button that shows the threads of a race where they first meet."""
-        made: QPushButton = button(
+        """Build a button that shows the threads of a race at its first moment."""
+        show: QPushButton = button(
             "Show the race",
             "Go to the moment of the race",
             text="Show it",
             run=lambda: self.race_asked.emit(race),
         )
-        made.setFont(self.theme.font(13))
-        return made
+        show.setFont(self.theme.font(13))
+        return show
 
     def _number(self, change: NumberChange, is_part: bool) -> PlainLabel:
-        """Return what a number was and is: "global sectors 4,096 → 8,192 (2.0×) · exact"."""
+        """Build the label of a changed number: "global sectors 4,096 → 8,192 (2.0×) · exact"."""
         ratio = f" ({times_text(change.after / change.before)})" if change.before and change.after else ""
         text = f"{change.name} {count_text(change.before)} → {count_text(change.after)}{ratio}"
-        made = self._label(text, "")
-        made.setToolTip(plain_tip(f"{text}, {PART if is_part else EXACT}"))
-        return made
+        label = self._label(text, "")
+        label.setToolTip(plain_tip(f"{text}, {PART if is_part else EXACT}"))
+        return label
 
     def _label(self, text: str, look: str) -> PlainLabel:
-        made = PlainLabel(self.theme.say(text))
-        made.setFont(self.theme.font(13))
-        made.setObjectName("muted" if look == "muted" else "")
+        label = PlainLabel(self.theme.say(text))
+        label.setFont(self.theme.font(13))
+        label.setObjectName("muted" if look == "muted" else "")
         if look in ("good", "bad"):
-            made.setStyleSheet(f"color: {self.theme.colour(look).name()}; font-weight: bold")
-        return made
+            label.setStyleSheet(f"color: {self.theme.colour(look).name()}; font-weight: bold")
+        return label

@@ -1,4 +1,4 @@
-"""What is written in the source panel, run; lines taken out and put back; the version before beside the new one."""
+"""Runs the text of the source panel; skips and restores lines; shows the previous version next to the new one."""
 
 from __future__ import annotations
 
@@ -29,45 +29,44 @@ from ...widgets.notice import Notice
 from .kernel_text import changed_constants, differ_in_functions_alone, line_of, without_place
 from .version_differences import are_versions
 
-OFFSTAGE = 1000  # in place of a pane's number: what is made here is shown once it is there
-MOST_BARRIERS = 6  # that are compiled ahead without them
-TYPING_PAUSE = 300  # milliseconds after the last key, when what was typed is looked at
-IN_BAR = "The launch takes {} from the bar; what the text says of it does not count."
-NOT_LAUNCHED = "Its program launches it no more."
-UNCHANGED = "This is the kernel that is shown; change a line first."
+OFFSTAGE = 1000  # in place of a pane's number: loads a version in the background
+MOST_BARRIERS = 6  # barriers whose removal is compiled in advance
+TYPING_PAUSE = 300  # milliseconds after the last key before the text is checked
+IN_BAR = "The toolbar sets {}, so the value in the text is not used."
+NOT_LAUNCHED = "The program no longer launches it."
+UNCHANGED = "This kernel is already shown. Change a line first."
 
 
 class _Attempt(Struct, frozen=True):
-    """A version that is being made."""
+    """A version that is being traced."""
 
-    new: Setup  # the version; of a program of the user's the one before, as long as nobody knows the trace
-    beside: tuple[Setup, ...]  # what the panes show at its left then
-    note: str = ""  # what is to be told of it, a sentence
+    new: Setup  # the version; for a user's program the previous one, until the trace is known
+    others: tuple[Setup, ...]  # the setups on its left
+    note: str = ""  # a sentence to show with it
 
 
 class Programs(Protocol):
     """The user's program, which runs again with another text."""
 
     def program_of(self, path: str) -> Path | None:
-        """Return the file of the program that a trace is of, None for another trace."""
+        """Return the file of the program that made a trace, None for another trace."""
 
     def try_text(
         self, text: str, recorded: Callable[[Sequence[Path]], None], failed: Callable[[str], None]
     ) -> None:
-        """Run the program with a text; `recorded` gets its traces, or `failed` the sentence why there are none."""
+        """Run the program with a text; call `recorded` with its traces, or `failed` with the reason."""
 
     def end_trial(self) -> None:
-        """End such a run, of which nothing more is heard."""
+        """End such a run without a callback."""
 
 
 class LiveEditing(QObject):
     """Runs the kernel of the pane in focus as it is written in the source panel.
 
-    change_setups: shows other setups, as Back can undo. source: the panel. programs: for kernels of the user's own
-    program, of which all is run again. An attempt that fails changes nothing in
-    the panes: the version is made first, then shown.
-    is_aside: says whether the panel has a text that is not its business, that of an exercise. put_back: the panel has
-    again what is shown.
+    A version is traced first and then shown, so a failed attempt changes nothing in the panes. change_setups: shows
+    other setups, with an entry for Back. source: the panel. programs: runs the user's complete program again for a
+    kernel of it. is_aside: returns True if the panel shows an exercise's text. put_back: the panel's text is again the
+    shown version.
     """
 
     put_back = Signal()
@@ -83,49 +82,47 @@ class LiveEditing(QObject):
         super().__init__(source)
         self.stage, self.source, self.notice, self.change_setups = stage, source, notice, change_setups
         self.programs = programs
-        self._written: set[str] = (
-            set()
-        )  # texts that were run from the panel: of lectures and files are others
-        self._tried: dict[str, FileText] = {}  # by the path of its trace, what ran of the user's program
-        self._tried_of: dict[str, Setup] = {}  # by that path, the setup of the program's own launch
+        self._written: set[str] = set()  # texts that were run from the panel, not from lectures or files
+        self._trial_texts: dict[str, FileText] = {}  # by path of its trace, the text of the user's program
+        self._trial_setups: dict[str, Setup] = {}  # by that path, the setup of the program's original launch
         self.is_aside: Callable[[], bool] = lambda: False
         self._attempt: _Attempt | None = None
-        self._line = 0  # of the file, at which the last version failed
-        self._before: tuple[Setup, ...] = ()  # what the panes showed before the first edit
-        self._typed = QTimer(self, singleShot=True, interval=TYPING_PAUSE)
-        self._typed.timeout.connect(self._look_at_typed)
-        self._calm = QTimer(self, singleShot=True, interval=TYPING_PAUSE)
-        self._calm.timeout.connect(self._compile_ahead)
+        self._line = 0  # of the last version's error in the file
+        self._before: tuple[Setup, ...] = ()  # the setups before the first edit
+        self._typing_timer = QTimer(self, singleShot=True, interval=TYPING_PAUSE)
+        self._typing_timer.timeout.connect(self._check_typed)
+        self._compile_timer = QTimer(self, singleShot=True, interval=TYPING_PAUSE)
+        self._compile_timer.timeout.connect(self._compile_ahead)
         jobs = stage.jobs
         jobs.ready.connect(self._take)
         jobs.early.connect(self._take)
         jobs.failed_at.connect(self._note_line)
-        jobs.failed.connect(self._miss)
+        jobs.failed.connect(self._fail)
         jobs.takes_long.connect(lambda pane, *_: self._show_at_once(pane))
-        stage.asked.connect(self._give_way)
-        stage.settled.connect(self._wait_longer)
+        stage.asked.connect(self._cancel_attempt)
+        stage.settled.connect(self._delay_compiling)
 
-    # What is edited: the kernel of the pane in focus.
+    # The edited kernel is that of the pane in focus.
 
     def setup(self) -> Setup | None:
-        """Return the setup of the pane in focus, None while there is none."""
+        """Return the setup of the pane in focus, None without one."""
         return self.stage.setups[self.stage.focus] if self.stage.focus < len(self.stage.setups) else None
 
     def original(self, setup: Setup) -> str:
-        """Return the text of the file of a setup's kernel before any edit, "" where nobody knows it yet."""
+        """Return the text of the kernel's file before any edit, "" while it is unknown."""
         if not setup.file:
             return kernel_source(find(setup.scenario).kernel)[1]
         launch = self.stage.launch_in(setup.file)
-        if setup.file in self._tried and (path := self._program(setup)):
-            with suppress(OSError, UnicodeDecodeError):  # it is gone, or no text any more
+        if setup.file in self._trial_texts and (path := self._program(setup)):
+            with suppress(OSError, UnicodeDecodeError):  # it was removed, or is no longer text
                 return path.read_text(encoding="utf-8")
         return launch.source if launch else ""
 
     def file_of(self, session: Session) -> FileText:
-        """Return the text of a shown session's kernel, with the lines that are taken out of it."""
+        """Return the text of a shown session's kernel and its skipped lines."""
         shown = list(zip(self.stage.sessions, self.stage.setups, strict=False))
-        shown = [*shown[self.stage.focus :], *shown]  # two texts may come to the same, and so to one session
-        setup = next((setup for held, setup in shown if held is session), None)
+        shown = [*shown[self.stage.focus :], *shown]  # two texts may share one session
+        setup = next((setup for shown_session, setup in shown if shown_session is session), None)
         if setup is None or not self.is_edited(setup):
             return FileText(session.launch.source)
         return self._ran(setup)
@@ -133,7 +130,7 @@ class LiveEditing(QObject):
     # Edits.
 
     def run(self) -> None:
-        """Run what the panel holds; the version that is shown goes to the left, the new one comes to the right."""
+        """Run the panel's text; show the current version on the left and the new one on the right."""
         setup = self.setup()
         if setup is None or not self._shows_focused():
             return
@@ -144,7 +141,7 @@ class LiveEditing(QObject):
             self._make(new, (setup,))
 
     def toggle(self, line: int) -> None:
-        """Take a line (from 1) of the panel's text out of what runs, or put it back."""
+        """Skip a line (from 1) of the panel's text, or restore it."""
         setup, struck = self.setup(), self.source.struck()
         if setup is None or not self._shows_focused():
             return
@@ -157,30 +154,30 @@ class LiveEditing(QObject):
         written = self.source.text(), self.source.struck()
         if self._ran(setup) == written:  # it is shown already
             self.cancel()
-            self.notice.clear(cause="edit")  # of what was tried with that line
+            self.notice.clear(cause="edit")  # of the attempt with that line
             self.put_back.emit()
-        elif self._ran(left) == written:  # all is put back
+        elif self._ran(left) == written:  # all lines are restored
             self.cancel()
             self._show(self._before if left in self._before else (left,))
         else:
             self._make(new, (left,))
 
     def _ran(self, setup: Setup) -> FileText:
-        """Return the text that a setup runs, with the lines that are taken out of it."""
-        return self._tried.get(setup.file) or FileText(
+        """Return the text that a setup runs and its skipped lines."""
+        return self._trial_texts.get(setup.file) or FileText(
             setup.source or self.original(setup), frozenset(setup.without)
         )
 
     def _shows_focused(self) -> bool:
-        """Return whether the panel holds the kernel of the pane in focus: another tab may be on top of it."""
+        """Return True if the panel shows the kernel of the pane in focus, even if another tab covers it."""
         shown = self.source.session
         return shown is not None and shown is self.stage.focused() and not self.is_aside()
 
     def _as_written(self, setup: Setup, struck: frozenset[int]) -> Setup | None:
-        """Return a setup with the panel's text but for these lines; None, with the reason told, for no Python."""
+        """Return a setup with the panel's text without these lines; report a syntax error and return None."""
         text = self.source.text()
         if problem := syntax_problem(text):
-            self._tell(*problem)
+            self._report(*problem)
             return None
         if self._program(setup):
             return setup
@@ -188,13 +185,13 @@ class LiveEditing(QObject):
         return msgspec.structs.replace(setup, source=source, without=tuple(sorted(struck)))
 
     def _is_pair(self) -> bool:
-        """Return whether the panes show two versions of one kernel, of which the right one is in focus."""
+        """Return True if the panes show two versions of one kernel and the right one has the focus."""
         sessions = self.stage.sessions
-        known = [session for session in sessions if session is not None]
-        return self.stage.focus == 1 and len(known) == 2 and are_versions(*known)
+        loaded = [session for session in sessions if session is not None]
+        return self.stage.focus == 1 and len(loaded) == 2 and are_versions(*loaded)
 
     def undo_all(self) -> None:
-        """Show the kernels as they were before the first edit."""
+        """Restore the kernels from before the first edit."""
         if self.is_aside():
             return
         self.cancel()
@@ -206,15 +203,15 @@ class LiveEditing(QObject):
         self._before = ()
 
     def _plain(self, setup: Setup) -> Setup:
-        """Return the setup that a version is of, without any edit."""
-        return msgspec.structs.replace(self._tried_of.get(setup.file, setup), source="", without=())
+        """Return the original setup of a version, without any edit."""
+        return msgspec.structs.replace(self._trial_setups.get(setup.file, setup), source="", without=())
 
     def is_edited(self, setup: Setup) -> bool:
-        """Return whether a setup runs what was written here, or less than its file holds."""
-        return setup.is_edited or setup.file in self._tried
+        """Return True if a setup runs an edited text or skips lines."""
+        return setup.is_edited or setup.file in self._trial_texts
 
     def unsaved_texts(self) -> list[tuple[Setup, str]]:
-        """Return each shown version that was written here, with its text."""
+        """List the shown versions that were written here, with their texts."""
         shown = [(setup, self._ran(setup).text) for setup in self.stage.setups if self.is_edited(setup)]
         return [
             (setup, text) for setup, text in shown if text in self._written and text != self.original(setup)
@@ -222,8 +219,8 @@ class LiveEditing(QObject):
 
     # From an edit to its picture.
 
-    def _make(self, new: Setup, beside: tuple[Setup, ...]) -> None:
-        """Trace a version and show it once it is there; what can't be launched is told at its line."""
+    def _make(self, new: Setup, others: tuple[Setup, ...]) -> None:
+        """Trace a version and show it once it is loaded; report an error at its line."""
         self.source.set_problems([])
         self.notice.clear(cause="edit")
         try:
@@ -235,22 +232,22 @@ class LiveEditing(QObject):
         if not any(self.is_edited(setup) for setup in self.stage.setups):
             self._before = self.stage.setups
         self._written.add(self.source.text())
-        note = self._told_of_constants(new, beside[-1], launch)
-        attempt = self._attempt = _Attempt(new, beside, note)
+        note = self._constants_note(new, others[-1], launch)
+        attempt = self._attempt = _Attempt(new, others, note)
         self.source.set_state_text("running …")
         if launch is None:
             ran = FileText(self.source.text(), self.source.struck())
-            self.programs.try_text(left, partial(self._take_program, attempt, ran), self._miss_program)
+            self.programs.try_text(left, partial(self._take_program, attempt, ran), self._fail_attempt)
             return
         if new.source:
             self.stage.trust_text(launch.kernel, new.source)
         if new.file and not self.stage.may_run(self.stage.launch_in(new.file) or launch):
-            self._show((*beside, new))  # the stage asks first
+            self._show((*others, new))  # the stage asks first
         else:
             self.stage.jobs.trace(OFFSTAGE, launch, scenario_of(launch), early=True)
 
-    def _told_of_constants(self, new: Setup, before: Setup, launch: Launch | None) -> str:
-        """Return which of the constants that a version has changed come from the bar all the same, "" for none."""
+    def _constants_note(self, new: Setup, before: Setup, launch: Launch | None) -> str:
+        """Return a note on changed constants whose values the toolbar overrides, "" for none."""
         if launch is None or new.file:
             return ""
         changed = changed_constants(self._ran(before).text, self._ran(new).text)
@@ -258,7 +255,7 @@ class LiveEditing(QObject):
         return IN_BAR.format(listed(names)) if names else ""
 
     def _program(self, setup: Setup) -> Path | None:
-        """Return the user's program that made a setup's launch, where its kernel stands in that very file."""
+        """Return the user's program that made a setup's launch if the kernel is in that file."""
         path = self.programs.program_of(setup.file) if setup.file else None
         launch = self.stage.launch_in(setup.file) if path else None
         return path if launch and launch.kernel.rpartition(":")[0] == str(path) else None
@@ -269,62 +266,62 @@ class LiveEditing(QObject):
             return launch_of_setup(setup)
         own = self.stage.launch_in(setup.file)
         if own is None:
-            raise PlanError("The trace is not shown any more; open it again.")
+            raise PlanError("The trace is no longer shown; open it again.")
         return self.stage.changed_launch(setup) or own
 
     def _take(self, pane: int, session: Session) -> None:
         self._show_at_once(pane)
 
     def _show_at_once(self, pane: int) -> None:
-        """Show the version that was made, or that takes long: then the panes ask what to do about it."""
+        """Show the version, or a slow one, about which the panes then ask."""
         if pane == OFFSTAGE and self._attempt is not None:
-            self._show((*self._attempt.beside, self._attempt.new))
+            self._show((*self._attempt.others, self._attempt.new))
 
     def _take_program(self, attempt: _Attempt, ran: FileText, traces: Sequence[Path]) -> None:
-        """Show of a program's launches of the kernel the one that stands where the one before stood, else the last."""
+        """Show the program's launch at the index of the previous version's, or else its last launch of the kernel."""
         if attempt is not self._attempt:
             return
         name = Path(attempt.new.file).name
         same = [path for path in traces if path.name.partition("-")[2] == name.partition("-")[2]]
         if not same:
-            self._miss_program(NOT_LAUNCHED)
+            self._fail_attempt(NOT_LAUNCHED)
             return
         trace = next((path for path in same if path.name == name), same[-1])
-        self._tried[str(trace)] = ran
-        self._tried_of[str(trace)] = self._plain(attempt.new)
-        self._show((*attempt.beside, Setup(file=str(trace))))
+        self._trial_texts[str(trace)] = ran
+        self._trial_setups[str(trace)] = self._plain(attempt.new)
+        self._show((*attempt.others, Setup(file=str(trace))))
 
     def _show(self, setups: tuple[Setup, ...]) -> None:
         attempt, self._attempt = self._attempt, None
         self.source.set_state_text("")
         self.notice.clear(cause="edit")
         self.change_setups(setups)
-        self.stage.jobs.drop(OFFSTAGE)  # the panes wait for it now, as long as they show it
+        self.stage.jobs.drop(OFFSTAGE)  # the panes have requested it now
         self.stage.set_focus(len(setups) - 1)
         if attempt and attempt.note:
             self.notice.inform(attempt.note)
 
     def _note_line(self, pane: int, error: WorkerError) -> None:
-        """Keep the line at which a version failed: the sentence comes next."""
+        """Keep the line of an error; its sentence follows."""
         if pane == OFFSTAGE and error.file == self.source.editor.file:
             self._line = error.line
 
-    def _miss(self, pane: int, sentence: str) -> None:
+    def _fail(self, pane: int, sentence: str) -> None:
         if pane == OFFSTAGE:
-            self._miss_program(sentence)
+            self._fail_attempt(sentence)
 
-    def _miss_program(self, sentence: str) -> None:
-        """Tell why a version can't be shown, at its line where it is known; the panes stay as they are."""
+    def _fail_attempt(self, sentence: str) -> None:
+        """Report the error of a version, at its line if known; keep the panes."""
         if self._attempt is None:
             return
         self._attempt = None
         self.source.set_state_text("")
         line, self._line = self._line or line_of(sentence, self.source.editor.file), 0
-        self._tell(line, sentence)
+        self._report(line, sentence)
 
-    def _tell(self, line: int, sentence: str) -> None:
-        """Say what is wrong, at its line (from 1) where it is known (not 0)."""
-        self._typed.stop()  # it would look at the text, and take the mark away
+    def _report(self, line: int, sentence: str) -> None:
+        """Report an error, at its line (from 1; 0 is unknown)."""
+        self._typing_timer.stop()  # it would check the text and remove the mark
         sentence = without_place(sentence, self.source.editor.file)
         where = f"line {line}: " if line and not line_of(sentence, self.source.editor.file) else ""
         self.notice.error(f"The edited kernel can't be run: {where}{sentence}", "edit")
@@ -332,46 +329,46 @@ class LiveEditing(QObject):
             self.source.set_problems([(line, sentence)])
 
     def is_busy(self) -> bool:
-        """Return whether a version is being made."""
+        """Return True if a version is being traced."""
         return self._attempt is not None
 
     def cancel(self) -> bool:
-        """Stop making a version; return whether one was being made."""
-        was, self._attempt = self._attempt is not None, None
-        if was:
+        """Cancel the current attempt; return True if there was one."""
+        was_busy, self._attempt = self._attempt is not None, None
+        if was_busy:
             self.stage.jobs.drop(OFFSTAGE)
             self.programs.end_trial()
             self.source.set_state_text("")
-        return was
+        return was_busy
 
-    def _give_way(self) -> None:
-        """Stop making a version where somebody goes elsewhere: it is not to follow there."""
+    def _cancel_attempt(self) -> None:
+        """Cancel the attempt if the user shows other setups."""
         self.cancel()
-        self._wait_longer()
+        self._delay_compiling()
 
-    def _wait_longer(self) -> None:
-        """Have nothing compiled ahead yet where something else is asked for, or has just come."""
-        if self._calm.isActive():
-            self._calm.start()
+    def _delay_compiling(self) -> None:
+        """Restart the delay before compiling in advance."""
+        if self._compile_timer.isActive():
+            self._compile_timer.start()
 
-    # What the panel shows.
+    # The panel.
 
     def show_barriers(self) -> None:
-        """Tell the panel which lines of its text wait for other threads, and have what may come next compiled."""
+        """Mark the barriers in the panel's text, and schedule the compilation of likely next versions."""
         session = self.stage.focused()
         if session is not None and not self.is_aside():
             barriers = barrier_lines(self.source.text(), session.trace.kernel)
             self.source.set_barriers(frozenset(barriers))
-            self._calm.start()  # what is to be compiled is worked out once the picture is there
+            self._compile_timer.start()  # after the picture is drawn
 
     def _compile_ahead(self) -> None:
-        """Have the text that was typed compiled, and what it is with one barrier less or more.
+        """Compile the typed text in advance, and its variants with one barrier less or more.
 
-        Nothing is run for that which the user has not agreed to: of a text that is to be loaded, but for the bodies of
-        functions, only what was loaded before.
+        Loading a text runs its top level. So only a text whose top level has been loaded before is compiled: no code
+        runs without the user's consent.
         """
         if not self.stage.is_settled():
-            self._calm.start()  # the worker has something else to do
+            self._compile_timer.start()  # the worker is busy
             return
         setup, text, struck = self.setup(), self.source.text(), self.source.struck()
         session = self.stage.focused()
@@ -391,17 +388,17 @@ class LiveEditing(QObject):
         if launches:
             self.stage.jobs.compile_ahead(launches)
 
-    # While one types.
+    # Typing.
 
     def note_typed(self) -> None:
-        """Look soon at what was typed."""
+        """Check the typed text soon."""
         if not self.is_aside():
-            self._typed.start()
+            self._typing_timer.start()
 
-    def _look_at_typed(self) -> None:
-        """Mark the line that is no Python yet, else the barriers; of what has run already, what is told of that."""
+    def _check_typed(self) -> None:
+        """Mark a syntax error, or else the barriers; restore the marks of a text that has run already."""
         if not self.source.is_edited():
-            self.show_barriers()  # one that was cut is there again
+            self.show_barriers()  # a deleted one may be restored
             self.put_back.emit()
             return
         problem = syntax_problem(self.source.text())

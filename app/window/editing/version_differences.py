@@ -1,4 +1,4 @@
-"""What tells two versions of one kernel apart: counters, findings, result, moments. No Qt."""
+"""The differences between two versions of a kernel: counters, findings, result, moments. No Qt."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ....tracer.run.worker_events import EARLY
 from ...model.session import Session, buffer_text
 from ...views.common.wording import is_lucky
 
-# Counters that are compared: what it is called, and the space and measure that are summed up, as under a pane.
+# Compared counters: name, and the space and measure that are summed, as below a pane.
 COUNTERS = (
     ("global sectors", "global", "sectors"),
     ("global requests", "global", "requests"),
@@ -23,58 +23,58 @@ COUNTERS = (
 )
 
 
-RIGHT_NOW = "the result is right now"
+RIGHT_NOW = "the result is now right"
 
 
 class NumberChange(Struct, frozen=True):
-    """A number that is not the same in both versions."""
+    """A number that differs between the versions."""
 
-    name: str  # what is counted
+    name: str  # of the counter
     before: int
     after: int
 
 
 class FindingChange(Struct, frozen=True):
-    """Findings of a kind of which there are more or fewer now."""
+    """A change in the number of findings of a kind."""
 
     kind: str  # in FINDING_KINDS
     severity: str  # the worst of them
-    more: int  # negative where there are fewer
-    first: Finding | None  # the first of the new ones, None where there are fewer
+    more: int  # negative for fewer findings
+    first: Finding | None  # the first new one, None for fewer findings
 
 
 class VersionDifferences(Struct, frozen=True):
-    """What differs between two versions; findings are None while they are not known of both."""
+    """The differences between two versions; findings are None until both are known."""
 
     numbers: tuple[NumberChange, ...]  # counters and moments
     findings: tuple[FindingChange, ...] | None  # errors first
-    result: str  # a few words on what is in memory at the end, "" where both left the same
-    is_part: bool  # whether the counters are of a part of a launch, in one of the two
+    result: str  # describes the final memory, "" if both versions leave the same
+    is_part: bool  # whether the counters of either version cover only a part of its launch
 
 
 def are_versions(before: Session, after: Session) -> bool:
-    """Return whether two sessions are one kernel on the same data, of which the text was changed in between."""
-    one, other = before.launch, after.launch
-    same = (one.kernel, one.grid, one.block, one.arguments, one.scenario, one.constants)
-    changed = (other.kernel, other.grid, other.block, other.arguments, other.scenario, other.constants)
-    return same == changed and one.source != other.source
+    """Return True if two sessions run different texts of one kernel on the same data."""
+    old, new = before.launch, after.launch
+    same = (old.kernel, old.grid, old.block, old.arguments, old.scenario, old.constants)
+    changed = (new.kernel, new.grid, new.block, new.arguments, new.scenario, new.constants)
+    return same == changed and old.source != new.source
 
 
 def version_differences(before: Session, after: Session) -> VersionDifferences:
-    """Return what the version after does otherwise than the one before."""
-    known = before.is_examined and after.is_examined
+    """Compare two versions."""
+    are_examined = before.is_examined and after.is_examined
     return VersionDifferences(
         numbers=tuple(n for n in _numbers(before, after) if n.before != n.after),
-        findings=tuple(_findings(before.findings, after.findings)) if known else None,
+        findings=tuple(_findings(before.findings, after.findings)) if are_examined else None,
         result=_result(before, after),
         is_part=any(len(s.trace) < s.trace.accesses and not s.trace.totals for s in (before, after)),
     )
 
 
 def _numbers(before: Session, after: Session) -> Iterator[NumberChange]:
-    one, other = (session.trace.totals or session.counters.at(session.end) for session in (before, after))
+    old, new = (session.trace.totals or session.counters.at(session.end) for session in (before, after))
     for name, space, measure in COUNTERS:
-        yield NumberChange(name, _sum(one, space, measure), _sum(other, space, measure))
+        yield NumberChange(name, _sum(old, space, measure), _sum(new, space, measure))
     yield NumberChange("moments", before.end, after.end)
 
 
@@ -83,7 +83,7 @@ def _sum(counters: dict[str, int], space: str, measure: str) -> int:
 
 
 def _findings(before: tuple[Finding, ...], after: tuple[Finding, ...]) -> Iterator[FindingChange]:
-    """Yield the kinds of which the number changed; both lists have errors first."""
+    """Yield the kinds whose number changed; both lists have errors first."""
     had, has = Counter(f.kind for f in before), Counter(f.kind for f in after)
     for kind in dict.fromkeys([*(f.kind for f in after), *(f.kind for f in before)]):
         if had[kind] != has[kind]:
@@ -93,37 +93,39 @@ def _findings(before: tuple[Finding, ...], after: tuple[Finding, ...]) -> Iterat
 
 
 def _result(before: Session, after: Session) -> str:
-    """Say what the versions left in memory: against NumPy where it was checked, else against each other."""
+    """Describe the final memory: compared with NumPy if it was checked, else with the other version."""
     if EARLY in after.trace.notice:
-        return ""  # it may be another in the order of lockstep, which is being made
+        return ""  # lockstep's order, still to come, may give another result
     error = after.trace.error
     if error is not None:
         return f"raises {error.type} on line {error.line}"
-    one, other = before.trace.check, after.trace.check
-    if one is not None and other is not None:
-        if one.equal and other.equal:
+    old, new = before.trace.check, after.trace.check
+    if old is not None and new is not None:
+        if old.equal and new.equal:
             return "the result is right by luck" if is_lucky(after) and not is_lucky(before) else ""
-        if other.equal:
+        if new.equal:
             return RIGHT_NOW
-        if (one.equal, one.differing) != (other.equal, other.differing):
-            return f"the result is wrong in {other.differing:,} of {other.elements:,} elements"
+        if (old.equal, old.differing) != (new.equal, new.differing):
+            return f"the result is wrong in {new.differing:,} of {new.elements:,} elements"
     differing = sum(_differing(before, after, number) for number in _written(after))
     return f"the result differs in {counted(differing, 'element')}" if differing else ""
 
 
 def _written(session: Session) -> list[int]:
-    """Return the global buffers that a launch writes."""
+    """List the global buffers that a launch writes."""
     written = np.unique(session.requests.buffer[session.requests.op != Op.LOAD]).tolist()
     return [number for number in written if session.trace.buffers[number].space == "global"]
 
 
 def _differing(before: Session, after: Session, number: int) -> int:
-    """Return in how many elements of a buffer the two versions end with another value."""
+    """Count the elements of a buffer whose final values differ between the versions."""
     name = buffer_text(after.trace.buffers[number])
-    like = [n for n, b in enumerate(before.trace.buffers) if buffer_text(b) == name and b.space == "global"]
-    if not like or before.trace.buffers[like[0]].shape != after.trace.buffers[number].shape:
+    matches = [
+        n for n, b in enumerate(before.trace.buffers) if buffer_text(b) == name and b.space == "global"
+    ]
+    if not matches or before.trace.buffers[matches[0]].shape != after.trace.buffers[number].shape:
         return 0
-    one, other = before.memory.values(like[0], before.end), after.memory.values(number, after.end)
+    old, new = before.memory.values(matches[0], before.end), after.memory.values(number, after.end)
     return int(
-        (~np.isclose(one, other, equal_nan=True)).sum() if one.dtype.kind in "fc" else (one != other).sum()
+        (~np.isclose(old, new, equal_nan=True)).sum() if old.dtype.kind in "fc" else (old != new).sum()
     )

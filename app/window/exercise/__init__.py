@@ -1,1 +1,1 @@
-"""Exercises worked at in the window: task and picture, what a text comes to while one types, hints, what is done."""
+"""Exercises in the window: task and picture, live verdicts, hints, and progress."""

@@ -1,4 +1,4 @@
-"""The commands of exercises, with their keys, and their menu."""
+"""The commands of exercises with their keys, and their menu."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ...model.visible_text import visible
 from ...widgets.command import LINE, Command
 from .desk import Exercises
 
-ALWAYS = ("Open exercises…", "Next exercise")  # what can be done without an exercise
+ALWAYS = ("Open exercises…", "Next exercise")  # available without an open exercise
 
 
 def exercise_commands(exercises: Exercises) -> list[Command]:
-    """Return what opens, works at and leaves an exercise."""
+    """List the commands that open, use and leave an exercise."""
     return [
         Command("Open exercises…", "Ctrl+Alt+E", exercises.ask_for_folder),
         LINE,
@@ -31,7 +31,7 @@ def exercise_commands(exercises: Exercises) -> list[Command]:
 
 
 def allow_exercise(entries: Mapping[str, QAction], exercises: Exercises) -> None:
-    """Let the commands of an exercise work while one is open."""
+    """Enable the commands of an exercise while one is open."""
     names = [command.text for command in exercise_commands(exercises) if command.text]
 
     def update() -> None:
@@ -43,7 +43,7 @@ def allow_exercise(entries: Mapping[str, QAction], exercises: Exercises) -> None
 
 
 def offer_exercises(part: QMenu, exercises: Exercises) -> None:
-    """Put the exercises by number and title at the head of a menu, those that are done with a tick."""
+    """List the exercises at the start of a menu, with a check mark for finished ones."""
     part.aboutToShow.connect(partial(_fill, part, exercises, part.actions()[0]))
 
 
@@ -53,11 +53,11 @@ def _fill(part: QMenu, exercises: Exercises, first: QAction) -> None:
         old.deleteLater()
     listed = exercises.exercises()
     for exercise in listed:
-        made = QAction(f"{exercise.number}. {visible(exercise.title)}".replace("&", "&&"), part)
-        made.setCheckable(True)
-        made.setChecked(exercises.is_done(exercise))
-        made.triggered.connect(lambda _checked, exercise=exercise: exercises.open(exercise))
-        part.insertAction(first, made)
+        action = QAction(f"{exercise.number}. {visible(exercise.title)}".replace("&", "&&"), part)
+        action.setCheckable(True)
+        action.setChecked(exercises.is_done(exercise))
+        action.triggered.connect(lambda _checked, exercise=exercise: exercises.open(exercise))
+        part.insertAction(first, action)
     if listed and listed[0].folder.absolute() != SHIPPED.absolute():
         back = QAction("List the shipped exercises", part)
         back.triggered.connect(exercises.show_shipped)

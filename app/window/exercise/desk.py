@@ -1,4 +1,4 @@
-"""What a window has for exercises: which one is open, its panel, its progress, files in and out."""
+"""Exercises in the window: the open one, its panel, its progress and its files."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from .panel import ExercisePanel, PanelHeading
 
 WIDTH = 380  # pixels of the panel at the normal text size
-WIDEST = 0.36  # of the window, which it takes at most
-SOURCE = 4  # parts of the width that the source has in an exercise, where a pane has three
+WIDEST = 0.36  # the largest share of the window's width
+SOURCE = 4  # parts of the width for the source, where a pane has three
 PROGRAMS = "Python files (*.py)"
-MAX_ANSWERS = 3  # exercises of a folder that a question offers
+MAX_ANSWERS = 3  # exercises offered in a question
 
 
 def _new_judge() -> Judge:
@@ -49,21 +49,19 @@ def _new_judge() -> Judge:
 class ExercisePlaces(NamedTuple):
     """The parts of the window that an exercise uses."""
 
-    window: QMainWindow  # the parent of dialogs, which holds the panel
+    window: QMainWindow  # the parent of dialogs, contains the panel
     stage: Stage
     source: SourceView  # where the student writes
-    notice: Notice  # for questions, and what goes wrong
-    show_tab: Callable[[str], None]  # of the right column
-    share_side: Callable[
-        [int | None], None
-    ]  # gives that column so many parts of the width, None the usual ones
+    notice: Notice  # for questions and errors
+    show_tab: Callable[[str], None]  # of the inspector
+    share_side: Callable[[int | None], None]  # sets the inspector's parts of the width, None for the default
 
 
 class Exercises(QObject):
-    """Opens and leaves exercises of a window, and remembers what is done.
+    """Opens and leaves exercises, and records the progress.
 
-    changed: another exercise is open, or none. listed: the
-    exercises of the menu. before: what the window showed before an exercise was opened, None while none is.
+    changed: another exercise is open, or none. listed: the exercises of the menu. before: the window's state before an
+    exercise was opened, None without one.
     """
 
     changed = Signal()
@@ -83,7 +81,7 @@ class Exercises(QObject):
         self.exercise: Exercise | None = None
         self.before: Bookmark | None = None
         self.listed: Sequence[Exercise] = ()
-        self.panel: ExercisePanel | None = None  # made when an exercise is first opened
+        self.panel: ExercisePanel | None = None  # created when an exercise is first opened
         self.dock: QDockWidget | None = None
         self.heading: PanelHeading | None = None
         self.make_judge: Callable[[], Judge] = _new_judge
@@ -97,20 +95,20 @@ class Exercises(QObject):
         self.work.typed.connect(self._keep_text)
         self.work.failed.connect(self._fail)
         places.stage.loaded.connect(lambda _: self._note_panes())
-        lectures.player.changed.connect(self._give_way)
+        lectures.player.changed.connect(self._leave_for_lecture)
 
-    # What is there.
+    # State.
 
     def is_open(self) -> bool:
-        """Return whether an exercise is open."""
+        """Return True if an exercise is open."""
         return self.exercise is not None
 
     def owns(self, path: str) -> bool:
-        """Return whether a trace is one of an exercise, which goes with the window."""
+        """Return True if a trace is a temporary one of an exercise."""
         return self.job.owns(path)
 
     def progress(self) -> Progress:
-        """Return what is remembered: beside the settings of the window, or nowhere."""
+        """Return the progress, stored next to the settings of the window, or in memory only."""
         if self._progress is None:
             path = self.lectures.settings.path
             self._progress = Progress(path.with_name(FILE) if path else None)
@@ -119,17 +117,17 @@ class Exercises(QObject):
         return self._progress
 
     def is_done(self, exercise: Exercise) -> bool:
-        """Return whether an exercise was passed once."""
+        """Return True if an exercise was passed once."""
         return self.progress().of(exercise).done
 
     def exercises(self) -> Sequence[Exercise]:
-        """Return the exercises of the folder that was opened last, first of all the shipped ones."""
+        """List the exercises of the folder opened last, by default the shipped ones."""
         if not self.listed:
             self.listed = self._read(SHIPPED)[0]
         return self.listed
 
     def _read(self, folder: Path) -> tuple[Sequence[Exercise], Sequence[Mistake]]:
-        """Return the exercises of a folder and their mistakes; of none that is there, none."""
+        """Read the exercises of a folder and their mistakes; show an error and return none if it cannot be read."""
         try:
             return exercises_in(folder)
         except ExerciseError as error:
@@ -139,34 +137,36 @@ class Exercises(QObject):
     # Opening.
 
     def ask_for_folder(self) -> None:
-        """Ask for a folder of exercises, as a teacher has written them."""
+        """Ask for a folder of exercises."""
         folder = QFileDialog.getExistingDirectory(self.window, "Open exercises", str(home_folder()))
         if folder:
             self.open_folder(Path(folder))
 
     def open_folder(self, folder: Path) -> bool:
-        """List the exercises of a folder in the menu and offer them; return False, with the reason said, for none."""
-        found, mistakes = self._read(folder)
+        """List the exercises of a folder in the menu and offer them; show an error and return False for none."""
+        exercises, mistakes = self._read(folder)
         wrong = f" {counted(len(mistakes), 'mistake')}, first {mistakes[0]}" if mistakes else ""
-        if not found:
+        if not exercises:
             if folder.is_dir():
                 pair = "01-name.md and 01-name.py"
                 self.notice.error(
-                    f"There are no exercises in {visible(folder)}: pairs of files such as {pair}.{wrong}"
+                    f"There are no exercises in {visible(folder)}. Expected pairs of files such as {pair}.{wrong}"
                 )
             return False
-        self.listed = found
+        self.listed = exercises
         if folder.absolute() in self._agreed:
-            self.notice.inform(f"The menu has the {counted(len(found), 'exercise')} of {visible(folder)}.")
+            self.notice.inform(
+                f"The menu lists the {counted(len(exercises), 'exercise')} of {visible(folder)}."
+            )
             return True
         answers = [
-            (f"{e.number}. {visible(e.title)}", partial(self._agree, e))
-            for e in found
-            if not e.mistakes  # which are told
+            (f"{e.number}. {visible(e.title)}", partial(self._trust_and_open, e))
+            for e in exercises
+            if not e.mistakes
         ]
         self.notice.ask(
-            f"The folder {visible(folder.name)} has {counted(len(found), 'exercise')}, whose judges are programs: they "
-            f"run with your rights, so open what you trust.{wrong}",
+            f"The folder {visible(folder.name)} has {counted(len(exercises), 'exercise')}. Their judges are programs "
+            f"that run with your rights, so open only exercises that you trust.{wrong}",
             answers[:MAX_ANSWERS],
         )
         return True
@@ -175,12 +175,12 @@ class Exercises(QObject):
         """List the shipped exercises in the menu again."""
         self.listed = self._read(SHIPPED)[0]
 
-    def _agree(self, exercise: Exercise) -> None:
+    def _trust_and_open(self, exercise: Exercise) -> None:
         self._agreed.add(exercise.folder.absolute())
         self.open(exercise)
 
     def open_path(self, path: Path) -> bool:
-        """Open the exercise of a Markdown file that the user has named; return False, with the reason said, if not."""
+        """Open the exercise of a Markdown file that the user has named; show an error and return False on failure."""
         from ...exercise.reading import read_exercise  # the window starts without it
 
         try:
@@ -193,15 +193,13 @@ class Exercises(QObject):
         return self.open(exercise)
 
     def open(self, exercise: Exercise) -> bool:
-        """Work at an exercise; return False, with the reason or a question shown, where it is not opened yet."""
+        """Open an exercise; return False, with an error or a question shown, if it is not opened yet."""
         if exercise.mistakes:
             self.notice.error(f"The exercise {exercise.name} can't be opened: {exercise.mistakes[0]}")
             return False
         if exercise.folder.absolute() not in self._agreed:
-            question = (
-                f"The judge of {exercise.name} is a program in {visible(exercise.folder)}. Shall it run?"
-            )
-            self.notice.ask(question, [("Run it", partial(self._agree, exercise))])
+            question = f"The judge of {exercise.name} is a program in {visible(exercise.folder)}. Run it?"
+            self.notice.ask(question, [("Run it", partial(self._trust_and_open, exercise))])
             return False
         self.notice.clear()
         self.work.flush()
@@ -215,15 +213,15 @@ class Exercises(QObject):
         return True
 
     def next(self) -> None:
-        """Open the exercise after this one; without one, the first that is not done."""
+        """Open the next exercise; without a current one, open the first unfinished one."""
         exercises = self.exercises()
         if self.exercise is None:
             waiting = [e for e in exercises if not (e.mistakes or self.is_done(e))]
             following = next(iter(waiting or exercises), None)
         else:
             names = [e.path for e in exercises]
-            at = names.index(self.exercise.path) + 1 if self.exercise.path in names else 0
-            following = exercises[at] if at < len(exercises) else None
+            index = names.index(self.exercise.path) + 1 if self.exercise.path in names else 0
+            following = exercises[index] if index < len(exercises) else None
         if following is not None:
             self.open(following)
         else:
@@ -231,13 +229,13 @@ class Exercises(QObject):
             self.notice.inform(f"This is the last exercise; {done} of {len(exercises)} are done.")
 
     def leave(self) -> None:
-        """Leave the exercise, whose text is kept, and show what was there before."""
+        """Leave the exercise, keep its text, and restore the previous state."""
         before = self.before
         if self._end() and before is not None and before.panes:
             self.show(before)
 
     def _end(self) -> bool:
-        """End the work at an exercise; return whether there was one."""
+        """Close the exercise; return True if one was open."""
         if self.exercise is None:
             return False
         self.work.flush()
@@ -249,22 +247,22 @@ class Exercises(QObject):
         self.changed.emit()
         return True
 
-    def _give_way(self) -> None:
-        """Leave the exercise where a lecture is presented, which shows something else."""
+    def _leave_for_lecture(self) -> None:
+        """Leave the exercise if a lecture is presented."""
         if self.lectures.player.lecture is not None:
             self._end()
 
     def close(self) -> None:
-        """Keep what was typed and end what runs: the window closes."""
+        """Store the text and end the judge, since the window closes."""
         self.work.flush()
         self.job.close()
 
     # The panel.
 
     def _show_panel(self, exercise: Exercise) -> None:
-        panel, dock = self._made_panel()
-        known = self.progress().of(exercise)
-        panel.show_exercise(exercise, str(file_of(exercise).absolute()), known.hints, done=known.done)
+        panel, dock = self._ensure_panel()
+        record = self.progress().of(exercise)
+        panel.show_exercise(exercise, str(file_of(exercise).absolute()), record.hints, done=record.done)
         panel.offer_return(False)
         if self.heading is not None:
             self.heading.name.setText(f"Exercise {exercise.number} of {len(self.exercises())}")
@@ -274,14 +272,14 @@ class Exercises(QObject):
             self._share_width()
 
     def _share_width(self) -> None:
-        """Give the panel its usual width."""
+        """Set the panel's default width."""
         if self.dock is not None:
             width = min(self.look.theme.px(WIDTH), round(WIDEST * self.window.width()))
             self.window.resizeDocks([self.dock], [width], Qt.Orientation.Horizontal)
 
-    def _made_panel(self) -> tuple[ExercisePanel, QDockWidget]:
+    def _ensure_panel(self) -> tuple[ExercisePanel, QDockWidget]:
         if self.panel is None or self.dock is None:
-            from .panel import ExercisePanel, PanelHeading  # what it needs is not loaded before
+            from .panel import ExercisePanel, PanelHeading  # loaded on first use
 
             self.panel, self.dock = ExercisePanel(self.look.theme), QDockWidget("Exercise", self.window)
             self.dock.setObjectName("exercise")
@@ -299,7 +297,7 @@ class Exercises(QObject):
         return self.panel, self.dock
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size."""
+        """Apply colours and text size."""
         other_size = self.panel is not None and self.panel.theme.scale != theme.scale
         for part in (self.panel, self.heading):
             if part is not None:
@@ -308,7 +306,7 @@ class Exercises(QObject):
             self._share_width()
 
     def _note_panes(self) -> None:
-        """Offer the way back where the window shows something else than the exercise."""
+        """Offer to return if the window does not show the exercise."""
         if self.panel is not None and self.exercise is not None:
             self.panel.offer_return(not self.work.is_here())
 
@@ -317,7 +315,7 @@ class Exercises(QObject):
         self.work.go_to(line)
 
     def hint(self) -> None:
-        """Show the next hint; it is shown again when the exercise is opened anew."""
+        """Show the next hint; it is shown again when the exercise is reopened."""
         if self.exercise is None or self.panel is None:
             return
         if self.panel.hints == len(self.exercise.hints):
@@ -327,7 +325,7 @@ class Exercises(QObject):
         self._note(hints=self.panel.hints)
         self.work.show_findings()
 
-    # What comes of a text, and what is kept of it.
+    # Verdicts and progress.
 
     def _show_verdict(self, verdict: Verdict, stale: bool) -> None:
         if self.exercise is None or self.panel is None:
@@ -340,7 +338,7 @@ class Exercises(QObject):
         self.panel.show_verdict(verdict, note, stale=stale)
 
     def _fail(self, sentence: str, first: bool) -> None:
-        """Say why an exercise can't judge; one that never did is left again."""
+        """Show the error of a judge; leave the exercise if it has never judged."""
         if first:
             self.leave()
             self.notice.error(sentence)
@@ -362,15 +360,15 @@ class Exercises(QObject):
     # Files.
 
     def ask_for_stub(self) -> None:
-        """Ask whether the stub shall take the place of the student's text."""
+        """Ask whether to replace the student's text by the stub."""
         if self.exercise is not None:
             self.notice.ask(
-                "Shall the stub take the place of your text? Undo (Ctrl+Z) in the text brings it back.",
+                "Do you want to replace your text by the stub? Undo (Ctrl+Z) in the text restores it.",
                 [("Show the stub", self.show_stub)],
             )
 
     def show_stub(self) -> None:
-        """Put the stub in place of the student's text."""
+        """Replace the student's text by the stub."""
         if self.exercise is not None:
             self.work.put(self.exercise.stub)
 
@@ -384,12 +382,12 @@ class Exercises(QObject):
             self.store(Path(path) if Path(path).suffix else Path(path).with_suffix(".py"))
 
     def store(self, path: Path) -> bool:
-        """Write the student's text to a file; return whether it was written."""
+        """Write the student's text to a file; return True if it was written."""
         try:
             write_atomically(path, self.work.text.encode())
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
             self.notice.error(f"{visible(path)} can't be written: {reason}; choose another folder.")
             return False
-        self.notice.inform(f"Your text is saved as {visible(path)}.")
+        self.notice.inform(f"Your text was saved as {visible(path)}.")
         return True

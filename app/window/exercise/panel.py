@@ -1,4 +1,4 @@
-"""The panel of an exercise: task, picture and hints above, what the text comes to below."""
+"""The panel of an exercise: task, picture and hints above, the verdict below."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from .picture import PictureProblem, PictureView
 from .result import ResultHead, ResultRows
 from .words import headline, rows_of, summary
 
-LEAST = 0.4  # of the height, which the result has where the task is long
-SMALLEST = 0.7  # of its size, to which the picture shrinks where all is seen then
-BEFORE = "Of the text before. "
-SHORT_CODE = re.compile(r"<code>[^<]{,24}</code>")  # which stays on one line
+LEAST = 0.4  # the smallest share of the height for the result
+SMALLEST = 0.7  # the smallest scale of the picture, to fit without scrolling
+STALE = "For the previous text. "
+SHORT_CODE = re.compile(r"<code>[^<]{,24}</code>")  # kept on one line
 
 
 class PanelHeading(QWidget):
-    """What stands above the panel: the number of the exercise, and the button that leaves it."""
+    """The title bar of the panel: the number of the exercise, and the button that leaves it."""
 
     def __init__(self, leave: Callable[[], None]) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ class PanelHeading(QWidget):
         self.row.addWidget(self.close_button)
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size."""
+        """Apply colours and text size."""
         self.name.setFont(theme.font(12))
         self.name.setObjectName("muted")
         paint_icon(self.close_button, theme)
@@ -47,7 +47,7 @@ class PanelHeading(QWidget):
 
 
 class ScrolledColumn(QScrollArea):
-    """Widgets one below the other, which scroll where there is too little room."""
+    """A column of widgets that scrolls if it is too high."""
 
     def __init__(self, widgets: Sequence[QWidget]) -> None:
         super().__init__()
@@ -62,18 +62,18 @@ class ScrolledColumn(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
 
     def wanted(self) -> int:
-        """Return the height in which nothing scrolls."""
+        """Return the height without scrolling."""
         height = self.column.heightForWidth(self.viewport().width())
         return max(height, self.column.sizeHint().height() if height < 0 else 0) + 2
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the text size."""
+        """Apply the text size."""
         self.column.setContentsMargins(0, 0, theme.px(4), theme.px(4))
         self.column.setSpacing(theme.px(8))
 
 
 class HintBox(QFrame):
-    """A hint under its heading, which folds it away and opens it again. folded: it was, or was opened."""
+    """A hint with a heading that folds and unfolds it. folded: it was folded or unfolded."""
 
     folded = Signal()
 
@@ -82,7 +82,7 @@ class HintBox(QFrame):
         self.setObjectName("hint")
         self.number = number
         self.head = button(
-            f"Hint {number}", "Fold this hint, or open it", run=lambda: self.open(self.text.isHidden())
+            f"Hint {number}", "Fold or unfold this hint", run=lambda: self.open(self.text.isHidden())
         )
         self.head.setObjectName("link")
         self.text = RichLabel(html)
@@ -94,13 +94,13 @@ class HintBox(QFrame):
         self.open(True)
 
     def open(self, is_open: bool) -> None:
-        """Show the hint, or its heading only."""
+        """Show the hint, or only its heading."""
         self.text.setVisible(is_open)
         self.head.setText(f"Hint {self.number} {'▾' if is_open else '▸'}")
         self.folded.emit()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size."""
+        """Apply colours and text size."""
         self.text.setFont(theme.font(13.5))
         self.head.setFont(theme.font(13.5, bold=True))
         self.column.setContentsMargins(theme.px(8), theme.px(4), theme.px(8), theme.px(4))
@@ -113,8 +113,8 @@ class HintBox(QFrame):
 class ExercisePanel(QFrame):
     """Shows an exercise and its verdict.
 
-    line_asked: of the student's text. hint_asked, next_asked: as the buttons say. return_asked: the window shows
-    something else, and shall show the exercise again. hints: how many are shown.
+    line_asked: go to a line of the student's text. hint_asked, next_asked: show the next hint, the next exercise.
+    return_asked: show the exercise again. hints: the number of shown hints.
     """
 
     line_asked = Signal(int)
@@ -129,13 +129,13 @@ class ExercisePanel(QFrame):
         self.exercise: Exercise | None = None
         self.verdict: Verdict | None = None
         self.file, self.hints, self.is_stale, self.note = "", 0, False, ""
-        self._joy = self._reveals = False
+        self._celebrates = self._reveals = False
         self.title, self.task, self.picture = PlainLabel(), RichLabel(), PictureView(theme)
         self.picture_problem = PlainLabel()
         self.hint_boxes: list[HintBox] = []
-        self.told = PlainLabel()  # what is wrong with the exercise, or with what is remembered
+        self.told = PlainLabel()  # errors of the exercise or of the stored progress
         self.told.setObjectName("wrong")
-        self.hint = button("Next hint", "Show a hint, which stays", text="Hint", run=self.hint_asked.emit)
+        self.hint = button("Next hint", "Show the next hint", text="Hint", run=self.hint_asked.emit)
         self.next = button(
             "Next exercise", "Go to the next exercise", text="Next exercise", run=self.next_asked.emit
         )
@@ -144,9 +144,9 @@ class ExercisePanel(QFrame):
                            run=self.return_asked.emit)  # fmt: skip
         self.back.hide()
         self.rows.asked.connect(self.line_asked)
-        self._is_split = False  # whether the user has shared the height
-        self._soon = QTimer(self, singleShot=True, interval=0)
-        self._soon.timeout.connect(self._share_height)
+        self._is_split = False  # whether the user has moved the splitter
+        self._layout_timer = QTimer(self, singleShot=True, interval=0)
+        self._layout_timer.timeout.connect(self._share_height)
         self._build()
         self.set_theme(theme)
 
@@ -171,10 +171,10 @@ class ExercisePanel(QFrame):
         self.column = QVBoxLayout(self)
         self.column.addWidget(self.split)
 
-    # What is shown.
+    # Content.
 
     def show_exercise(self, exercise: Exercise, file: str, hints: int, *, done: bool) -> None:
-        """Show a task, with no verdict yet; file: what the student's text is called. hints: seen before."""
+        """Show a task without a verdict; file: the name of the student's text. hints: the number already seen."""
         self.exercise, self.file, self.verdict, self.is_stale = exercise, file, None, False
         self._is_split = False
         self.title.setText(f"{exercise.number}. {exercise.title}" + (" (done)" if done else ""))
@@ -202,9 +202,9 @@ class ExercisePanel(QFrame):
         self.picture_problem.setVisible(bool(self.picture_problem.text()))
 
     def show_verdict(self, verdict: Verdict, note: str = "", *, stale: bool) -> None:
-        """Show what a text came to; note: what is said besides. stale: there is a newer text."""
+        """Show a verdict; note: shown after it. stale: there is a newer text."""
         assert self.exercise
-        self._joy = verdict.passed and self.verdict is not None and not self.verdict.passed
+        self._celebrates = verdict.passed and self.verdict is not None and not self.verdict.passed
         self.verdict, self.note, self.is_stale = verdict, note, stale
         self._show_rows()
         self._show_head()
@@ -215,19 +215,19 @@ class ExercisePanel(QFrame):
             self.rows.show_rows(list(rows_of(self.verdict, self.exercise, self.file, shown)), self.theme)
 
     def mark_stale(self, stale: bool) -> None:
-        """Mark the verdict as that of the text before, or no longer so."""
+        """Mark the verdict as that of the previous text, or as current."""
         if stale != self.is_stale:
             self.is_stale = stale
             self._show_head()
 
     def show_hints(self, count: int) -> None:
-        """Show the first hints, as many as there are of `count`: the last of them open, those before it folded."""
+        """Show the first `count` hints, the last one unfolded, the others folded."""
         assert self.exercise
         for number, hint in enumerate(self.exercise.hints[self.hints : count], self.hints + 1):
             for old in self.hint_boxes:
                 old.open(False)
             box = HintBox(number, html_of(hint), self.theme)
-            box.folded.connect(self._soon.start)
+            box.folded.connect(self._layout_timer.start)
             self.hint_boxes.append(box)
             self.above.column.insertWidget(self.above.column.count() - 1, box)
         self._reveals = count > self.hints
@@ -236,28 +236,28 @@ class ExercisePanel(QFrame):
         self._show_buttons()
 
     def _reveal(self) -> None:
-        """Bring the hint that was shown last in sight."""
+        """Scroll to the hint shown last."""
         if self.hint_boxes:
             self.above.ensureWidgetVisible(self.hint_boxes[-1], 0, 0)
 
     def tell(self, sentence: str) -> None:
-        """Say what is wrong beside the verdict, "" for nothing."""
+        """Show an error next to the verdict, "" for none."""
         self.told.setText(sentence)
         self.told.setVisible(bool(sentence))
-        self._soon.start()
+        self._layout_timer.start()
 
     def offer_return(self, away: bool) -> None:
-        """Offer the way back where the window shows something else."""
+        """Show the button that returns to the exercise, or hide it."""
         self.back.setVisible(away)
 
     def _show_head(self) -> None:
         verdict = self.verdict
-        stale = BEFORE if self.is_stale and verdict is not None else ""
-        said = ". ".join(filter(None, (summary(verdict), self.note))) if verdict else ""
-        line = f"{stale}{said}" if verdict else "Your text is judged as you type."
+        stale = STALE if self.is_stale and verdict is not None else ""
+        description = ". ".join(filter(None, (summary(verdict), self.note))) if verdict else ""
+        line = f"{stale}{description}" if verdict else "Your text is judged as you type."
         sign = "" if verdict is None else "right" if verdict.passed else "error"
-        self.head.show_result(headline(verdict), line, sign, joy=self._joy)
-        self._joy = False
+        self.head.show_result(headline(verdict), line, sign, joy=self._celebrates)
+        self._celebrates = False
         self._show_buttons()
 
     def _show_buttons(self) -> None:
@@ -267,22 +267,22 @@ class ExercisePanel(QFrame):
         self.hint.setVisible(self.hints < count and not passed)
         self.hint.setText(f"Hint {self.hints + 1} of {count}")
         self.next.setVisible(passed)
-        self._soon.start()
+        self._layout_timer.start()
 
-    # How it is laid out.
+    # Layout.
 
     def _keep_split(self) -> None:
         self._is_split = True
 
     def _share_height(self) -> None:
-        """Give the task all that it asks for, but the result what it needs, up to its least share."""
+        """Give the task its full height, but the result at least its needs or its smallest share."""
         self.head.setFixedHeight(self.head.heightForWidth(self.head.width()))
         if self._is_split or self.exercise is None:
             return
         height = self.split.height() - self.split.handleWidth()
-        beside = self.lower_column.sizeHint().height() - self.result.sizeHint().height()
-        wanted = self.result.wanted() + beside
-        most = height - min(wanted, max(round(LEAST * height), beside))
+        others = self.lower_column.sizeHint().height() - self.result.sizeHint().height()
+        wanted = self.result.wanted() + others
+        most = height - min(wanted, max(round(LEAST * height), others))
         self.picture.shrink(1.0)
         missing = self.above.wanted() - most
         if missing > 0:
@@ -295,12 +295,12 @@ class ExercisePanel(QFrame):
             QTimer.singleShot(0, self, self._reveal)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Share the height anew."""
+        """Distribute the height again."""
         super().resizeEvent(event)
-        self._soon.start()
+        self._layout_timer.start()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size."""
+        """Apply colours and text size."""
         self.theme = theme
         px = theme.px
         self.column.setContentsMargins(px(12), px(8), px(8), px(8))
@@ -322,7 +322,7 @@ class ExercisePanel(QFrame):
 
 
 def html_of(caption: Caption) -> str:
-    """Return a task or hint as HTML of our own; what it says is escaped."""
+    """Render a task or hint as HTML with its text escaped."""
     mono = ", ".join(f"'{family}'" for family in MONO)
     html = SHORT_CODE.sub(lambda code: code[0].replace(" ", "\u00a0"), fill(caption, {}).html)
     return html.replace("<code>", f'<code style="font-family: {mono}">').replace(

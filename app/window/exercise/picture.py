@@ -1,6 +1,6 @@
-"""The picture of a task: an SVG or a PNG of a file's, drawn as it is, sharp at any scale, and never a danger.
+"""The picture of a task: an SVG or PNG file, sharp at any scale, and safe to draw.
 
-Of an SVG only shapes, text and colours are taken: nothing that names another file, moves or repeats itself.
+Only shapes, text and colours of an SVG are allowed: no external references, animations or reuse.
 """
 
 from __future__ import annotations
@@ -19,34 +19,34 @@ from ...widgets.theme import Theme
 
 LARGEST = 1_000_000  # bytes of a file
 WIDEST = 4096  # pixels of a PNG, across and down
-# What an SVG may hold; elements that refer to others, which may multiply, and to files are not among them.
+# The allowed elements of an SVG; those that refer to other elements (which may multiply) or files are not allowed.
 ELEMENTS = {
     "svg", "g", "defs", "title", "desc", "rect", "circle", "ellipse", "line", "polyline", "polygon", "path", "text",
     "tspan", "linearGradient", "radialGradient", "stop", "clipPath",
 }  # fmt: skip
 ELEMENT = re.compile(r"<\s*([^\s/>!?][^\s/>]*)")
-DECLARATION = re.compile(r"\s*<\?xml.*?\?>", re.DOTALL)  # which may name an encoding that we do not read by
+DECLARATION = re.compile(r"\s*<\?xml.*?\?>", re.DOTALL)  # it may name another encoding
 
 
 class PictureProblem(Exception):
-    """A picture that is not shown; the text is one sentence."""
+    """A picture cannot be shown; the text is one sentence."""
 
 
 class PictureView(QWidget):
-    """A picture as wide as there is room, up to a width of its own at the normal text size."""
+    """A picture as wide as the panel, up to its natural width at the current text size."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.theme = theme
         self._drawing: QSvgRenderer | QImage | None = None
-        self._own, self._share = QSizeF(), 1.0
+        self._natural_size, self._share = QSizeF(), 1.0
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
         self.hide()
 
     def show_file(self, path: Path | None, text: str) -> None:
-        """Show the picture of a file, none for None; text: what it shows. Raises PictureProblem."""
+        """Show the picture of a file, none for None; text: its description. Raises PictureProblem."""
         self._drawing = None
         self.hide()
         if path is None:
@@ -54,48 +54,48 @@ class PictureView(QWidget):
         content = _content(path)
         self._drawing = _svg(path, content) if path.suffix.lower() == ".svg" else _png(path, content)
         svg = isinstance(self._drawing, QSvgRenderer)
-        self._own = self._drawing.viewBoxF().size() if svg else QSizeF(self._drawing.size())  # type: ignore[union-attr]
+        self._natural_size = self._drawing.viewBoxF().size() if svg else QSizeF(self._drawing.size())  # type: ignore[union-attr]
         self.setAccessibleName(text or "Picture of the task")
         self.updateGeometry()
         self.show()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the text size."""
+        """Apply the text size."""
         self.theme = theme
         self.updateGeometry()
 
     def shrink(self, share: float) -> None:
-        """Draw it at this share of the size that it would have, 1 for all of it."""
+        """Scale the picture by this share of its size, 1 for the full size."""
         if share != self._share:
             self._share = share
             self.updateGeometry()
             self.update()
 
     def _size_in(self, width: float) -> QSizeF:
-        """Return the size that is drawn in a width: never larger than letters of the text's size make it."""
-        if self._own.isEmpty():
+        """Compute the drawn size for a width, at most the natural size at the current text size."""
+        if self._natural_size.isEmpty():
             return QSizeF(0, 0)
-        wide = min(width, self._own.width() * self.theme.scale) * self._share
-        return QSizeF(wide, wide * self._own.height() / self._own.width())
+        drawn_width = min(width, self._natural_size.width() * self.theme.scale) * self._share
+        return QSizeF(drawn_width, drawn_width * self._natural_size.height() / self._natural_size.width())
 
     def hasHeightForWidth(self) -> bool:
-        """Return that the height follows the width."""
+        """Return True: the height depends on the width."""
         return True
 
     def heightForWidth(self, width: int) -> int:
-        """Return the height of the picture in a width."""
+        """Return the height of the picture for a width."""
         return round(self._size_in(width).height())
 
     def sizeHint(self) -> QSize:
-        """Return the picture's own size."""
-        return self._size_in(self._own.width() * self.theme.scale).toSize()
+        """Return the picture's natural size at the current text size."""
+        return self._size_in(self._natural_size.width() * self.theme.scale).toSize()
 
     def minimumSizeHint(self) -> QSize:
-        """Return next to nothing: it shrinks with the panel."""
+        """Return a small size, since the picture shrinks with the panel."""
         return QSize(40, 20)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw it at the left."""
+        """Draw the picture at the left."""
         painter = QPainter(self)
         size = self._size_in(self.width())
         box = QRectF(0, 0, size.width(), size.height())
@@ -116,30 +116,30 @@ def _content(path: Path) -> bytes:
 
 
 def _svg(path: Path, content: bytes) -> QSvgRenderer:
-    """Return what draws an SVG; raises PictureProblem."""
+    """Create the renderer of an SVG; raises PictureProblem."""
     text = DECLARATION.sub("", content.decode("utf-8", "replace").removeprefix("\ufeff"), count=1)
-    if not text.lstrip().startswith("<"):  # first: what looks like elements in it are none
+    if not text.lstrip().startswith("<"):  # checked first: other text may contain what looks like elements
         raise _no_svg(path)
     others = sorted({*ELEMENT.findall(text)} - ELEMENTS)
     if "<!DOCTYPE" in text or "<!ENTITY" in text or others:
-        which = others[0] if others else "!DOCTYPE"
+        name = others[0] if others else "!DOCTYPE"
         raise PictureProblem(
-            f"The picture {visible(path)} has <{visible(which)[:40]}>, which is not drawn; take it out."
+            f"The picture {visible(path)} contains <{visible(name)[:40]}>, which is not supported. Remove it."
         )
-    drawn = QSvgRenderer()
-    drawn.setAnimationEnabled(False)
-    drawn.setAspectRatioMode(Qt.AspectRatioMode.KeepAspectRatio)
-    if not drawn.load(QByteArray(text.encode())) or drawn.viewBoxF().isEmpty():
+    renderer = QSvgRenderer()
+    renderer.setAnimationEnabled(False)
+    renderer.setAspectRatioMode(Qt.AspectRatioMode.KeepAspectRatio)
+    if not renderer.load(QByteArray(text.encode())) or renderer.viewBoxF().isEmpty():
         raise _no_svg(path)
-    return drawn
+    return renderer
 
 
 def _no_svg(path: Path) -> PictureProblem:
-    return PictureProblem(f"The picture {visible(path)} is no SVG that can be drawn.")
+    return PictureProblem(f"The picture {visible(path)} is not a valid SVG.")
 
 
 def _png(path: Path, content: bytes) -> QImage:
-    """Return the image of a PNG; raises PictureProblem."""
+    """Read the image of a PNG; raises PictureProblem."""
     buffer = QBuffer()
     buffer.setData(QByteArray(content))
     buffer.open(QIODevice.OpenModeFlag.ReadOnly)
@@ -149,5 +149,5 @@ def _png(path: Path, content: bytes) -> QImage:
         raise PictureProblem(f"The picture {visible(path)} is larger than {WIDEST} pixels; make it smaller.")
     image = reader.read() if size.isValid() else QImage()
     if image.isNull():
-        raise PictureProblem(f"The picture {visible(path)} is no PNG that can be drawn.")
+        raise PictureProblem(f"The picture {visible(path)} is not a valid PNG.")
     return image

@@ -1,4 +1,4 @@
-"""The result of an exercise: whether it is passed, in large words with a sign, and the rows that say why."""
+"""The result of an exercise: the verdict in large words with a sign, and the rows with the reasons."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ...widgets.plain_text import PlainLabel, plain_tip
 from ...widgets.theme import Theme, ink_palette
 from .words import PASSED, Row
 
-JOY = 600  # milliseconds in which the tick of a passed exercise is drawn
+JOY = 600  # milliseconds of the animated tick of a passed exercise
 TICK = (QPointF(3, 8.5), QPointF(6.7, 12.2), QPointF(13, 4.2))  # in a square of 16 x 16
 KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 
 
 class SignView(QWidget):
-    """A sign: "right" a tick, "error" and "warning" as of findings, "" a ring that is still open."""
+    """A sign: "right" is a tick, "error" and "warning" are those of findings, "" is a dotted ring."""
 
     def __init__(self, theme: Theme, size: float) -> None:
         super().__init__()
@@ -31,7 +31,7 @@ class SignView(QWidget):
         self.set_theme(theme)
 
     def show_sign(self, sign: str, *, joy: bool = False) -> None:
-        """Show a sign; joy: let it be drawn as by hand, unless motion is reduced."""
+        """Show a sign; joy: animate it, unless motion is reduced."""
         self.sign = sign
         self._drawn.stop()
         if joy and not self.theme.reduced_motion:
@@ -39,13 +39,13 @@ class SignView(QWidget):
         self.update()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size."""
+        """Apply colours and text size."""
         self.theme = theme
         self.setFixedSize(theme.px(self.length), theme.px(self.length))
         self.update()
 
     def _share(self) -> float:
-        """Return how much of the tick is drawn."""
+        """Return the drawn share of the tick."""
         running = self._drawn.state() == QVariantAnimation.State.Running
         return float(self._drawn.currentValue()) if running else 1.0
 
@@ -76,7 +76,7 @@ class SignView(QWidget):
 
 
 class ResultHead(QFrame):
-    """The verdict in large words, with a line below that says how it comes about; buttons stand at the right."""
+    """The verdict in large words, with a line of details below, and buttons at the right."""
 
     def __init__(self, theme: Theme, buttons: Sequence[QWidget]) -> None:
         super().__init__()
@@ -95,7 +95,7 @@ class ResultHead(QFrame):
         self.column.addWidget(self.line)
 
     def show_result(self, words: str, line: str, sign: str, *, joy: bool) -> None:
-        """Show the verdict: "Passed" with a tick, anything else with another sign; joy: it has just come to that."""
+        """Show the verdict with its sign; joy: it has just changed to passed."""
         self.words.setText(words)
         self.line.setText(line)
         if sign != self.sign.sign or joy:
@@ -104,7 +104,7 @@ class ResultHead(QFrame):
         self._colour()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size."""
+        """Apply colours and text size."""
         self.theme = theme
         px = theme.px
         self.sign.set_theme(theme)
@@ -125,7 +125,7 @@ class ResultHead(QFrame):
 
 
 class ResultRow(QFrame):
-    """One row: a sign, a sentence, of a goal its numbers; with a line, a click or Enter goes there."""
+    """One row: a sign, a sentence, and the numbers of a goal; a click or Enter goes to its line."""
 
     asked = Signal(int)
 
@@ -169,7 +169,7 @@ class ResultRow(QFrame):
             self.asked.emit(self.row.line)
 
     def event(self, event: QEvent) -> bool:
-        """Keep the keys that go to the line from the shortcuts of the window."""
+        """Reserve the keys that go to the line, which are shortcuts of the window."""
         override = isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride
         if override and self.row.line and event.key() in KEYS:  # type: ignore[attr-defined]
             event.accept()
@@ -177,7 +177,7 @@ class ResultRow(QFrame):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Go to the line by Enter or Space."""
+        """Go to the line with Enter or Space."""
         if self.row.line and event.key() in KEYS:
             self.asked.emit(self.row.line)
         else:
@@ -185,20 +185,20 @@ class ResultRow(QFrame):
 
 
 def _numbers(row: Row, theme: Theme) -> PlainLabel:
-    """Return the numbers of a goal: each counter as it is and as the stub has it, and what must hold if it does not."""
-    lines = [f"{name}: {mine}, the stub {stub} · exact" for name, mine, stub in row.table]
+    """Build the label of a goal's numbers: each counter, the stub's, and the condition if it is not met."""
+    lines = [f"{name}: {own}, the stub {stub} · exact" for name, own, stub in row.table]
     if row.sign != "right":
         lines = [row.instead, *lines] if row.instead else [*lines, f"needs {row.needs}"]
-    made = PlainLabel("\n".join(lines))
-    made.setObjectName("muted")
-    made.setWordWrap(True)
-    made.setFont(theme.font(12))
-    made.setToolTip(plain_tip(f"needs {row.needs}"))
-    return made
+    label = PlainLabel("\n".join(lines))
+    label.setObjectName("muted")
+    label.setWordWrap(True)
+    label.setFont(theme.font(12))
+    label.setToolTip(plain_tip(f"needs {row.needs}"))
+    return label
 
 
 class ResultRows(QWidget):
-    """All rows of a verdict, one below the other. asked: a line is to be gone to."""
+    """All rows of a verdict, one below the other. asked: go to a line."""
 
     asked = Signal(int)
 
@@ -210,17 +210,17 @@ class ResultRows(QWidget):
         self.column.setSpacing(0)
 
     def show_rows(self, rows: Sequence[Row], theme: Theme) -> None:
-        """Show these rows in place of those before."""
+        """Replace the rows."""
         self.rows = tuple(rows)
         while (item := self.column.takeAt(0)) is not None:
             if (old := item.widget()) is not None:
                 old.hide()
                 old.deleteLater()
         for row in rows:
-            made = ResultRow(row, theme)
-            made.asked.connect(self.asked)
-            self.column.addWidget(made)
+            row_widget = ResultRow(row, theme)
+            row_widget.asked.connect(self.asked)
+            self.column.addWidget(row_widget)
 
     def minimumSizeHint(self) -> QSize:
-        """Return a width that the panel may take: sentences break."""
+        """Return no minimum width, since sentences wrap."""
         return QSize(0, super().minimumSizeHint().height())

@@ -1,1 +1,1 @@
-"""Presenting a lecture in the window: its steps played, questions, captions, the list of steps."""
+"""Presenting a lecture in the window: the player, questions, captions, the list of steps."""

@@ -1,4 +1,4 @@
-"""The blank screen: nothing but black over the whole window."""
+"""The blank screen: a black cover over the window."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ BLACK = QColor("#000000")
 
 
 class BlankScreen(QWidget):
-    """Covers all of a widget, while it is shown, and takes the pointer away."""
+    """Covers a widget with black and hides the pointer."""
 
     def __init__(self, over: QWidget) -> None:
         super().__init__(over)
@@ -20,20 +20,20 @@ class BlankScreen(QWidget):
         self.hide()
 
     def show_blank(self, blank: bool) -> None:
-        """Cover all, or nothing."""
+        """Show or hide the cover."""
         if blank:
             self.setGeometry(self.over.rect())
             self.raise_()
         self.setVisible(blank)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Stay as large as what is covered."""
+        """Resize with the covered widget."""
         if event.type() == QEvent.Type.Resize:
             self.setGeometry(self.over.rect())
         return super().eventFilter(watched, event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint it black."""
+        """Paint the cover black."""
         painter = QPainter(self)
         painter.fillRect(self.rect(), BLACK)
         painter.end()

@@ -1,4 +1,4 @@
-"""Everything that is wrong with a lecture, found in a thread while the lecture goes on, and shown in a dialog."""
+"""Checks a lecture in a thread, and shows its problems in a dialog."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ...widgets.theme import Theme
 class CheckJob(QObject):
     """Checks one lecture at a time.
 
-    found: (Lecture, its problems). progress: the number of the step that is looked at. failed: one sentence.
+    found: (Lecture, its problems). progress: the number of the current step. failed: one sentence.
     """
 
     found = Signal(object, object)
@@ -40,42 +40,44 @@ class CheckJob(QObject):
         self._is_over = False
 
     def start(self, lecture: Lecture) -> None:
-        """Look for all that is wrong with a lecture; the signals report it."""
+        """Check a lecture; the signals report the result."""
         self._pool.start(FunctionRunnable(lambda: self._check(lecture)))
 
     def close(self) -> None:
-        """Wait a little for the check to end; the worker is closed before."""
+        """Wait briefly for the check to end; the worker must be closed before."""
         self._is_over = True
         self._pool.clear()
         self._pool.waitForDone(CLOSING_TIMEOUT)
 
     def _check(self, lecture: Lecture) -> None:
-        """In the thread: trace what is shown, between what the panes wait for, and compute what is said of it."""
+        """Check a lecture in the thread; its traces are made when no pane waits for the worker."""
         from ...lecture.check import check_lecture  # the window starts without it
 
-        why = "The lecture could not be checked; the terminal says why."
+        message = "The lecture could not be checked; the terminal shows the error."
         try:
             self.found.emit(lecture, check_lecture(lecture, self._session_of, self.progress.emit))
-            why = ""
+            message = ""
         except Cancelled:
-            why = ""
+            message = ""
         finally:
-            if why and not self._is_over:
-                self.failed.emit(why)
+            if message and not self._is_over:
+                self.failed.emit(message)
 
     def _session_of(self, setup: Setup) -> Session:
-        """Return the session of a setup; raises Cancelled once the window closes, and what `check_lecture` expects."""
+        """Load the session of a setup; raises Cancelled once the window closes, and the errors of `check_lecture`."""
         if self._is_over:
             raise Cancelled
         if setup.file:
             return session_of_file(Path(setup.file))
         launch = launch_of_setup(setup)
-        held = self.jobs.held(launch)
-        return held or build_session(launch, self.jobs.trace_unshown(launch, PATIENCE), find(setup.scenario))
+        loaded = self.jobs.held(launch)
+        return loaded or build_session(
+            launch, self.jobs.trace_unshown(launch, PATIENCE), find(setup.scenario)
+        )
 
 
 def show_problems(parent: QWidget, theme: Theme, lecture: Lecture, problems: Sequence[Problem]) -> QDialog:
-    """Show what is wrong with a lecture, a sentence each with its line, without stopping what runs."""
+    """Show the problems of a lecture, one sentence each with its line, in a non-modal dialog."""
     from ...widgets.reading_dialog import show_to_read  # the window starts without it
 
     text = PlainLabel("\n\n".join(str(problem) for problem in problems))

@@ -1,4 +1,4 @@
-"""The commands of a lecture, with their keys, and its menu."""
+"""The commands of a lecture with their keys, and its menu."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from ...model.visible_text import visible
 from ...widgets.command import LINE, Command
 from .lectures import Lectures
 
-ALWAYS = ("Open lecture…",)  # what can be done without a lecture
+ALWAYS = ("Open lecture…",)  # available without a lecture
 
 
 def lecture_commands(lectures: Lectures) -> list[Command]:
-    """Return what opens, walks through and checks a lecture."""
+    """List the commands that open, present and check a lecture."""
     player = lectures.player
     return [
         Command("Open lecture…", "Ctrl+Alt+O", lectures.ask_for_file),
         LINE,
         Command("Next step", "PgDown", player.next),
         Command("Previous step", "PgUp", player.previous),
-        Command("Back to the step as it stands", "Ctrl+Home", player.stand),
+        Command("Return to the step", "Ctrl+Home", player.stand),
         Command("List of steps…", "Ctrl+G, Ctrl+L", lectures.list_steps),
         Command("Show the answer", "", player.reveal),
         LINE,
         Command("Blank the screen", "B, .", player.toggle_blank, lambda: player.is_blank),
-        Command("Clock", "T", lectures.toggle_clock, lambda: lectures.has_clock),
-        Command("Start the clock anew", "", lectures.restart_clock),
+        Command("Show timer", "T", lectures.toggle_clock, lambda: lectures.has_clock),
+        Command("Restart timer", "", lectures.restart_clock),
         LINE,
         Command("Check this lecture", "", lectures.check),
         Command("Leave the lecture", "", lectures.leave),
@@ -38,7 +38,7 @@ def lecture_commands(lectures: Lectures) -> list[Command]:
 
 
 def allow(entries: Mapping[str, QAction], lectures: Lectures) -> None:
-    """Let the keys of a lecture work while one is presented, and belong to others while none is."""
+    """Enable the commands of a lecture while one is presented."""
     names = [command.text for command in lecture_commands(lectures) if command.text]
 
     def update() -> None:
@@ -50,7 +50,7 @@ def allow(entries: Mapping[str, QAction], lectures: Lectures) -> None:
 
 
 def offer_lectures(part: QMenu, lectures: Lectures) -> None:
-    """Put the shipped lectures by title, and those opened lately, at the head of a menu when it is first shown."""
+    """Add the shipped and the recent lectures to a menu when it is first shown."""
     recent = QMenu("Recent lectures", part)
     recent.aboutToShow.connect(lambda: _fill_recent(recent, lectures))
     part.insertMenu(part.actions()[1], recent)
@@ -63,9 +63,9 @@ def _offer_shipped(part: QMenu, lectures: Lectures) -> None:
     part.setProperty("offered", True)
     first = part.actions()[0]
     for path in shipped():
-        made = QAction(visible(title_of(path)).replace("&", "&&"), part)
-        made.triggered.connect(lambda _checked, path=path: lectures.open(path))
-        part.insertAction(first, made)
+        action = QAction(visible(title_of(path)).replace("&", "&&"), part)
+        action.triggered.connect(lambda _checked, path=path: lectures.open(path))
+        part.insertAction(first, action)
     part.insertSeparator(first)
 
 
@@ -74,4 +74,4 @@ def _fill_recent(recent: QMenu, lectures: Lectures) -> None:
     for path in lectures.recent():
         recent.addAction(visible(str(path)).replace("&", "&&"), partial(lectures.open, path))
     if not lectures.recent():
-        recent.addAction("none yet").setEnabled(False)
+        recent.addAction("No recent lectures").setEnabled(False)

@@ -1,4 +1,4 @@
-"""Tells when a file was saved, also by an editor that puts another file in its place."""
+"""Reports when a file was saved, also by an editor that replaces the file."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from pathlib import Path
 
 from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
 
-SAVING_DELAY = 150  # milliseconds after which an editor has surely written the whole file
+SAVING_DELAY = 150  # milliseconds after which an editor has surely written the complete file
 
 
 class FileWatch(QObject):
-    """Watches one file. saved: it is another one than before, or there again."""
+    """Watches one file. saved: its content has changed, or it exists again."""
 
     saved = Signal()
 
@@ -19,13 +19,13 @@ class FileWatch(QObject):
         self._path: Path | None = None
         self._state: object = None
         self._watcher = QFileSystemWatcher(self)
-        self._soon = QTimer(self, singleShot=True, interval=SAVING_DELAY)
-        self._soon.timeout.connect(self._look)
-        self._watcher.fileChanged.connect(lambda _: self._soon.start())
-        self._watcher.directoryChanged.connect(lambda _: self._soon.start())
+        self._delay_timer = QTimer(self, singleShot=True, interval=SAVING_DELAY)
+        self._delay_timer.timeout.connect(self._check)
+        self._watcher.fileChanged.connect(lambda _: self._delay_timer.start())
+        self._watcher.directoryChanged.connect(lambda _: self._delay_timer.start())
 
     def watch(self, path: Path | None) -> None:
-        """Watch this file in place of the one before; None watches none."""
+        """Watch this file instead of the previous one; None watches none."""
         path = path.absolute() if path else None
         if path == self._path:
             return
@@ -33,15 +33,15 @@ class FileWatch(QObject):
         if watched:
             self._watcher.removePaths(watched)
         self._path, self._state = path, _state_of(path)
-        self._soon.stop()
+        self._delay_timer.stop()
         if path is not None:
-            self._watcher.addPath(str(path.parent))  # which tells of a file that takes the place of this one
+            self._watcher.addPath(str(path.parent))  # reports a file that replaces this one
             self._watcher.addPath(str(path))
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         if self._path is None:
             return
-        self._watcher.addPath(str(self._path))  # where another file is in its place, the watch has ended
+        self._watcher.addPath(str(self._path))  # a replaced file has lost its watch
         state = _state_of(self._path)
         if state != self._state:
             self._state = state
@@ -49,9 +49,9 @@ class FileWatch(QObject):
 
 
 def _state_of(path: Path | None) -> object:
-    """Return what is another value once a file was written anew; None where there is no file."""
+    """Return a value that changes when a file is written; None without a file."""
     try:
-        found = path.stat() if path else None
+        status = path.stat() if path else None
     except OSError:
         return None
-    return found and (found.st_ino, found.st_size, found.st_mtime_ns)
+    return status and (status.st_ino, status.st_size, status.st_mtime_ns)

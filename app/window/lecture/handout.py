@@ -1,4 +1,4 @@
-"""A lecture on paper: a PDF of its steps as vector pictures, with captions, questions, answers and perhaps notes."""
+"""The handout of a lecture: a PDF of its steps as vector pictures, with captions, questions, answers and notes."""
 
 from __future__ import annotations
 
@@ -27,37 +27,37 @@ PAPERS: dict[PaperName, QPageSize.PageSizeId] = {
     "a4": QPageSize.PageSizeId.A4,
     "letter": QPageSize.PageSizeId.Letter,
 }
-DOTS = 96  # units to the inch, in which all lengths here are: what a pixel means on paper
+DOTS = 96  # units per inch of all lengths here
 MARGIN = 54  # on all sides
-FOOTER = 22  # the height of the line at the foot of a page
+FOOTER = 22  # the height of a page's footer
 GAP, PART_GAP = 26, 8  # between two steps, and between the parts of one
-PICTURE = QSize(1120, 668)  # pixels of the window that is drawn, over the whole width of the page
-CROWDED = 1.15  # times as many of one with a panel beside two panes
-SMALLEST = 0.62  # of that width: the least that a picture takes so that two steps share a page
-BODY, SMALL, HEADING, TITLE = 13, 11, 17, 26  # sizes of letters
-BAR, INDENT = 2, 12  # the line beside the notes, and how far these stand from the edge
+PICTURE = QSize(1120, 668)  # pixels of the drawn window, over the full width of the page
+CROWDED = 1.15  # the factor of its size for two panes with the inspector
+SMALLEST = 0.62  # the smallest scale of a picture, so that two steps share a page
+BODY, SMALL, HEADING, TITLE = 13, 11, 17, 26  # font sizes
+BAR, INDENT = 2, 12  # the line next to the notes, and their distance from the edge
 LETTERS = "ABCDEF"  # of the choices of a question
 
 
 class HandoutLook(Struct, frozen=True):
-    """How a handout looks."""
+    """The look of a handout."""
 
     paper: PaperName = "a4"
     theme: str = "light"
     notes: bool = False  # whether the speaker's notes are printed
-    text_size: float = 1.0  # times the normal
+    text_size: float = 1.0  # relative to the normal size
 
 
 class _Section(Struct, frozen=True):
     """A step on paper, before it is placed."""
 
     number: int  # of the step, from 0
-    head: QTextDocument  # its title, caption, and where the numbers come from
-    below: tuple[tuple[QTextDocument, float], ...]  # question and answer, notes; each with how far it goes in
+    head: QTextDocument  # its title, caption and the origins of its numbers
+    below: tuple[tuple[QTextDocument, float], ...]  # question and answer, notes; each with its indent
     picture: bool  # whether it has one
 
     def text_height(self) -> float:
-        """Return the height of all but the picture."""
+        """Compute the height without the picture."""
         below = sum(document.size().height() + PART_GAP for document, _ in self.below)
         return self.head.size().height() + below + PART_GAP * self.picture
 
@@ -70,9 +70,9 @@ def write_handout(
     look: HandoutLook,
     progress: Callable[[int], None] = lambda _: None,
 ) -> None:
-    """Write a lecture as a PDF, whole or not at all; raises PictureError where it can't be written.
+    """Write a lecture as a PDF, atomically; raises PictureError if it can't be written.
 
-    stand: makes a step by its number. progress: called with each before it is drawn.
+    stand: resolves a step by its number. progress: called with each number before the step is drawn.
     """
     content = _Handout(lecture, stand, pictures, look, progress).content()
     try:
@@ -129,11 +129,11 @@ class _Handout:
         self._draw_text(self._opening())
         self.y += GAP
         while sections:
-            heights = self._fitting(sections)
+            heights = self._fitting_heights(sections)
             if not heights and self.y > self.room.top():
                 self._new_page()
                 continue
-            for height in heights or [self._least()]:
+            for height in heights or [self._smallest_height()]:
                 self._draw_section(sections.pop(0), height)
                 self.y += GAP
 
@@ -155,25 +155,25 @@ class _Handout:
         self.writer.newPage()
         self._begin_page()
 
-    # Where steps go.
+    # Layout of steps.
 
-    def _least(self) -> float:
-        return SMALLEST * self._full()
+    def _smallest_height(self) -> float:
+        return SMALLEST * self._full_height()
 
-    def _full(self) -> float:
-        """Return the height of a picture over the whole width."""
+    def _full_height(self) -> float:
+        """Return the height of a picture over the full width."""
         return self.room.width() * PICTURE.height() / PICTURE.width()
 
-    def _fitting(self, sections: Sequence[_Section]) -> list[float]:
-        """Return the height of the pictures of as many of the next steps as this page takes: two, one, or none."""
+    def _fitting_heights(self, sections: Sequence[_Section]) -> list[float]:
+        """List the heights of the pictures of the next steps that fit on this page: two, one, or none."""
         free = self.room.bottom() - self.y
         for count in (2, 1):
-            some = sections[:count]
-            text = sum(section.text_height() for section in some) + GAP * (len(some) - 1)
-            pictures = sum(section.picture for section in some)
-            height = min(self._full(), (free - text) / pictures) if pictures else 0.0
-            if text <= free and (not pictures or height >= self._least()):
-                return [height] * len(some)
+            chosen = sections[:count]
+            text = sum(section.text_height() for section in chosen) + GAP * (len(chosen) - 1)
+            pictures = sum(section.picture for section in chosen)
+            height = min(self._full_height(), (free - text) / pictures) if pictures else 0.0
+            if text <= free and (not pictures or height >= self._smallest_height()):
+                return [height] * len(chosen)
         return []
 
     # Drawing.
@@ -205,7 +205,7 @@ class _Handout:
         self.y += height
 
     def _draw_text(self, document: QTextDocument, indent: float = 0.0) -> None:
-        """Draw a text below what was drawn before, over as many pages as it takes; with a bar beside it if indented."""
+        """Draw a text at the current position, over several pages if needed; with a bar next to it if indented."""
         begin, end = 0.0, document.size().height()
         while begin < end:
             until = _break(document, begin, self.room.bottom() - self.y)
@@ -253,7 +253,7 @@ class _Handout:
         return document
 
     def _opening(self) -> QTextDocument:
-        """Return the title of the lecture, and what stands before its first step."""
+        """Build the title and the introduction of the lecture."""
         title = f'<p style="font-size:{self.theme.px(TITLE)}px"><b>{markup(self.lecture.title)}</b></p>'
         return self._document(title + fill(self.lecture.introduction, {}).html)
 
@@ -274,13 +274,13 @@ class _Handout:
 
 
 def notes_html(notes: FilledCaption) -> str:
-    """Return the speaker's notes as HTML, with where their numbers come from."""
+    """Render the speaker's notes as HTML, with the origins of their numbers."""
     origins = f'<p class="muted">{markup(notes.foot)}</p>' if notes.foot else ""
     return f'<p class="muted">Notes</p>{notes.html}{origins}'
 
 
 def question_html(standing: StandingStep) -> str:
-    """Return a step's question with its choices and its answer as HTML, "" where it asks none."""
+    """Render a step's question with its choices and answer as HTML, "" without one."""
     question, answer = standing.step.change.question, standing.answer()
     if question is None:
         return ""
@@ -291,22 +291,22 @@ def question_html(standing: StandingStep) -> str:
 
 
 def choices_html(answer: Answer) -> str:
-    """Return the choices of a question as HTML, each with its letter; "" where there are none."""
+    """Render the choices of a question as HTML, each with its letter; "" without any."""
     texts = [f"{letter})&nbsp;{markup(text)}" for letter, text in zip(LETTERS, answer.choices, strict=False)]
     return f"<p>{'&nbsp;&nbsp;&nbsp; '.join(texts)}</p>" if texts else ""
 
 
 def answer_html(answer: Answer) -> str:
-    """Return an answer with where it comes from as HTML."""
+    """Render an answer with its origin as HTML."""
     letter = "" if answer.right is None else f"{LETTERS[answer.right]}) "
     mark, origin = answer.quantity.mark, answer.quantity.origin
-    told = f"{MARK_TEXTS[mark]} {origin}".strip() if mark else ""
-    said = f"<b>{markup(letter + answer.text)}</b>"
-    return f'{said}&nbsp; <span class="muted">{markup(told)}</span>' if told else said
+    source = f"{MARK_TEXTS[mark]} {origin}".strip() if mark else ""
+    text = f"<b>{markup(letter + answer.text)}</b>"
+    return f'{text}&nbsp; <span class="muted">{markup(source)}</span>' if source else text
 
 
 def window_size(scene: Scene) -> QSize:
-    """Return the size of the window that is drawn of a step."""
+    """Choose the size of the window that draws a step."""
     return PICTURE * CROWDED if len(scene.panes) > 1 and scene.look.side == "shown" else PICTURE
 
 
@@ -315,9 +315,7 @@ def _theme_name(look: HandoutLook) -> Literal["light", "dark"]:
 
 
 def _break(document: QTextDocument, begin: float, room: float) -> float | None:
-    """Return where a text from `begin` on is to be cut so that it fits a room: its end, or that of a line; None for
-    nowhere.
-    """
+    """Find the end of the part of a text from `begin` that fits: the end of the text or of a line; None for none."""
     end = document.size().height()
     if end - begin <= room:
         return end
@@ -326,7 +324,7 @@ def _break(document: QTextDocument, begin: float, room: float) -> float | None:
 
 
 def _line_ends(document: QTextDocument) -> Iterator[float]:
-    """Yield where the lines of a text end."""
+    """Yield the bottoms of a text's lines."""
     block = document.begin()
     while block.isValid():
         top = document.documentLayout().blockBoundingRect(block).top()

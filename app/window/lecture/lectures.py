@@ -1,4 +1,4 @@
-"""Lectures in the window: the player, and the widgets that show its caption, question, list, clock and blank screen."""
+"""Lectures in the window: the player, and the widgets for caption, question, step list, timer and blank screen."""
 
 from __future__ import annotations
 
@@ -29,30 +29,30 @@ from .file_watch import FileWatch
 from .player import LecturePlayer, ShowBookmark
 from .step_cover import StepCover, StepNote
 
-if TYPE_CHECKING:  # the window starts without what only a lecture has
+if TYPE_CHECKING:  # loaded with the first lecture
     from .question_card import Asked, QuestionCard
 
-TICK = 1000  # milliseconds after which the clock is looked at
+TICK = 1000  # milliseconds between updates of the timer
 
 
 class Places(NamedTuple):
-    """The parts of the window in which a lecture is shown."""
+    """The parts of the window that show a lecture."""
 
-    window: QWidget  # all of it, the parent of dialogs
-    body: QWidget  # what is covered where a step has no picture
-    foot: QWidget  # above whose upper edge a note stands
+    window: QWidget  # the parent of dialogs
+    body: QWidget  # covered if a step has no picture
+    foot: QWidget  # below the notes
     caption: CaptionBar  # for caption and question
-    notice: Notice  # for what goes wrong
-    show_layout: Callable[[LayoutChoice], None]  # shares the room
+    notice: Notice  # for errors
+    show_layout: Callable[[LayoutChoice], None]
 
 
 class Lectures(QObject):
-    """Opens and leaves lectures, and shows what the player says.
+    """Opens and leaves lectures, and shows the state of the player.
 
-    show_full: shows the window in the lecture layout on the whole screen, or no longer so.
+    asking: a question is open, so no part of the window may give away its answer.
     """
 
-    asking = Signal(bool)  # whether a question is open, whose answer nothing may tell
+    asking = Signal(bool)  # whether a question is open
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class Lectures(QObject):
         self.note = StepNote(look.theme, places.body, places.foot)
         self.cover = StepCover(look.theme, places.body, places.caption)
         self.card: QuestionCard | None = None
-        self._asks: tuple[int, Question | None] = (-1, None)  # the step and question of the card
+        self._card_question: tuple[int, Question | None] = (-1, None)  # of the card, with its step
         self.checks = CheckJob(stage.jobs, self)
         self.checks.found.connect(self._show_checked)
         self.checks.failed.connect(partial(places.notice.error, cause="lecture file"))
@@ -81,8 +81,8 @@ class Lectures(QObject):
         self._clock.timeout.connect(self._show_text)
         player.changed.connect(self._show)
         player.awaited_changed.connect(self._show_awaited)
-        player.problem.connect(self._tell_problem)
-        self._told: tuple[str, int] = ("", 0)  # text and step of the lecture when a problem was told
+        player.problem.connect(self._show_problem)
+        self._problem_position: tuple[str, int] = ("", 0)  # text and step of the lecture at the last problem
         stage.jobs.preparing.connect(self._show_progress)
         look.changed.connect(self._set_theme)
 
@@ -97,9 +97,9 @@ class Lectures(QObject):
             self.open(Path(path))
 
     def open(self, path: Path, number: int = 0, before: Bookmark | None = None) -> bool:
-        """Present a lecture from a step on; return False, with the reason shown, where it can't be read.
+        """Present a lecture from a step on; show an error and return False if it can't be read.
 
-        before: what is shown once it is left, None for what the window shows now.
+        before: restored once the lecture is left, None for the current state.
         """
         self.places.notice.clear()
         opened = self.player.open(path.absolute(), number, before)
@@ -108,11 +108,11 @@ class Lectures(QObject):
         return opened
 
     def recent(self) -> Sequence[Path]:
-        """Return the files of the lectures opened lately, the last one first."""
+        """List the files of recent lectures, the latest first."""
         return [Path(path) for path in self.settings.current.recent_lectures]
 
     def leave(self) -> None:
-        """Leave the lecture, and offer the way back."""
+        """Leave the lecture, and offer to go back."""
         lecture, number = self.player.lecture, self.player.number
         if lecture is None:
             return
@@ -129,21 +129,21 @@ class Lectures(QObject):
         self.open(path, number)
 
     def close(self) -> None:
-        """End what runs for a lecture: the window closes."""
+        """End all jobs of lectures, since the window closes."""
         self._clock.stop()
         self._watch.watch(None)
         self.player.programs.close()
         self.checks.close()
 
     def escape_first(self) -> bool:
-        """End the blank screen, or the wait for a step; return whether there was either."""
+        """End the blank screen, or the wait for a step; return False if there was neither."""
         if self.player.is_blank:
             self.player.toggle_blank()
             return True
         return self.player.cancel()
 
     def escape_last(self) -> bool:
-        """Leave the whole screen, then the lecture; return whether one was presented."""
+        """Leave full screen, then the lecture; return False without a lecture."""
         if self.player.lecture is None:
             return False
         if self.places.window.isFullScreen():
@@ -153,7 +153,7 @@ class Lectures(QObject):
         return True
 
     def check(self) -> None:
-        """Look for everything that is wrong with the lecture, its file as it is now."""
+        """Check the current content of the lecture's file."""
         if self.player.lecture is None:
             return
         try:
@@ -171,36 +171,36 @@ class Lectures(QObject):
             self.places.notice.inform(f"{len(lecture.steps)} steps, no mistakes.")
 
     def show_full(self) -> bool:
-        """Show the lecture on the whole screen, or no longer so; return False where none is presented."""
+        """Enter or leave full screen; return False without a lecture."""
         if self.player.lecture is None:
             return False
         window = self.places.window
         window.showNormal() if window.isFullScreen() else window.showFullScreen()
         return True
 
-    def _tell_problem(self, sentence: str) -> None:
+    def _show_problem(self, sentence: str) -> None:
         player = self.player
         if not sentence:
             self.places.notice.clear(cause="lecture")
             return
-        self._told = (player.lecture.text if player.lecture else "", player.number)
+        self._problem_position = (player.lecture.text if player.lecture else "", player.number)
         self.places.notice.error(sentence, "lecture")
 
-    def _forget_problem(self) -> None:
-        """Take back what was told of a text that is mended, or of a step that is left."""
-        lecture, (text, number) = self.player.lecture, self._told
+    def _clear_old_problem(self) -> None:
+        """Clear the message about a corrected text, or about a step that was left."""
+        lecture, (text, number) = self.player.lecture, self._problem_position
         if lecture is None or lecture.text != text or (not lecture.problems and self.player.number != number):
             self.places.notice.clear(cause="lecture")
 
-    # What is shown.
+    # Display.
 
     def toggle_clock(self) -> None:
-        """Show the time, or not."""
+        """Show or hide the timer."""
         self.has_clock = not self.has_clock
         self._show_text()
 
     def restart_clock(self) -> None:
-        """Count the time from now on."""
+        """Restart the timer."""
         self.player.restart_clock()
         self._show_text()
 
@@ -221,9 +221,9 @@ class Lectures(QObject):
             shown.close()
 
     def _show(self) -> None:
-        """Show what has changed."""
+        """Update all parts."""
         player = self.player
-        self._forget_problem()
+        self._clear_old_problem()
         self._watch.watch(player.lecture.path if player.lecture else None)
         self.blank.show_blank(player.is_blank)
         self._show_text()
@@ -232,14 +232,14 @@ class Lectures(QObject):
         run = player.agree if player.runnable else None
         self.cover.say(player.obstacle if player.lecture else "", run)
         if player.lecture and player.obstacle:
-            self.places.show_layout("lecture")  # which nothing else does where the first step has no picture
+            self.places.show_layout("lecture")  # needed if the first step has no picture
         if player.lecture is None:
             self._clock.stop()
         elif not self._clock.isActive():
             self._clock.start()
 
     def _show_text(self) -> None:
-        """Show title and caption of the step, and where and when we are."""
+        """Show title and caption of the step, its number and the timer."""
         player, caption = self.player, self.places.caption
         held = False
         if player.lecture is None:
@@ -254,37 +254,37 @@ class Lectures(QObject):
             caption.show_caption(*text, held=held)
 
     def is_asking(self) -> bool:
-        """Return whether the step asks, and its answer is not shown yet."""
+        """Return True if the step has a question whose answer is not shown yet."""
         player = self.player
         return bool(player.step and player.step.change.question and not player.is_revealed)
 
     def _foot(self, origins: str) -> str:
-        """Return where the numbers come from, and where and when we are."""
+        """Join the origins of the numbers, the step's number and the timer."""
         minutes = f"{math.floor(self.player.seconds_gone() / 60)} min · {time.strftime('%H:%M')}"
-        return "   ".join(filter(None, (origins, self._place(), minutes if self.has_clock else "")))
+        return "   ".join(filter(None, (origins, self._position_text(), minutes if self.has_clock else "")))
 
-    def _place(self) -> str:
+    def _position_text(self) -> str:
         assert self.player.lecture
         return f"step {self.player.number + 1} of {len(self.player.lecture.steps)}"
 
     def caption(self) -> tuple[str, str, str]:
-        """Return title, HTML and foot of what the step says, without the clock; nothing while it asks."""
+        """Return title, HTML and foot of the step's caption, without the timer; empty while it asks."""
         player = self.player
         filled = player.caption() if player.lecture and not self.is_asking() else None
         if filled is None or player.step is None:
             return "", "", ""
-        return player.step.title, filled.html, "   ".join(filter(None, (filled.foot, self._place())))
+        return player.step.title, filled.html, "   ".join(filter(None, (filled.foot, self._position_text())))
 
     def _show_card(self) -> None:
         player, old = self.player, self.card
         question = player.step.change.question if player.step and player.moment() else None
         asked = self._asked(question) if question else None
         if question is None or asked is None:
-            self.card, self._asks = None, (-1, None)
-        elif self.card is None or self._asks != (player.number, question):
+            self.card, self._card_question = None, (-1, None)
+        elif self.card is None or self._card_question != (player.number, question):
             from .question_card import QuestionCard
 
-            self._asks = player.number, question
+            self._card_question = player.number, question
             self.card = QuestionCard(self.look.theme, asked)
             self.card.chosen.connect(player.choose)
             self.card.revealed.connect(player.reveal)
@@ -295,7 +295,7 @@ class Lectures(QObject):
             old.deleteLater()
 
     def _asked(self, question: Question) -> Asked | None:
-        """Return the question as it is to be seen now."""
+        """Return the current state of the question."""
         from .question_card import asked_of
 
         player, answer = self.player, self.player.answer()

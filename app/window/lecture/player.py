@@ -1,4 +1,4 @@
-"""The player of a lecture: which step is shown, its question, and what is prepared ahead."""
+"""The player of a lecture: the current step, its question, and the preparation of the next steps."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from ...model.session import Session
 from ...model.setup_launch import launch_of_setup
 from .programs import LecturePrograms, NoLaunch
 
-AHEAD = 3  # steps to come whose sessions are made ahead
-UNSHOWABLE = (NoLaunch, CatalogueError, PlanError)  # why a step has no sessions
+AHEAD = 3  # following steps whose sessions are prepared
+UNSHOWABLE = (NoLaunch, CatalogueError, PlanError)  # the reasons for a step without sessions
 ShowBookmark = Callable[[Bookmark, StartMoment | None], bool]
 
 
 class _Filled(Struct):
-    """What was computed of the step that is shown, None until somebody asks."""
+    """The cached texts of the current step, None until they are requested."""
 
     caption: FilledCaption | None = None
     answer: Answer | None = None
@@ -45,11 +45,11 @@ class _Filled(Struct):
 class LecturePlayer(QObject):
     """Walks through a lecture's steps in a window.
 
-    changed: another lecture, step, answer or blank; a step that plays stands now. shown: the picture of the step is
-    there. compiled_asked: the counters of a session as compiled are needed. problem: one sentence, "" where there is
-    none. awaited_changed: another step is waited for, or none.
+    changed: the lecture, step, answer or blank screen has changed, or a step has finished playing. shown: the step's
+    picture is shown. compiled_asked: the compiled counters of a session are needed. problem: one sentence, "" for
+    none. awaited_changed: another step is awaited, or none.
 
-    stage: of the window. bookmark: says what the window shows. show: has it show another one.
+    stage: of the window. bookmark: returns the window's state. show: restores a state.
     """
 
     changed = Signal()
@@ -69,19 +69,19 @@ class LecturePlayer(QObject):
         self.stage, self._bookmark, self._show = stage, bookmark, show
         self.lecture: Lecture | None = None
         self.scenes: tuple[Scene, ...] = ()
-        self.number = 0  # of the step that is shown, from 0
-        self.awaited: int | None = None  # the step that is shown once its sessions are there
+        self.number = 0  # of the current step, from 0
+        self.awaited: int | None = None  # the step that is shown once its sessions are loaded
         self.is_blank = False
         self.is_revealed = False  # whether the answer to the step's question is shown
-        self.chosen: int | None = None  # which of its choices was chosen
-        self.is_playing = False  # whether the step has begun to play and does not stand yet
-        self.before: Bookmark | None = None  # what the window showed before the lecture
+        self.chosen: int | None = None  # the index of the chosen answer
+        self.is_playing = False  # whether the step is still playing
+        self.before: Bookmark | None = None  # the window's state before the lecture
         self._plays = True  # whether the awaited step plays
-        self.obstacle = ""  # why the step that is shown has no picture, "" where it has
-        self.runnable: Path | None = None  # a program that would give it one, were the user to agree
+        self.obstacle = ""  # the reason why the step has no picture, "" if it has one
+        self.runnable: Path | None = None  # a program that would provide one with the user's consent
         self._moment: Moment | None = None
-        self._sessions: list[Session] | None = None  # of the step that is shown
-        self._launches: dict[str, Launch] = {}  # of the setups of its steps, by their text
+        self._sessions: list[Session] | None = None  # of the current step
+        self._launches: dict[str, Launch] = {}  # by the text of their setups
         self._filled = _Filled()
         self.clock = Clock()
         self.programs = LecturePrograms(self)
@@ -93,9 +93,9 @@ class LecturePlayer(QObject):
     # Opening and leaving.
 
     def open(self, path: Path, number: int = 0, before: Bookmark | None = None) -> bool:
-        """Present a lecture from a step on; return False, with `problem` emitted, where it can't be read.
+        """Present a lecture from a step on; emit `problem` and return False if it can't be read.
 
-        before: what is shown once it is left, None for what the window shows now.
+        before: restored once the lecture is left, None for the current state.
         """
         try:
             lecture = read_lecture(path)
@@ -108,14 +108,14 @@ class LecturePlayer(QObject):
         self.before = before or self.before or self._bookmark()
         self._take(lecture)
         self.restart_clock()
-        self._tell_problems(lecture)
+        self._report_problems(lecture)
         self._clear(0)
         self.go(number)
         self.changed.emit()
         return True
 
     def close(self) -> None:
-        """Leave the lecture, and show again what was shown before it."""
+        """Leave the lecture and restore the state before it."""
         if self.lecture is None:
             return
         before, look = self.before, self._bookmark()
@@ -130,31 +130,31 @@ class LecturePlayer(QObject):
         self.changed.emit()
 
     def reload(self) -> None:
-        """Read the file again and show it at the same step; what can't be read leaves all as it was."""
+        """Read the file again and show the same step; an unreadable file changes nothing."""
         if self.lecture is None:
             return
         try:
             lecture = read_lecture(self.lecture.path)
         except LectureError as error:
-            self.problem.emit(f"{error} The lecture goes on as it was.")
+            self.problem.emit(f"{error} The previous version of the lecture is still shown.")
             return
         if lecture.text == self.lecture.text:
             self.problem.emit("")
             return
         if not lecture.steps or (lecture.problems and not self.lecture.problems):
-            self._tell_problems(lecture)
+            self._report_problems(lecture)
             return
         old, number = self.lecture.steps[self.number], self.number
         titles = [step.title for step in lecture.steps]
         number = titles.index(old.title) if old.title in titles else min(number, len(titles) - 1)
         self._take(lecture)
-        self._clear(number)  # what was computed goes with the old steps, which may be more
-        self._tell_problems(lecture)
+        self._clear(number)  # drop the cached texts of the old steps
+        self._report_problems(lecture)
         self.go(number, play=False)
         self.changed.emit()
 
     def adopt(self, lecture: Lecture, number: int) -> None:
-        """Present a lecture as it was written here, at a step as it stands, whatever its file holds."""
+        """Present an edited lecture at the final moment of a step, regardless of its file."""
         if self.lecture is None:
             self.before = self._bookmark()
             self.restart_clock()
@@ -168,12 +168,12 @@ class LecturePlayer(QObject):
         self._launches.clear()
 
     def _clear(self, number: int) -> None:
-        """Forget what was shown of a step, and turn to another one."""
+        """Reset the state of the step, and set another number."""
         self.number, self.obstacle, self.runnable, self._moment, self._sessions = number, "", None, None, None
         self._filled, self.chosen, self.is_revealed, self.is_playing = _Filled(), None, False, False
 
-    def _tell_problems(self, lecture: Lecture) -> None:
-        """Tell the first thing that is wrong with a lecture, and how much more."""
+    def _report_problems(self, lecture: Lecture) -> None:
+        """Report the first problem of a lecture, and the number of others."""
         problems = lecture.problems
         if problems:
             more = f" ({len(problems) - 1} more)" if len(problems) > 1 else ""
@@ -183,13 +183,13 @@ class LecturePlayer(QObject):
 
     @property
     def step(self) -> Step | None:
-        """The step that is shown."""
+        """The current step."""
         return self.lecture.steps[self.number] if self.lecture else None
 
     def next(self) -> None:
-        """Go on: to where the step stands, to the answer of its question, to the next step."""
+        """Advance to the step's final moment, to the answer of its question, or to the next step."""
         step = self.step
-        if step is None or self._unblanked():
+        if step is None or self._unblank():
             return
         if self.awaited is not None:
             self.go(self.awaited + 1)
@@ -201,13 +201,13 @@ class LecturePlayer(QObject):
             self.go(self.number + 1)
 
     def previous(self) -> None:
-        """Go back to the step before as it stood when it was left: played, its question answered."""
-        if self.lecture is None or self._unblanked():
+        """Go back to the previous step, played and with its question answered."""
+        if self.lecture is None or self._unblank():
             return
         self.go((self.number if self.awaited is None else self.awaited) - 1, play=False)
 
     def go(self, number: int, play: bool = True) -> None:
-        """Go to a step, once its sessions are there; without `play` it stands, its question answered."""
+        """Go to a step once its sessions are loaded; without `play`, at its final moment with the answer shown."""
         if self.lecture is None or not 0 <= number < len(self.lecture.steps):
             return
         self.is_blank = False
@@ -219,12 +219,12 @@ class LecturePlayer(QObject):
         self.awaited_changed.emit()
 
     def agree(self) -> None:
-        """Let the program run that the step needs."""
+        """Run the program that the step needs, since the user agreed."""
         if self.runnable is not None:
             self.programs.agree(self.runnable)
 
     def cancel(self) -> bool:
-        """Wait no longer for a step, or for its program; return whether one was waited for."""
+        """Cancel the wait for a step or its program; return False if there was none."""
         if self.programs.stop():
             return True
         if self.awaited is None:
@@ -235,7 +235,7 @@ class LecturePlayer(QObject):
         return True
 
     def stand(self) -> None:
-        """Show the step as it stands; also after somebody has looked at something else."""
+        """Show the step's final moment, also after the user has shown other things."""
         if self.lecture is not None and self._moment is not None:
             self.is_playing = False
             self.stage.playhead.stand()
@@ -243,7 +243,7 @@ class LecturePlayer(QObject):
             self.changed.emit()
 
     def reveal(self) -> bool:
-        """Show the answer to the step's question; return False where there is none, or it is shown already."""
+        """Show the answer to the step's question; return False if there is none or it is shown already."""
         if self.is_revealed or self.answer() is None:
             return False
         self.is_revealed = True
@@ -251,50 +251,50 @@ class LecturePlayer(QObject):
         return True
 
     def choose(self, i: int) -> None:
-        """Choose one of the question's choices, counted from 0, until the answer is shown."""
+        """Choose an answer, counted from 0, unless the right one is shown."""
         question = self.step.change.question if self.step else None
         if question and not self.is_revealed and 0 <= i < len(question.choices):
             self.chosen = i
             self.changed.emit()
 
     def toggle_blank(self) -> None:
-        """Blank the screen, or show it again."""
+        """Switch the blank screen on or off."""
         if self.lecture is not None:
             self.is_blank = not self.is_blank
             self.changed.emit()
 
-    def _unblanked(self) -> bool:
-        """Show the screen again where it is blank; return whether it was."""
-        was, self.is_blank = self.is_blank, False
-        if was:
+    def _unblank(self) -> bool:
+        """End the blank screen; return False if the screen was not blank."""
+        was_blank, self.is_blank = self.is_blank, False
+        if was_blank:
             self.changed.emit()
-        return was
+        return was_blank
 
-    # The clock.
+    # The timer.
 
     def seconds_gone(self) -> float:
-        """Return how long the lecture has been presented."""
+        """Return the seconds since the start of the lecture."""
         return self.clock.seconds()
 
     def restart_clock(self) -> None:
-        """Count the time from now on."""
+        """Restart the timer."""
         self.clock.restart()
 
-    # What the step says.
+    # Texts of the step.
 
     def caption(self) -> FilledCaption | None:
-        """Return the caption of the step that is shown, with its numbers."""
+        """Fill the caption of the current step with its numbers."""
         shows = self._moment is not None or self.obstacle
         if self._filled.caption is None and self.step is not None and shows:
             self._filled.caption = fill(self.step.caption, self._names() or {})
         return self._filled.caption
 
     def notes(self) -> FilledCaption | None:
-        """Return what the speaker reads at the step that is shown, with its numbers."""
+        """Fill the speaker's notes of the current step with their numbers."""
         return None if self.step is None else fill(self.step.spoken, self._names() or {})
 
     def answer(self) -> Answer | None:
-        """Return the answer to the step's question, None where there is none."""
+        """Compute the answer to the step's question, None without one."""
         question, names = self.step.change.question if self.step else None, self._names()
         if question and names and self._filled.answer is None:
             try:
@@ -304,15 +304,15 @@ class LecturePlayer(QObject):
         return self._filled.answer
 
     def moment(self) -> Moment | None:
-        """Return where the step that is shown begins and stands."""
+        """Return the first and final moments of the current step."""
         return self._moment
 
     def sessions(self) -> list[Session] | None:
-        """Return the sessions of the step that is shown, None where they are not there."""
+        """Return the sessions of the current step, None if they are not loaded."""
         return self._sessions
 
     def prepared(self, number: int) -> tuple[tuple[Setup, ...], list[Session]] | None:
-        """Return what the panes of a step run, with their sessions; None where these are not there."""
+        """Return the setups and sessions of a step's panes; None if the sessions are not loaded."""
         sessions = self._sessions_of(number) if self.lecture else None
         return None if sessions is None else (self._setups_of(number), sessions)
 
@@ -326,17 +326,17 @@ class LecturePlayer(QObject):
         )
 
     def take_compiled(self, session: Session) -> None:
-        """Say the numbers of the step that is shown anew, now that a session's counters as compiled are known."""
-        if any(one is session for one in self._sessions or ()):
+        """Fill the texts of the current step again, now that a session's compiled counters are known."""
+        if any(shown is session for shown in self._sessions or ()):
             self._filled = _Filled()
             self.changed.emit()
 
     # Sessions.
 
     def _setups_of(self, number: int) -> tuple[Setup, ...]:
-        """Return what the panes of a step run; raises NoLaunch, CatalogueError and PlanError.
+        """Return the setups of a step's panes; raises NoLaunch, CatalogueError and PlanError.
 
-        A step with a chart alone has below it the panes of the next step that has some.
+        A step with only a chart uses the panes of the next step that has some.
         """
         assert self.lecture
         scenes = [scene for scene in self.scenes[number:] if scene.panes]
@@ -346,18 +346,18 @@ class LecturePlayer(QObject):
             return self.stage.setups
         folder = self.lecture.folder
         return tuple(
-            pane if isinstance(pane, Setup) else self._agreed(self.programs.setup_of(pane, folder))
+            pane if isinstance(pane, Setup) else self._trusted(self.programs.setup_of(pane, folder))
             for pane in scenes[0].panes
         )
 
-    def _agreed(self, setup: Setup) -> Setup:
-        """Let the stage run the text of a kernel that the user agreed to."""
+    def _trusted(self, setup: Setup) -> Setup:
+        """Mark the text of a kernel as trusted, since the user agreed to it."""
         if setup.source:
             self.stage.trust_text(find(setup.scenario).kernel, setup.source)
         return setup
 
     def _sources_of(self, number: int) -> list[Source]:
-        """Return what the sessions of a step are made from; raises NoLaunch, CatalogueError and PlanError."""
+        """List the sources of a step's sessions; raises NoLaunch, CatalogueError and PlanError."""
         return [setup.file or self._launch_of(setup) for setup in self._setups_of(number)]
 
     def _launch_of(self, setup: Setup) -> Launch:
@@ -367,43 +367,43 @@ class LecturePlayer(QObject):
         return self._launches[key]
 
     def _sessions_of(self, number: int) -> list[Session] | None:
-        """Return the sessions of a step, None where some are not there."""
+        """Return the sessions of a step, None if some are not loaded."""
         try:
-            found = [self.stage.jobs.held(source) for source in self._sources_of(number)]
+            sessions = [self.stage.jobs.held(source) for source in self._sources_of(number)]
         except UNSHOWABLE:
             return None
-        known = [session for session in found if session is not None]
-        return known if len(known) == len(found) else None
+        loaded = [session for session in sessions if session is not None]
+        return loaded if len(loaded) == len(sessions) else None
 
     def _prepare(self, number: int, *, urgent: bool) -> None:
-        """Have the sessions of a step made, then those of the next ones and of the one before."""
+        """Prepare the sessions of a step, then those of the next steps and of the previous one."""
         wanted: dict[str, Source] = {}
         first = 0
         for i in (number, *range(number + 1, number + 1 + AHEAD), number - 1):
             if 0 <= i < len(self.scenes):
-                with suppress(*UNSHOWABLE):  # told when the step is reached
+                with suppress(*UNSHOWABLE):  # reported when the step is reached
                     wanted |= {key_of(source): source for source in self._sources_of(i)}
             first = len(wanted) if i == number else first
         self.stage.jobs.prepare(list(wanted.values()), urgent=first if urgent else 0)
 
-    def _take_prepared(self, key: str, why: str) -> None:
+    def _take_prepared(self, key: str, reason: str) -> None:
         if self.awaited is None:
             return
         with suppress(*UNSHOWABLE):
-            if why and key in [key_of(source) for source in self._sources_of(self.awaited)]:
-                self._show_obstacle(self.awaited, why)
+            if reason and key in [key_of(source) for source in self._sources_of(self.awaited)]:
+                self._show_obstacle(self.awaited, reason)
                 return
         self._try_to_show()
 
     def _take_launches(self) -> None:
-        """Go on with a step that needs the launches of a program: it runs now, or has ended."""
+        """Continue with a step that needs the launches of a program, which has started or ended."""
         if self.awaited is not None:
             self._try_to_show()
         elif self.obstacle:
             self.go(self.number, self._plays)
 
     def _try_to_show(self) -> None:
-        """Show the awaited step if its sessions are there."""
+        """Show the awaited step if its sessions are loaded."""
         number = self.awaited
         if number is None or self.lecture is None:
             return
@@ -418,7 +418,7 @@ class LecturePlayer(QObject):
             self._show_obstacle(number, str(error))
 
     def _show_step(self, number: int, sessions: list[Session], moment: Moment) -> None:
-        """Show a step at its beginning, or as it stands."""
+        """Show a step at its first or final moment."""
         self._clear(number)
         self._moment, self.is_revealed = moment, not self._plays
         self._sessions = sessions if self.scenes[number].panes else []
@@ -427,16 +427,16 @@ class LecturePlayer(QObject):
         self._show_at(moment.begin if play else moment.stand, standing=play is None)
         if play:
             self._play(play, moment)
-        self._arrive()
+        self._finish_going()
 
     def _show_obstacle(self, number: int, sentence: str, runnable: Path | None = None) -> None:
-        """Turn to a step without its picture, which can't be shown, and say why."""
+        """Go to a step whose picture can't be shown, with the reason."""
         self._clear(number)
         self.obstacle, self.runnable = sentence, runnable
         self.stage.playhead.stand()
-        self._arrive()
+        self._finish_going()
 
-    def _arrive(self) -> None:
+    def _finish_going(self) -> None:
         self.awaited = None
         self._prepare(self.number, urgent=False)
         self.changed.emit()
@@ -457,7 +457,7 @@ class LecturePlayer(QObject):
         self._follow()
 
     def _follow(self) -> None:
-        """Let the step stand once it has played, or somebody has gone beyond where it stands."""
+        """Finish the step once it has played to its final moment, or the user has moved on."""
         playhead, moment = self.stage.playhead, self._moment
         if not self.is_playing or playhead.stop is not None or moment is None:
             return
@@ -469,7 +469,7 @@ class LecturePlayer(QObject):
 
 
 def _with_look(mark: Bookmark, look: Bookmark) -> Bookmark:
-    """Return a bookmark in the colours, text size and words of another one."""
+    """Copy theme, text size and motion of a look into a bookmark."""
     return msgspec.structs.replace(
         mark, theme=look.theme, text_scale=look.text_scale, reduced_motion=look.reduced_motion
     )

@@ -1,4 +1,4 @@
-"""Programs that come with a lecture: they run once the user agrees, and their launches become trace files."""
+"""Programs that come with a lecture: they run after the user's consent, and their launches become trace files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LARGEST = 10_000_000  # bytes of a program
 
 
 class NoLaunch(Exception):
-    """A launch of a program that is not there; the text is one sentence. path: to be run where the user agrees."""
+    """A program's launch is not available; the text is one sentence. path: the program, if it needs consent."""
 
     def __init__(self, sentence: str, path: Path | None = None) -> None:
         self.path = path
@@ -32,43 +32,46 @@ class NoLaunch(Exception):
 
 
 class _Run(Struct):
-    """A run of a program with this content."""
+    """A run of a program with a given content."""
 
-    job: UserProgram  # what runs it
-    digest: str  # of what it was when the user agreed
+    job: UserProgram  # runs it
+    digest: str  # of the content that the user agreed to run
     is_over: bool = False  # whether it has ended
     traces: Sequence[Path] = field(default=())  # of its launches, in order
-    problem: str = ""  # why there are none
+    problem: str = ""  # the reason for no traces
 
 
 class LecturePrograms(QObject):
-    """Runs the programs that lectures name. changed: a run began or ended. noted: one sentence on one that ended."""
+    """Runs the programs of lectures. changed: a run began or ended. noted: one sentence about a finished run."""
 
     changed = Signal()
     noted = Signal(str)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._agreed: set[tuple[Path, str]] = (
+        self._trusted: set[tuple[Path, str]] = (
             set()
-        )  # files that may run, each with the digest of what it held
+        )  # files that may run, each with the digest of its content
         self._runs: dict[Path, _Run] = {}
 
     def setup_of(self, pane: ProgramLaunch | EditedKernel, folder: Path) -> Setup:
-        """Return the setup of what came with a lecture; raises NoLaunch while it is not there, and PlanError."""
+        """Return the setup of a lecture's pane; raises NoLaunch while it is not available, and PlanError."""
         path = folder / pane.file
         name, digest = visible(pane.file), _digest(path)
-        if (path.resolve(), digest) not in self._agreed:  # another folder has other modules for it to import
-            what = "a program" if isinstance(pane, ProgramLaunch) else "an edited kernel"
+        if (
+            path.resolve(),
+            digest,
+        ) not in self._trusted:  # the folder matters: the program imports modules from it
+            kind = "a program" if isinstance(pane, ProgramLaunch) else "an edited kernel"
             raise NoLaunch(
-                f"This step shows {name}, {what} that came with the lecture. It runs only if you agree.", path
+                f"This step shows {name}, {kind} that came with the lecture. It runs only if you agree.", path
             )
         if isinstance(pane, EditedKernel):
             return pane.setup(folder)
         return self._setup_of_launch(pane, path, digest)
 
     def _setup_of_launch(self, launch: ProgramLaunch, path: Path, digest: str) -> Setup:
-        """Return the setup that shows a launch of a program that may run; raises NoLaunch while it is not there."""
+        """Return the setup that shows a launch of a trusted program; raises NoLaunch while it is not available."""
         name, run = visible(launch.file), self._runs.get(path)
         if run is None or run.digest != digest:
             run = self._start(path, digest)
@@ -78,31 +81,31 @@ class LecturePrograms(QObject):
             raise NoLaunch(run.problem)
         if launch.launch > len(run.traces):
             raise NoLaunch(
-                f"{name} makes {len(run.traces)} launches, and this step shows number {launch.launch}."
+                f"This step shows launch {launch.launch}, but {name} makes only {len(run.traces)} launches."
             )
         return Setup(file=str(run.traces[launch.launch - 1]))
 
     def agree(self, path: Path) -> None:
-        """Let a program run as its file is now, from now on."""
+        """Trust a program with its current content."""
         with suppress(NoLaunch):
-            self._agreed.add((path.resolve(), _digest(path)))
+            self._trusted.add((path.resolve(), _digest(path)))
         self.changed.emit()
 
     def stop(self) -> bool:
-        """End what runs; return whether anything did."""
+        """End all running programs; return False if none was running."""
         running = [run for run in self._runs.values() if not run.is_over]
         for run in running:
             run.job.stop()
             run.is_over, run.problem = (
                 True,
-                "The program was ended; save it, or open the lecture, to run it again.",
+                "The program was ended. Save it, or open the lecture again, to restart it.",
             )
         if running:
             self.changed.emit()
         return bool(running)
 
     def close(self) -> None:
-        """End what runs, and remove the traces."""
+        """End all programs and remove their traces."""
         for run in self._runs.values():
             run.job.close()
         self._runs.clear()
@@ -126,7 +129,7 @@ class LecturePrograms(QObject):
 
 
 def _digest(path: Path) -> str:
-    """Return a name for what a file holds; raises NoLaunch where it can't be read."""
+    """Compute the digest of a file; raises NoLaunch if it can't be read."""
     try:
         return hashlib.sha256(small_content(path, LARGEST, "program")).hexdigest()
     except UnreadableFileError as error:

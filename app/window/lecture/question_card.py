@@ -1,4 +1,4 @@
-"""The card of a question: what is asked, the choices to press or a field for a number, and which was right."""
+"""The card of a question: its text, buttons for choices or a field for a number, and the answer."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ LETTERS = "ABCDEF"
 SHORT, MIDDLE = (
     16,
     40,
-)  # letters of the longest choice up to which all stand in a row, or two beside each other
+)  # the longest choice, in letters, for a single row or for two columns
 NUMBER = QRegularExpression(r"[-+]?[\d ,]*\.?\d*(e[-+]?\d*)?")
 
 
 class Asked(Struct, frozen=True):
-    """A question as the audience sees it: before the answer is revealed nothing in it says what is right."""
+    """A question as the audience sees it, without the answer until that is revealed."""
 
     ask: str  # the question
-    choices: tuple[str, ...]  # in words, none where a number is asked for
-    chosen: int | None  # of the choices
-    right: int | None  # of the choices, None before it is revealed
-    answer: str  # in words, "" before it is revealed
-    origin: str  # where the answer comes from: "exact from the trace"; "" before it is revealed
+    choices: tuple[str, ...]  # texts, none if a number is asked for
+    chosen: int | None  # index of the choice
+    right: int | None  # index of the choice, None before it is revealed
+    answer: str  # text, "" before it is revealed
+    origin: str  # of the answer: "exact from the trace"; "" before it is revealed
     is_revealed: bool  # whether the answer is shown
 
 
 class ChoiceButton(QPushButton):
-    """A choice: its letter, its words in as many lines as they need, and a sign once the answer is shown."""
+    """A choice: its letter, its wrapped text, and a sign once the answer is shown."""
 
     def __init__(self, letter: str, text: str) -> None:
         super().__init__()
@@ -61,30 +61,30 @@ class ChoiceButton(QPushButton):
         self.setSizePolicy(policy)
 
     def hasHeightForWidth(self) -> bool:
-        """Return that the height follows from the width."""
+        """Return True: the height depends on the width."""
         return True
 
     def heightForWidth(self, width: int) -> int:
-        """Return the height of the words in a width."""
+        """Return the height of the text for a width."""
         return max(self.row.totalHeightForWidth(width), self.row.totalMinimumSize().height())
 
     def sizeHint(self) -> QSize:
-        """Return the room that the words ask for."""
+        """Return the size of the text."""
         return self.row.totalSizeHint()
 
     def minimumSizeHint(self) -> QSize:
-        """Return the least room for the words."""
+        """Return the smallest size of the text."""
         return self.row.totalMinimumSize()
 
     @property
     def row(self) -> QHBoxLayout:
-        """Letter, words and sign."""
-        found = self.layout()
-        assert isinstance(found, QHBoxLayout)
-        return found
+        """The layout of letter, text and sign."""
+        row = self.layout()
+        assert isinstance(row, QHBoxLayout)
+        return row
 
     def show_state(self, state: str, theme: Theme, letters: int) -> None:
-        """Look as it stands: "" before the answer, chosen, right, wrong (chosen, and not right) or other."""
+        """Show a state: "" before the answer, "chosen", "right", "wrong" (chosen and not right) or "other"."""
         ground, ink, edge = {
             "": ("panel", "text", "control"),
             "chosen": ("badge", "text", "accent"),
@@ -106,16 +106,20 @@ class ChoiceButton(QPushButton):
         self.words.setFont(sized(theme, letters, bold=state == "right"))
         picture = {"right": "check", "wrong": "close"}.get(state, "")
         side = round(0.9 * letters)
-        self.sign.setFixedWidth(side)  # also where there is none: nothing moves when the answer comes
+        self.sign.setFixedWidth(side)  # reserved, so that the layout does not change with the answer
         self.sign.clear()
         if picture:
             self.sign.setPixmap(icon(picture, theme.colour(ink)).pixmap(side, side))
-        said = {"chosen": "chosen", "right": "the right answer", "wrong": "chosen, not right"}.get(state, "")
-        self.setAccessibleName(", ".join(filter(None, (f"{self.letter.text()}: {self.words.text()}", said))))
+        description = {"chosen": "chosen", "right": "the right answer", "wrong": "chosen, not right"}.get(
+            state, ""
+        )
+        self.setAccessibleName(
+            ", ".join(filter(None, (f"{self.letter.text()}: {self.words.text()}", description)))
+        )
 
 
 class QuestionCard(CaptionCard):
-    """Asks in large letters. chosen: a choice was, by its button or its key; revealed: the answer shall be shown."""
+    """Shows a question in large letters. chosen: the index of a choice, by button or key. revealed: show the answer."""
 
     chosen = Signal(int)
     revealed = Signal()
@@ -138,9 +142,9 @@ class QuestionCard(CaptionCard):
         self.grid = QGridLayout()
         longest = max(len(text) for text in self.asked.choices)
         columns = len(self.buttons) if longest <= SHORT else 2 if longest <= MIDDLE else 1
-        for i, made in enumerate(self.buttons):
-            self.grid.addWidget(made, i // columns, i % columns)
-            made.clicked.connect(lambda _checked, i=i: self.chosen.emit(i))
+        for i, choice in enumerate(self.buttons):
+            self.grid.addWidget(choice, i // columns, i % columns)
+            choice.clicked.connect(lambda _checked, i=i: self.chosen.emit(i))
             key = QShortcut(QKeySequence(str(i + 1)), self)
             key.setContext(Qt.ShortcutContext.WindowShortcut)
             key.activated.connect(lambda i=i: self.chosen.emit(i))
@@ -161,17 +165,17 @@ class QuestionCard(CaptionCard):
         self.column.addLayout(self.row)
 
     def show_asked(self, asked: Asked) -> None:
-        """Show what has changed of the same question: what was chosen, and the answer."""
+        """Update the same question: the choice and the answer."""
         self.asked = asked
         self._show()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size."""
+        """Apply colours and text size."""
         self.theme = theme
         self._show()
 
     def set_letters(self, pixels: int) -> None:
-        """Write in letters of so many pixels."""
+        """Set the font size in pixels."""
         if pixels != self.size_of_letters:
             self.size_of_letters = pixels
             self._show()
@@ -181,18 +185,18 @@ class QuestionCard(CaptionCard):
         self.column.setContentsMargins(0, letters // 3, 0, 0)
         self.column.setSpacing(letters // 3)
         self.question.setFont(sized(theme, letters, bold=True))
-        for i, made in enumerate(self.buttons):
-            made.show_state(_state(asked, i), theme, letters)
-            # What is disabled would show its sign in grey.
-            made.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents, asked.is_revealed)
-            made.setFocusPolicy(Qt.FocusPolicy.NoFocus if asked.is_revealed else Qt.FocusPolicy.TabFocus)
+        for i, choice in enumerate(self.buttons):
+            choice.show_state(_state(asked, i), theme, letters)
+            # A disabled button would show its sign in grey.
+            choice.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents, asked.is_revealed)
+            choice.setFocusPolicy(Qt.FocusPolicy.NoFocus if asked.is_revealed else Qt.FocusPolicy.TabFocus)
         if self.buttons:
             self.grid.setSpacing(letters // 3)
         else:
             self._show_number(letters)
         (
             self.grid if self.buttons else self.row
-        ).invalidate()  # a layout in another one keeps its old height else
+        ).invalidate()  # otherwise a nested layout keeps its old height
         self.column.invalidate()
 
     def _show_number(self, letters: int) -> None:
@@ -204,16 +208,16 @@ class QuestionCard(CaptionCard):
         if not asked.is_revealed:
             self.answer.setText("")
             return
-        said = verdict(number_of(self.field.text()), number_of(asked.answer))
-        self.answer.setText(f"{said}{asked.answer}{f', {asked.origin}' * bool(asked.origin)}")
-        ink = theme.palette.bad if said == "No: " else theme.palette.good
+        grade = verdict(number_of(self.field.text()), number_of(asked.answer))
+        self.answer.setText(f"{grade}{asked.answer}{f', {asked.origin}' * bool(asked.origin)}")
+        ink = theme.palette.bad if grade == "No: " else theme.palette.good
         self.answer.setStyleSheet(f"color: {ink};")
 
 
 def asked_of(
     ask: str, choices: Sequence[str], chosen: int | None, answer: tuple[Quantity, str, int | None] | None
 ) -> Asked:
-    """Return a question as it is seen. answer: (the answer, in words, which choice it is) once it is revealed."""
+    """Build the state of a question. answer: (quantity, text, index of the choice) once it is revealed."""
     if answer is None:
         return Asked(ask, tuple(choices), chosen, None, "", "", is_revealed=False)
     quantity, text, right = answer
@@ -222,14 +226,14 @@ def asked_of(
 
 
 def _state(asked: Asked, i: int) -> str:
-    """Return how a choice looks."""
+    """Return the state of a choice."""
     if not asked.is_revealed:
         return "chosen" if i == asked.chosen else ""
     return "right" if i == asked.right else "wrong" if i == asked.chosen else "other"
 
 
 def number_of(text: str) -> float | None:
-    """Return the number that a text begins with, None where it is none."""
+    """Parse the number at the start of a text, None without one."""
     word = text.replace(",", "").strip().split(" ")[0]
     try:
         return float(word)
@@ -238,7 +242,7 @@ def number_of(text: str) -> float | None:
 
 
 def verdict(guess: float | None, answer: float | None) -> str:
-    """Return how good a guess is, "" without one; it is near within a tenth."""
+    """Grade a guess, "" without one; "Near" is within a tenth of the answer."""
     if guess is None or answer is None:
         return ""
     if guess == answer:

@@ -1,4 +1,4 @@
-"""What lies over the pictures: a note of the step that is prepared, and why a step has no picture."""
+"""Covers of the pictures: a note about a step in preparation, and the reason for a step without a picture."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ...widgets.controls import button
 from ...widgets.plain_text import PlainLabel, read_aloud
 from ...widgets.theme import Theme
 
-NOTED_AFTER = 200  # milliseconds: what comes sooner is not announced by a flicker
+NOTED_AFTER = 200  # milliseconds before the note appears, to avoid flicker
 
 
 class StepNote(QFrame):
-    """A line on a card over the lower edge of the pictures, until it is taken away."""
+    """A line on a card over the lower edge of the pictures."""
 
     def __init__(self, theme: Theme, over: QWidget, above: QWidget) -> None:
         super().__init__(over)
@@ -23,20 +23,20 @@ class StepNote(QFrame):
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.theme, self.over, self.above = theme, over, above
         self.sentence = PlainLabel(parent=self)
-        self._soon = QTimer(self, singleShot=True, interval=NOTED_AFTER)
-        self._soon.timeout.connect(self._appear)
+        self._delay_timer = QTimer(self, singleShot=True, interval=NOTED_AFTER)
+        self._delay_timer.timeout.connect(self._appear)
         for widget in (over, above):
             widget.installEventFilter(self)
         self.hide()
 
     def tell(self, sentence: str) -> None:
-        """Show a sentence, soon, or none for ""."""
+        """Show a sentence after a short delay, or hide it for ""."""
         self.sentence.setText(sentence)
         if not sentence:
-            self._soon.stop()
+            self._delay_timer.stop()
             self.hide()
         elif self.isHidden():
-            self._soon.start()
+            self._delay_timer.start()
         else:
             self._place()
 
@@ -47,7 +47,7 @@ class StepNote(QFrame):
         read_aloud(self.sentence)
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size."""
+        """Apply colours and text size."""
         self.theme = theme
         self._place()
 
@@ -68,7 +68,7 @@ class StepNote(QFrame):
 
 
 class StepCover(QFrame):
-    """Lies over the pictures of another step where this one has none, and says why, perhaps with a button."""
+    """Covers the pictures if the step has none, with the reason and an optional button."""
 
     def __init__(self, theme: Theme, over: QWidget, below: QWidget) -> None:
         super().__init__(over)
@@ -92,7 +92,7 @@ class StepCover(QFrame):
         self._run()
 
     def say(self, sentence: str, run: Callable[[], object] | None = None) -> None:
-        """Cover the pictures with a sentence, and with a button that runs something; "" shows the pictures."""
+        """Cover the pictures with a sentence and an optional button; "" shows the pictures."""
         self.sentence.setText(sentence)
         self._run = run or (lambda: None)
         self.answer.setVisible(run is not None)
@@ -102,7 +102,7 @@ class StepCover(QFrame):
         self.setVisible(bool(sentence))
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size."""
+        """Apply colours and text size."""
         self.theme = theme
         self._place()
 

@@ -1,4 +1,4 @@
-"""The list of a lecture's steps, to jump from: typing filters it."""
+"""The list of a lecture's steps, filtered by typing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOVING = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown
 
 
 class StepList(QDialog):
-    """A dialog with a line a step. go: shows a step, by its number from 0."""
+    """A dialog with one line per step. go: shows a step, by its number from 0."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class StepList(QDialog):
         self.words.setFocus()
 
     def _filter(self, text: str) -> None:
-        """Show the steps whose lines have all these words in them."""
+        """Show the steps whose lines contain all these words."""
         words = text.lower().split()
         items = [self.list.item(row) for row in range(self.list.count())]
         for item in items:
@@ -65,7 +65,7 @@ class StepList(QDialog):
             self.list.setCurrentRow(next((i for i, item in enumerate(items) if not item.isHidden()), -1))
 
     def _take(self) -> None:
-        """Show the step that is chosen, if there is one."""
+        """Go to the chosen step, if any."""
         item = self.list.currentItem()
         if item is not None and not item.isHidden():
             number = item.data(NUMBER)
@@ -73,7 +73,7 @@ class StepList(QDialog):
             self.go(number)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Let the keys that move in the list do so while one types."""
+        """Pass the keys that move in the list from the text field to the list."""
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and event.key() in MOVING:
             self.list.event(event)
             return True
@@ -81,6 +81,6 @@ class StepList(QDialog):
 
 
 def line_of(number: int, step: Step) -> str:
-    """Return how a step is listed: "3   How often is A read?   (question)"."""
+    """Format a step for the list: "3   How often is A read?   (question)"."""
     asks = "   (question)" if step.change.question else ""
     return f"{number + 1}   {visible(step.title)}{asks}"

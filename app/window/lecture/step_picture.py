@@ -1,4 +1,4 @@
-"""Pictures of a lecture's steps, each as it stands: what the window shows, drawn without a screen."""
+"""Pictures of a lecture's steps at their final moments, drawn by an offscreen window."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ from ..panels.transport import Transport
 from .question_card import QuestionCard, asked_of
 
 NO_PICTURE = (
-    "This step runs a program that comes with the lecture, once you agree: it is shown in the window alone."
+    "This step runs a program that comes with the lecture. It is shown only in the window, once you agree."
 )
 
 
 class StandingStep:
-    """A step where it stands, with what it says there.
+    """A step at its final moment, with its texts.
 
-    setups, sessions: of its panes, or of those below its chart; none where it shows a program that nobody agreed to
-    run. ask: asks for counters as compiled that a caption needs; None: they are waited for. Raises PlaceError.
+    setups, sessions: of its panes, or of those below its chart; none if its program may not run. ask: requests the
+    compiled counters that a caption needs; None waits for them. Raises PlaceError.
     """
 
     def __init__(
@@ -64,15 +64,15 @@ class StandingStep:
         self._names = environment_of(self.scene, own, self.moment, ask) if self.moment else {}
 
     def caption(self) -> FilledCaption:
-        """Return what the audience reads, with its numbers."""
+        """Fill the caption with its numbers."""
         return fill(self.step.caption, self._names)
 
     def notes(self) -> FilledCaption:
-        """Return what the speaker reads, with its numbers."""
+        """Fill the speaker's notes with their numbers."""
         return fill(self.step.spoken, self._names)
 
     def answer(self) -> Answer | None:
-        """Return the answer to the step's question; None where it asks none, or it can't be computed."""
+        """Compute the answer to the step's question; None without one, or if it can't be computed."""
         question = self.step.change.question
         try:
             return answer_of(question, self._names) if question else None
@@ -80,7 +80,7 @@ class StandingStep:
             return None
 
     def bookmark(self, look: Bookmark) -> Bookmark:
-        """Return what a window of this look shows."""
+        """Build the bookmark of the step in this look."""
         mark = bookmark_of(self.scene, self.setups, look)
         if self.moment is None:
             return mark
@@ -88,12 +88,12 @@ class StandingStep:
 
 
 def panes_below(scenes: Sequence[Scene], number: int) -> tuple[Pane, ...]:
-    """Return the panes of a step, or of the next one that has some where it has a chart alone."""
+    """Return the panes of a step, or of the next one that has some if the step has only a chart."""
     return next((scene.panes for scene in scenes[number:] if scene.panes), ())
 
 
 class HandedSessions(SessionJobs):
-    """Jobs of a window that makes nothing itself: its panes get the sessions that were handed over last."""
+    """The jobs of a window that loads nothing itself: its panes get the assigned sessions."""
 
     def __init__(self, source: SessionJobs) -> None:
         super().__init__(source.worker, source.cache)
@@ -109,24 +109,24 @@ class HandedSessions(SessionJobs):
         patient: bool = False,
         early: bool = False,
     ) -> None:
-        """Give a pane its session."""
+        """Send a pane its session."""
         self.ready.emit(pane, self.sessions[pane])
 
     def open(self, pane: int, path: str) -> None:
-        """Give a pane its session."""
+        """Send a pane its session."""
         self.ready.emit(pane, self.sessions[pane])
 
     def trace_unshown(self, launch: Launch, patience: float | None = None) -> Trace:
-        """In a thread: return the trace of a launch that no pane shows, as the source makes it."""
+        """Trace a launch that no pane shows, in a thread, with the source's worker."""
         return self.source.trace_unshown(launch, patience)
 
     def close(self) -> bool:
-        """End nothing: the worker is the source's."""
+        """Do nothing, since the worker belongs to the source."""
         return True
 
 
 class PictureParts(Protocol):
-    """What the window of the pictures holds."""
+    """The parts of the window that pictures need."""
 
     @property
     def caption(self) -> CaptionBar: ...
@@ -142,11 +142,11 @@ class PictureParts(Protocol):
     def measured(self) -> MeasuredTimes: ...
     def wait_for_compiler(self) -> None: ...
     def keep_verdicts(self, keep: bool) -> None: ...
-    def show_pictures_alone(self, alone: bool) -> None: ...
+    def show_pictures_alone(self, only: bool) -> None: ...
 
 
 class PictureWindow(Protocol):
-    """The main window, as far as pictures need it."""
+    """The interface of the main window that pictures need."""
 
     @property
     def central(self) -> PictureParts: ...
@@ -159,7 +159,7 @@ class PictureWindow(Protocol):
 def show_step_text(
     bar: CaptionBar, standing: StandingStep, *, is_open: bool = False, chosen: int | None = None
 ) -> None:
-    """Show what a step says: caption, question, and the answer unless it is open. chosen: of the question's choices."""
+    """Show a step's caption, question, and the answer unless it is open. chosen: the index of a choice."""
     caption, question, answer = standing.caption(), standing.step.change.question, standing.answer()
     is_open = is_open and question is not None
     html, foot = (masked(caption.html), "") if is_open else (caption.html, caption.foot)
@@ -167,27 +167,27 @@ def show_step_text(
     if question is None or answer is None:
         bar.set_card(None)
     else:
-        found = None if is_open else (answer.quantity, answer.text, answer.right)
-        bar.set_card(QuestionCard(bar.theme, asked_of(question.ask, answer.choices, chosen, found)))
+        revealed = None if is_open else (answer.quantity, answer.text, answer.right)
+        bar.set_card(QuestionCard(bar.theme, asked_of(question.ask, answer.choices, chosen, revealed)))
 
 
 class StepPictures:
-    """Draws steps of a lecture in a window of its own that nobody sees.
+    """Draws steps of a lecture in an offscreen window.
 
-    make_window: makes a main window with these jobs.
+    make_window: creates a main window with these jobs.
     """
 
     def __init__(self, source: SessionJobs, make_window: Callable[[SessionJobs], QMainWindow]) -> None:
         self._jobs = HandedSessions(source)
-        self._shows = False  # whether the window shows the step, and not still another one
-        self._made = make_window(self._jobs)
-        self._made.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
-        self._made.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose, False)
-        self._window.central.types.soon.blockSignals(True)  # the window that people see asks the compiler
+        self._has_picture = False  # whether the window shows the step, not a previous one
+        self._main_window = make_window(self._jobs)
+        self._main_window.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
+        self._main_window.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose, False)
+        self._window.central.types.soon.blockSignals(True)  # only the visible window asks the compiler
 
     @property
     def _window(self) -> PictureWindow:
-        return cast(PictureWindow, self._made)
+        return cast(PictureWindow, self._main_window)
 
     def show(
         self,
@@ -198,9 +198,9 @@ class StepPictures:
         with_text: bool = True,
         answered: bool = True,
     ) -> None:
-        """Show a step in the window, with its caption or without, in the look's theme and text size.
+        """Show a step in the offscreen window, with or without its caption, in the look's theme and text size.
 
-        answered: with the answer to its question, and the caption that gives it away.
+        answered: show the answer to its question, and the caption, which may contain it.
         """
         for _ in self.show_in_parts(standing, look, size, with_text=with_text, answered=answered):
             pass
@@ -214,16 +214,16 @@ class StepPictures:
         with_text: bool = True,
         answered: bool = True,
     ) -> Iterator[None]:
-        """Do what `show` does, with a `yield` wherever something else may be done."""
+        """Do the same as `show`, with a `yield` wherever other work may run."""
         window, central = self._window, self._window.central
-        if self._made.size() != size:
-            self._made.hide()
-            self._made.destroy()  # a platform without a screen says that it can't be resized, but need not be
-            self._made.setFixedSize(size)
-            self._made.show()
+        if self._main_window.size() != size:
+            self._main_window.hide()
+            self._main_window.destroy()  # avoids a warning of the offscreen platform about resizing
+            self._main_window.setFixedSize(size)
+            self._main_window.show()
             yield
         self._jobs.sessions = standing.sessions
-        self._shows = window.show_bookmark(standing.bookmark(look))
+        self._has_picture = window.show_bookmark(standing.bookmark(look))
         yield
         central.notice.clear()
         central.keep_verdicts(not answered)
@@ -234,7 +234,7 @@ class StepPictures:
         self._settle()
 
     def seek(self, position: float, moment: Moment, *, stands: bool) -> None:
-        """Go to a moment of the playhead on the way of the step that is shown, or where it stands at the end."""
+        """Seek to a moment of the step's animation, or to its final moment."""
         stage = self._window.stage
         selections = moment.selections if stands else moment.first_selections
         stage.selections[: len(selections)] = selections
@@ -243,16 +243,16 @@ class StepPictures:
         self._window.draw()
 
     def show_pictures_alone(self) -> None:
-        """Leave out all but the pictures and the caption, from now on."""
+        """Show only the pictures and the caption from now on."""
         self._window.central.show_pictures_alone(True)
 
     def _settle(self) -> None:
-        """Have everything where it belongs, as Qt would before it paints."""
+        """Update the layout, as Qt would do before it paints."""
         QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
         self._window.draw()
 
     def wait(self) -> None:
-        """Wait for what is drawn as it becomes known: measured times, what the compiler did, spreads."""
+        """Wait for measured times, compiler results and spreads."""
         if self._window.central.measured.sources is None:
             self._window.central.measured.read_now()
         self._window.central.wait_for_compiler()
@@ -263,34 +263,34 @@ class StepPictures:
         self._settle()
 
     def image(self, scale: float = 1.0) -> QImage:
-        """Return what the window shows as a picture with so many pixels a point."""
-        image = picture_of(self._made, scale)
-        if not self._shows:
+        """Draw the window as an image with `scale` pixels per point."""
+        image = picture_of(self._main_window, scale)
+        if not self._has_picture:
             self._draw_absence(image)
         return image
 
     @property
     def shows(self) -> bool:
-        """Whether the step that was shown last has a picture."""
-        return self._shows
+        """True if the step shown last has a picture."""
+        return self._has_picture
 
     def image_in_parts(self, parts: int) -> Iterator[QImage]:
-        """Yield one picture of what the window shows again and again, with a part more each time."""
-        image, whole = QImage(self._made.size(), QImage.Format.Format_RGB32), self._made.rect()
+        """Yield the same picture of the window repeatedly, with one more part drawn each time."""
+        image, area = QImage(self._main_window.size(), QImage.Format.Format_RGB32), self._main_window.rect()
         for i in range(parts):
-            left, right = (whole.width() * n // parts for n in (i, i + 1))
-            part = QRect(left, 0, right - left, whole.height())
-            self._made.render(image, part.topLeft(), QRegion(part))
-            if i == parts - 1 and not self._shows:
+            left, right = (area.width() * n // parts for n in (i, i + 1))
+            part = QRect(left, 0, right - left, area.height())
+            self._main_window.render(image, part.topLeft(), QRegion(part))
+            if i == parts - 1 and not self._has_picture:
                 self._draw_absence(image)
             yield image
 
     def _draw_absence(self, image: QImage) -> None:
-        """Say below the caption that there is no picture, in place of that of another step."""
+        """Write below the caption that the step has no picture."""
         caption, painter = self._window.central.caption, QPainter(image)
-        ground = self._made.palette()
-        top = caption.mapTo(self._made, QPoint(0, caption.height())).y() if caption.isVisible() else 0
-        box = self._made.rect().adjusted(0, top, 0, 0)
+        ground = self._main_window.palette()
+        top = caption.mapTo(self._main_window, QPoint(0, caption.height())).y() if caption.isVisible() else 0
+        box = self._main_window.rect().adjusted(0, top, 0, 0)
         painter.fillRect(box, ground.window())
         painter.setPen(ground.placeholderText().color())
         painter.setFont(caption.text.font())
@@ -298,18 +298,18 @@ class StepPictures:
         painter.end()
 
     def paint(self, painter: QPainter) -> None:
-        """Draw what the window shows from the painter's origin on, without the buttons: lines and letters in a PDF."""
+        """Draw the window at the painter's origin, without buttons, as vectors in a PDF."""
         transport = self._window.central.transport
         for button in (*transport.steps, transport.loop, transport.speed_chip, transport.link_chip):
             button.hide()
-        for found in self._made.findChildren(QAbstractButton):
-            if found.property("picture") == "close":
-                found.hide()
+        for child in self._main_window.findChildren(QAbstractButton):
+            if child.property("picture") == "close":
+                child.hide()
         self._settle()
-        body = cast(QWidget, self._made.centralWidget())
+        body = cast(QWidget, self._main_window.centralWidget())
         body.render(painter, QPoint(), QRegion(), QWidget.RenderFlag.DrawChildren)
 
     def close(self) -> None:
-        """Give back what the window holds."""
-        self._made.close()
-        self._made.deleteLater()
+        """Close and delete the window."""
+        self._main_window.close()
+        self._main_window.deleteLater()

@@ -1,1 +1,1 @@
-"""What stands below the bar: panes, right column, transport; what the panes show is decided in control."""
+"""The parts below the toolbar: panes, inspector, transport; `control` decides which sessions they show."""

@@ -1,4 +1,4 @@
-"""What pictures of other blocks take, made while the window rests, so that a scrub finds it there."""
+"""Prepares the pictures of other blocks while the window is idle, so that scrubbing is fast."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ...model.session import Selection, Session
 from ...views.common.view import View
 
 CALM = 60  # milliseconds without a new moment
-MOST = 16  # blocks before and behind the selected one
-LARGEST = 40_000  # accesses of a block, beyond which its part takes more than a frame's time
+MOST = 16  # blocks before and after the selected one
+LARGEST = 40_000  # accesses of a block that can be prepared within a frame
 
-Shown = tuple[Session | None, Selection, Sequence[View]]  # what a pane shows, and its views
+Shown = tuple[Session | None, Selection, Sequence[View]]  # a pane's session, selection and views
 
 
 class BlocksAhead(QObject):
-    """Has views prepare the blocks around the selected ones, one a turn of the event loop."""
+    """Prepares the blocks around the selected ones in the views, one per turn of the event loop."""
 
     def __init__(
         self,
@@ -26,51 +26,51 @@ class BlocksAhead(QObject):
         is_free: Callable[[], bool],
         parent: QObject | None = None,
     ) -> None:
-        """is_free: whether no session is being made, which would have to share the processor."""
+        """is_free: returns True if no session is being loaded, which would compete for the processor."""
         super().__init__(parent)
-        self._shown, self._is_free, self._left = shown, is_free, deque[tuple[View, Session, int]]()
-        self._calm = QTimer(self, singleShot=True, interval=CALM)
-        self._calm.timeout.connect(self._begin)
-        self._turn = QTimer(self, interval=0)
-        self._turn.timeout.connect(self._next)
+        self._shown, self._is_free, self._queue = shown, is_free, deque[tuple[View, Session, int]]()
+        self._idle_timer = QTimer(self, singleShot=True, interval=CALM)
+        self._idle_timer.timeout.connect(self._begin)
+        self._work_timer = QTimer(self, interval=0)
+        self._work_timer.timeout.connect(self._next)
 
     def wait(self) -> None:
-        """Begin anew once the window has rested for a while: something was drawn."""
-        self._turn.stop()
-        self._calm.start()
+        """Restart after the next idle period, since the window has drawn."""
+        self._work_timer.stop()
+        self._idle_timer.start()
 
     def is_idle(self) -> bool:
-        """Return whether nothing is left to be made."""
-        return not (self._calm.isActive() or self._turn.isActive())
+        """Return True if no work is left."""
+        return not (self._idle_timer.isActive() or self._work_timer.isActive())
 
     def _begin(self) -> None:
         if not self._is_free():
-            self._calm.start()
+            self._idle_timer.start()
             return
-        self._left = deque(_around(self._shown()))
-        self._turn.start()
+        self._queue = deque(_nearest_blocks(self._shown()))
+        self._work_timer.start()
 
     def _next(self) -> None:
         if not self._is_free():
             self.wait()
             return
-        while self._left:
-            view, session, block = self._left.popleft()
+        while self._queue:
+            view, session, block = self._queue.popleft()
             if view.session is session and view.isVisible():
                 view.prepare(block)
                 return
-        self._turn.stop()
+        self._work_timer.stop()
 
 
-def _around(shown: Iterable[Shown]) -> list[tuple[View, Session, int]]:
-    """Return what is to be prepared, the nearest blocks first."""
-    found: list[tuple[int, View, Session, int]] = []
+def _nearest_blocks(shown: Iterable[Shown]) -> list[tuple[View, Session, int]]:
+    """List the blocks to prepare, nearest first."""
+    candidates: list[tuple[int, View, Session, int]] = []
     for session, selection, views in shown:
         if session is None or len(session.trace) > LARGEST * len(session.trace.blocks):
             continue
         blocks = session.trace.blocks
         here = int(blocks.searchsorted(selection.block))
-        for place in range(max(0, here - MOST), min(len(blocks), here + MOST + 1)):
-            far = abs(place - here)
-            found += [(far, view, session, int(blocks[place])) for view in views if far]
-    return [(view, session, block) for _, view, session, block in sorted(found, key=lambda one: one[0])]
+        for index in range(max(0, here - MOST), min(len(blocks), here + MOST + 1)):
+            distance = abs(index - here)
+            candidates += [(distance, view, session, int(blocks[index])) for view in views if distance]
+    return [(view, session, block) for _, view, session, block in sorted(candidates, key=lambda c: c[0])]

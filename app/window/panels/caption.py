@@ -1,4 +1,4 @@
-"""The caption of a lecture: what the audience reads above the pictures, and the place of a question."""
+"""The caption of a lecture above the pictures, and the card of its question."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QSizePolicy, QVBoxLayo
 from ...widgets.plain_text import PlainLabel, RichLabel
 from ...widgets.theme import Theme
 
-LETTERS = 40  # letters of the caption that the height of the window holds
-SMALLEST = 64  # of them, where a long text would take more than its share
-SHARE = 3  # of its height, the window gives the caption one part in so many
-FOOT = 0.6  # the size of the foot's letters, in those of the caption
-TITLE = 0.22  # the share of the width that title and foot have beside the text
-UPRIGHT = 1.2  # times as wide as high is a window in which the title stands above the text
+LETTERS = 40  # the window's height divided by the font size
+SMALLEST = 64  # the same for the smallest font, used for long texts
+SHARE = 3  # the caption gets at most the window's height divided by this
+FOOT = 0.6  # the font size of the foot, relative to the caption
+TITLE = 0.22  # the share of the width for title and foot next to the text
+UPRIGHT = 1.2  # width divided by height, below which the title is above the text
 
 
 class CaptionCard(QFrame):
-    """What may stand below a caption."""
+    """A widget below a caption."""
 
     def set_letters(self, pixels: int) -> None:
-        """Write in letters of so many pixels, those of the caption."""
+        """Set the font size in pixels, that of the caption."""
 
 
 class CaptionBar(QFrame):
-    """A title with a quiet line below it, a text beside them, and a widget below all. Hidden where all is empty.
+    """A title with a muted line below, a text next to them, and a card at the bottom. Hidden if all are empty.
 
-    Its height follows from its text and the size of the window alone: the letters are a fortieth of the height of
-    the window, or smaller where the text would take more than a third of it; nothing is ever cut.
+    Its height depends only on its text and the size of the window: the font size is a fortieth of the window's height,
+    or smaller if the text would take more than a third of it. Text is never cut.
     """
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -56,12 +56,12 @@ class CaptionBar(QFrame):
         self.hide()
 
     def show_caption(self, title: str, html: str, foot: str, *, held: bool = False) -> None:
-        """Show a title, a text and a quiet line; html is our own, what comes from elsewhere in it is escaped.
+        """Show a title, a text and a muted line; `html` must have foreign text escaped.
 
-        held: keep the room of the text alone, so that nothing moves when it is shown later.
+        held: reserve the space for the text without showing it, so that nothing moves later.
         """
         self.text.setStyleSheet("color: transparent;" if held else "")
-        self.text.setAccessibleName("It comes with the answer." if held else "")
+        self.text.setAccessibleName("Shown with the answer" if held else "")
         for label, text in zip(self._labels(), (title, html, foot), strict=True):
             label.setText(text)
             label.setVisible(bool(text))
@@ -70,11 +70,11 @@ class CaptionBar(QFrame):
         self._fit()
 
     def set_card(self, card: CaptionCard | None) -> None:
-        """Show a widget below the text in place of the one before, which is its owner's again."""
+        """Replace the card below the text; the previous card returns to its owner."""
         if self.card is not None and self.card is not card:
             self.column.removeWidget(self.card)
             self.card.setParent(None)
-            self.card.hide()  # else Qt shows what was just put into a layout, now as a window of its own
+            self.card.hide()  # otherwise Qt shows a widget removed from its layout as a separate window
         self.card = card
         if card is not None:
             self.column.addWidget(card)
@@ -82,30 +82,30 @@ class CaptionBar(QFrame):
         self._fit()
 
     def fit(self, room: QSize) -> None:
-        """Choose the size of the letters for a window of this size."""
+        """Choose the font size for a window of this size."""
         if room != self._room:
             self._room = room
             self._fit()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size."""
+        """Apply colours and text size."""
         self.theme = theme
         self._fit()
 
     def minimumSizeHint(self) -> QSize:
-        """Return the height alone: the width that the words have now is not to hold the window."""
+        """Return only the height, so that the current text does not limit the window's width."""
         return QSize(0, super().minimumSizeHint().height())
 
     @property
     def letters(self) -> int:
-        """The size of the letters, in pixels: what stands in a card is to be as large."""
+        """The font size in pixels, which cards use too."""
         return self.text.font().pixelSize()
 
     def _labels(self) -> tuple[QLabel, QLabel, QLabel]:
         return self.title, self.text, self.foot
 
     def _fit(self) -> None:
-        """Take the largest letters with which the text has room."""
+        """Choose the largest font with which the text fits."""
         upright = self._room.width() < UPRIGHT * self._room.height()
         down, right = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
         self.line.setDirection(down if upright else right)
@@ -117,13 +117,13 @@ class CaptionBar(QFrame):
         self.setVisible(self.card is not None or any(label.text() for label in self._labels()))
 
     def _sizes(self) -> list[int]:
-        """Return the sizes of letters to be tried, from the largest."""
+        """List the font sizes to try, largest first."""
         height = max(1, self._room.height())
         largest = max(self.theme.px(13), round(height / LETTERS))
         return list(range(largest, min(largest, max(9, height // SMALLEST)) - 1, -1))
 
     def _write(self, size: int) -> None:
-        """Give the labels letters of a size, and the space around them."""
+        """Set the font size of the labels, and their margins."""
         self.title.setFont(sized(self.theme, size, bold=True))
         self.text.setFont(sized(self.theme, size))
         self.foot.setFont(sized(self.theme, round(FOOT * size)))
@@ -138,28 +138,28 @@ class CaptionBar(QFrame):
         return max(1, self._room.width() - 2 * self.theme.px(10) - margins.left() - margins.right())
 
     def _text_height(self) -> int:
-        """Return the height of title, foot and text in the width that there is, and give the former their share."""
+        """Set the width of title and foot, and compute the height of title, foot and text."""
         width, upright = self._width(), self.line.direction() == QBoxLayout.Direction.TopToBottom
         heads = [label for label in (self.title, self.foot) if label.text()]
-        beside = bool(heads) and bool(self.text.text()) and not upright
-        head = max(1, round(TITLE * width)) if beside else width
+        side_by_side = bool(heads) and bool(self.text.text()) and not upright
+        head = max(1, round(TITLE * width)) if side_by_side else width
         for label in (self.title, self.foot):
             label.setFixedWidth(head)
         left = sum(label.heightForWidth(head) for label in heads)
-        right = width - head - self.line.spacing() if beside else width
+        right = width - head - self.line.spacing() if side_by_side else width
         text = self.text.heightForWidth(max(1, right)) if self.text.text() else 0
-        return (max(left, text) if beside else left + text) + self.column.contentsMargins().bottom()
+        return (max(left, text) if side_by_side else left + text) + self.column.contentsMargins().bottom()
 
     def _card_height(self) -> int:
-        """Return the height that the card asks for in the width that there is, 0 without one."""
+        """Return the height of the card for the available width, 0 without a card."""
         if self.card is None:
             return 0
-        tall = self.card.heightForWidth(self._width()) if self.card.hasHeightForWidth() else -1
-        return (tall if tall >= 0 else self.card.sizeHint().height()) + self.column.spacing()
+        height = self.card.heightForWidth(self._width()) if self.card.hasHeightForWidth() else -1
+        return (height if height >= 0 else self.card.sizeHint().height()) + self.column.spacing()
 
 
 def sized(theme: Theme, pixels: int, *, bold: bool = False) -> QFont:
-    """Return the theme's font with letters of so many pixels."""
+    """Return the theme's font in a size in pixels."""
     font = QFont(theme.font(bold=bold))
     font.setPixelSize(max(1, pixels))
     return font

@@ -1,4 +1,4 @@
-"""A chart of measured times in place of the panes: the picture that the timings have, in letters that fit the room."""
+"""A chart of measured times that replaces the panes: the chart of the timings window, with a fitting font size."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from ...views.charts.view import ChartView
 from ...widgets.controls import button, paint_icon
 from ...widgets.theme import Theme
 
-LINES = 45  # of a lecture's window: so high are the letters of a chart, as far as all fits
-LETTER = 13  # pixels of a letter of the normal text size
-MINIMUM = 0.7  # the smallest text, as a share of the theme's; what does not fit then is scrolled to
+LINES = 45  # a lecture window's height divided by the font size of a chart
+LETTER = 13  # pixels of the normal font size
+MINIMUM = 0.7  # the smallest text, relative to the theme's; larger charts scroll
 
 
 class ChartPanel(QFrame):
-    """Shows one chart. closed: the user wants the panes again."""
+    """Shows one chart. closed: the user returns to the panes."""
 
     closed = Signal()
 
@@ -34,8 +34,8 @@ class ChartPanel(QFrame):
         self.setObjectName("panel")
         self.theme = theme
         self.choice, self.figure = Choice(), Figure("", "", "", (), (), "")
-        self.scale = 0.0  # of a lecture's text, 0 for that of the theme
-        self._fitted: object = None  # what the letters were chosen for
+        self.scale = 0.0  # of a lecture's text, 0 for the theme's
+        self._fitted: object = None  # the state for which the font size was chosen
         self.view, self.area = ChartView(theme), QScrollArea()
         self.area.setWidget(self.view)
         self.area.setWidgetResizable(True)
@@ -52,12 +52,12 @@ class ChartPanel(QFrame):
         self.set_theme(theme)
 
     def show_text(self, text: str) -> None:
-        """Draw the chart that a line of words names; raises CatalogueError, whose text is one sentence.
+        """Draw the chart that a text describes; raises CatalogueError with one sentence.
 
-        It is drawn from what was recorded and from the latest that was measured here.
+        Its data are the included measurements and the latest one of this computer.
         """
-        found, _ = sources()
-        self.choice = parse_choice(text, found)
+        measured, _ = sources()
+        self.choice = parse_choice(text, measured)
         self._build(self.choice)
 
     def _build(self, choice: Choice) -> None:
@@ -67,7 +67,7 @@ class ChartPanel(QFrame):
         self._fit()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours, text size and words."""
+        """Apply colours, text size and vocabulary."""
         changed = theme.words != self.theme.words
         self.theme = theme
         paint_icon(self.close_button, theme)
@@ -76,22 +76,22 @@ class ChartPanel(QFrame):
         self._fit()
 
     def show_layout(self, layout: LayoutChoice, height: int) -> None:
-        """Take letters of a 45th of a lecture's height, those of the theme otherwise."""
+        """Use a 45th of the height as font size in a lecture, and the theme's otherwise."""
         self.scale = height / LINES / LETTER if layout == "lecture" else 0.0
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Take letters at which all fits."""
+        """Choose the font size that fits."""
         super().resizeEvent(event)
         self._fit()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Take letters at which all fits."""
+        """Choose the font size that fits."""
         super().showEvent(event)
         self._fit()
 
     def _fit(self) -> None:
-        """Take the text size that is asked for, or as much less as all needs to be in sight."""
+        """Set the wanted text size, or a smaller one so that everything is visible."""
         wanted = replace(self.theme, scale=self.scale or self.theme.scale)
         asked = wanted, self.figure, self.area.viewport().size().toTuple(), self.size().toTuple()
         if not self.isVisible() or asked == self._fitted:

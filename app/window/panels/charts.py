@@ -1,4 +1,4 @@
-"""What is drawn in place of the panes: a chart of measured times, or what a GPU did."""
+"""The charts that replace the panes: measured times, or a GPU's timelines."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class Charts(QObject):
-    """The charts of a window, made when they are first wanted, and which of them is shown.
+    """The charts of a window, created on first use, and the current one.
 
-    changed: another one is, or none. refused: one sentence why one can't be shown.
+    changed: another chart is shown, or none. refused: one sentence with the reason.
     """
 
     changed = Signal()
@@ -30,19 +30,19 @@ class Charts(QObject):
     def __init__(
         self, stage: Stage, theme: Theme, column: QBoxLayout, panes: QWidget, parent: QObject | None = None
     ) -> None:
-        """column: where charts are put; panes: what they take the place of."""
+        """column: the layout that contains charts; panes: hidden while a chart is shown."""
         super().__init__(parent)
         self._stage, self._theme, self._column, self._panes = stage, theme, column, panes
-        self.text = ""  # of the chart, in the words of `parse_choice` or `parse_gpu_place`; "" shows none
+        self.text = ""  # describes the chart, see `parse_choice` and `parse_gpu_place`; "" for none
         self.times_panel: ChartPanel | None = None
         self.gpu_panel: GpuPanel | None = None
         self.recorded = RecordedTimelines(self)
         self.recorded.found.connect(self.show_launches)
 
     def show(self, text: str) -> None:
-        """Draw a chart in place of panes and timelines, "" for these; say why where it can't be.
+        """Show a chart instead of panes and timelines, "" for these; emit `refused` on an error.
 
-        text: of measured times in the words of `parse_choice`, of what a GPU did in those of `parse_gpu_place`.
+        text: describes measured times (see `parse_choice`) or a GPU's timelines (see `parse_gpu_place`).
         """
         if text == self.text:
             return
@@ -53,7 +53,7 @@ class Charts(QObject):
                 self.text = text
             except ValueError as error:
                 self.refused.emit(str(error))
-        self._panes.setVisible(not self.text)  # first, so that the keys are no chart's once it goes
+        self._panes.setVisible(not self.text)  # first, so that a hidden chart does not keep the focus
         for panel in self._panels():
             panel.setVisible(panel is shown and bool(self.text))
         self.show_launches()
@@ -63,7 +63,7 @@ class Charts(QObject):
         return [panel for panel in (self.times_panel, self.gpu_panel) if panel is not None]
 
     def _panel_for(self, text: str) -> ChartPanel | GpuPanel | None:
-        """Return what draws a chart of these words, None for no words."""
+        """Return the panel for a chart's text, None for no text."""
         if not text:
             return None
         if is_gpu(text):
@@ -73,31 +73,31 @@ class Charts(QObject):
         return self.times_panel
 
     def _make_times_panel(self) -> ChartPanel:
-        from .chart_panel import ChartPanel  # what it needs is not loaded before
+        from .chart_panel import ChartPanel  # loaded on first use
 
-        made = ChartPanel(self._theme)
-        made.closed.connect(lambda: self.show(""))
-        self._column.addWidget(made, 1)
-        return made
+        panel = ChartPanel(self._theme)
+        panel.closed.connect(lambda: self.show(""))
+        self._column.addWidget(panel, 1)
+        return panel
 
     def _make_gpu_panel(self) -> GpuPanel:
-        from .gpu_panel import GpuPanel  # what it needs is not loaded before
+        from .gpu_panel import GpuPanel  # loaded on first use
 
-        made = GpuPanel(self._theme)
-        made.closed.connect(lambda: self.show(""))
-        made.moved.connect(self._follow_gpu)
-        self._column.addWidget(made, 1)
-        return made
+        panel = GpuPanel(self._theme)
+        panel.closed.connect(lambda: self.show(""))
+        panel.moved.connect(self._follow_gpu)
+        self._column.addWidget(panel, 1)
+        return panel
 
     def _follow_gpu(self) -> None:
-        """Take note of where the user went in the chart of the GPU."""
+        """Store the user's position in the GPU chart."""
         if self.gpu_panel and is_gpu(self.text):
             self.text = self.gpu_panel.text
 
     def show_launches(self) -> None:
-        """Show what was recorded of the panes' launches, where it is to be seen; read it first."""
+        """Show the recordings of the panes' launches in a visible GPU chart; read them first."""
         if self.gpu_panel and is_gpu(self.text):
-            from ...gpu.recorded import launch_of_pane  # what it needs is not loaded before
+            from ...gpu.recorded import launch_of_pane  # loaded on first use
 
             self.recorded.want()
             sessions = [*self._stage.sessions, *[None] * len(self._stage.setups)]
@@ -105,23 +105,23 @@ class Charts(QObject):
             self.gpu_panel.show_launches(launches, self.recorded.timelines)
 
     def toggle_gpu(self) -> None:
-        """Show what a GPU did in place of the panes, or the panes again."""
+        """Switch between the GPU chart and the panes."""
         self.show("" if is_gpu(self.text) else GPU)
         if self.gpu_panel and self.text:
             self.gpu_panel.setFocus()
 
     def leave(self) -> None:
-        """Go a level up in the chart of the GPU; from its top, and from other charts, back to the panes."""
+        """Go up a level in the GPU chart; from its top level and from other charts, return to the panes."""
         if not (self.gpu_panel and is_gpu(self.text) and self.gpu_panel.up()):
             self.show("")
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size."""
+        """Apply colours and text size."""
         self._theme = theme
         for panel in self._panels():
             panel.set_theme(theme)
 
     def fit(self, layout: LayoutChoice, height: int) -> None:
-        """Suit the layout of a window so high, in pixels."""
+        """Adapt the charts to the layout and height in pixels of the window."""
         for panel in self._panels():
             panel.show_layout(layout, height)

@@ -1,4 +1,4 @@
-"""A pane of the chart "On the GPU": what was recorded, the way back, the chart, what is chosen, facts; or why none."""
+"""A pane of the chart "On the GPU": breadcrumbs, chart, selection, facts; or the reason for no recording."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from ...widgets.controls import Combo, button
 from ...widgets.plain_text import PlainLabel, plain_tip
 from ...widgets.theme import Theme
 
-READING = "Reading what was recorded…"
+READING = "Reading recordings…"
 RECORD = "Record it on a machine with a GPU:"
-# Pixels of a pane's height at the normal text size, from which on there is room for facts, and for what is chosen.
+# Minimum heights of a pane, in pixels at the normal text size, for the facts and for the selection.
 LOW, LOWER = 300, 160
 
 
 class GpuPane(QWidget):
-    """Shows one launch. size_picked: the word of a recorded size. climbed: a level above is wanted."""
+    """Shows one launch. size_picked: the word of a recorded size. climbed: go to a level above."""
 
     size_picked = Signal(str)
     climbed = Signal(str)
@@ -47,14 +47,14 @@ class GpuPane(QWidget):
         self.sizes = Combo("Recorded size")
         self.sizes.picked.connect(lambda word: self.size_picked.emit(str(word)))
         self.way = [self._step(level) for level in LEVELS]
-        self.nearest = button("Show the nearest that was recorded", "", text="Show", run=self._pick_nearest)
+        self.nearest = button("Show the nearest recorded size", "", text="Show", run=self._pick_nearest)
         self.command = PlainLabel()
         self.command.setObjectName("muted")
         for label in (self.missing, self.command):
             label.setWordWrap(True)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._nearest_word, self._told = "", ""
-        self.view.told.connect(self._tell)
+        self._nearest_word, self._status = "", ""
+        self.view.told.connect(self._show_status)
         self._build()
 
     def _step(self, level: Level) -> QPushButton:
@@ -85,9 +85,9 @@ class GpuPane(QWidget):
         self.column.addStretch(0)
 
     def show_launch(self, asked: PaneLaunch, recorded: Sequence[Recorded], word: str) -> None:
-        """Say what was recorded of a pane's launch; `word`: the size that is shown, "" where there is none."""
+        """Show the recordings of a pane's launch; word: the shown size, "" for none."""
         self.title.setText(self.theme.say(asked.title))
-        self.sizes.offer([(one.size, one.word) for one in recorded], word)
+        self.sizes.offer([(recording.size, recording.word) for recording in recorded], word)
         self.sizes.setVisible(bool(word))
         near = nearest(asked, recorded)
         self._nearest_word = near.word if near else ""
@@ -98,14 +98,14 @@ class GpuPane(QWidget):
         self._show_parts(has_chart=bool(word), is_read=True)
 
     def show_reading(self, asked: PaneLaunch) -> None:
-        """Say that it is not known yet what was recorded."""
+        """Show that the recordings are being read."""
         self.title.setText(self.theme.say(asked.title))
         self.missing.setText(READING)
         self._show_parts(has_chart=False, is_read=False)
 
     def _show_parts(self, *, has_chart: bool, is_read: bool) -> None:
         self.view.setVisible(has_chart)
-        self._leave_out()
+        self._hide_details()
         self.sizes.setVisible(has_chart)
         self.missing.setVisible(not has_chart)
         self.command.setVisible(not has_chart and is_read and bool(self.command.text()))
@@ -117,33 +117,33 @@ class GpuPane(QWidget):
             for step in self.way:
                 step.hide()
 
-    def show_place(self, shown: Shown, span: TimeRange, whole: TimeRange) -> None:
-        """Show a place of the timeline."""
+    def show_place(self, shown: Shown, span: TimeRange, full_range: TimeRange) -> None:
+        """Show a position in the timeline."""
         if self.shown is None or shown.data is not self.shown.data:
             facts = facts_of(shown.data)
             self.facts.show_facts(facts)
-            told = "\n".join(f"{fact.text} · {fact.mark}" for fact in facts)
-            self.title.setToolTip(plain_tip(self.theme.say(told)))
+            details = "\n".join(f"{fact.text} · {fact.mark}" for fact in facts)
+            self.title.setToolTip(plain_tip(self.theme.say(details)))
         if shown != self.shown:
             self.shown = shown
             self._show_way(shown)
-        self.view.show_place(shown, span, whole)
+        self.view.show_place(shown, span, full_range)
 
     def _show_way(self, shown: Shown) -> None:
-        """Name the levels down to the one that is shown; the ones above it can be pressed."""
+        """Show the breadcrumbs down to the current level; the levels above it are buttons."""
         here = LEVELS.index(shown.level)
         for number, (step, name) in enumerate(zip(self.way, _names(shown.data, shown), strict=True)):
             step.setVisible(number <= here)
             step.setText(self.theme.say(f"{'› ' * (number > 0)}{name}").replace("&", "&&"))
             step.setEnabled(number < here)
-            step.setToolTip(plain_tip(f"Back to all of it: {name} (Backspace)" if number < here else KEYS))
+            step.setToolTip(plain_tip(f"Back to {name} (Backspace)" if number < here else KEYS))
 
     def name_text(self) -> str:
-        """Return what is shown of which launch, for a picture: Tiled, shared memory, 1,024."""
+        """Name the launch and size for a picture: Tiled, shared memory, 1,024."""
         return self.title.text() + (f", {self.shown.data.size}" if self.shown else "")
 
     def place_text(self) -> str:
-        """Return where one looks, for a picture; why nothing is shown where nothing is."""
+        """Describe the position for a picture, or the reason for no chart."""
         if self.shown is None:
             return self.missing.text()
         names = _names(self.shown.data, self.shown)[: LEVELS.index(self.shown.level) + 1]
@@ -152,20 +152,20 @@ class GpuPane(QWidget):
     def _pick_nearest(self) -> None:
         self.size_picked.emit(self._nearest_word)
 
-    def _tell(self, text: str) -> None:
-        self._told = self.theme.say(text)
+    def _show_status(self, text: str) -> None:
+        self._status = self.theme.say(text)
         self._fit()
 
     def _fit(self) -> None:
-        """Say what is chosen in the room that there is, all of it as a tip."""
+        """Show the selection, elided to the width, with the full text as tooltip."""
         metrics = QFontMetrics(self.theme.font(12))
         room = max(self.width() - 2 * self.theme.px(14), 50)
-        self.told.setText(metrics.elidedText(self._told, Qt.TextElideMode.ElideRight, room))
-        self.told.setToolTip(plain_tip(self._told))
-        self.told.setAccessibleName(self._told)
+        self.told.setText(metrics.elidedText(self._status, Qt.TextElideMode.ElideRight, room))
+        self.told.setToolTip(plain_tip(self._status))
+        self.told.setAccessibleName(self._status)
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours, text size and words."""
+        """Apply colours, text size and vocabulary."""
         self.theme = theme
         self.view.set_theme(theme)
         self.facts.set_theme(theme)
@@ -186,16 +186,16 @@ class GpuPane(QWidget):
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Say as much as fits."""
+        """Fit the texts."""
         super().resizeEvent(event)
-        self._leave_out()
+        self._hide_details()
         self._fit()
 
-    def _leave_out(self) -> None:
-        """Leave out what can be missed most where there is little room for the chart: facts, then what is chosen."""
-        high, has_chart = self.height() / self.theme.scale, not self.view.isHidden()
-        self.facts.setVisible(has_chart and high >= LOW)
-        self.told.setVisible(has_chart and high >= LOWER)
+    def _hide_details(self) -> None:
+        """Hide the facts, then the selection, if the chart has little room."""
+        height, has_chart = self.height() / self.theme.scale, not self.view.isHidden()
+        self.facts.setVisible(has_chart and height >= LOW)
+        self.told.setVisible(has_chart and height >= LOWER)
 
 
 def _names(data: GpuData, shown: Shown) -> tuple[str, str, str, str]:

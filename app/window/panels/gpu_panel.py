@@ -1,4 +1,4 @@
-"""The chart "On the GPU" in place of the panes: a chart of each pane's launch above the other, on one axis."""
+"""The chart "On the GPU" that replaces the panes: one chart for each pane's launch, on a common axis."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ ORIGINS = {
     False: "µs from the block's start · measured",
 }
 
-LINES, LETTER = 45, 13  # of a lecture's window; pixels of a letter of the normal text size
+LINES, LETTER = 45, 13  # a lecture window's height divided by the font size; pixels of the normal font size
 
 
 class GpuPanel(QFrame):
-    """Shows what was recorded of the panes' launches.
+    """Shows the recorded timelines of the panes' launches.
 
-    closed: the user wants the panes again. moved: another place is shown, whose words are `text`.
+    closed: the user returns to the panes. moved: another position is shown, described by `text`.
     """
 
     closed = Signal()
@@ -48,8 +48,8 @@ class GpuPanel(QFrame):
         self.theme, self.place, self._scale = theme, GpuPlace(), theme.scale
         self.launches: tuple[PaneLaunch, ...] = ()
         self.timelines: Sequence[Timeline] | None = None
-        self.shown: list[Shown | None] = []  # of each pane, None where nothing was recorded
-        self._ranges: dict[Level, tuple[float, float] | None] = {}  # of the levels above, to come back to
+        self.shown: list[Shown | None] = []  # for each pane, None without a recording
+        self._ranges: dict[Level, tuple[float, float] | None] = {}  # of the levels above, to restore
         self.panes: list[GpuPane] = []
         self.axis = GpuAxis(theme)
         self.axis.moved.connect(self._move)
@@ -69,11 +69,11 @@ class GpuPanel(QFrame):
 
     @property
     def text(self) -> str:
-        """The words of what is shown."""
+        """The text that describes the position."""
         return gpu_place_text(self.place)
 
     def show_text(self, text: str) -> None:
-        """Show the place that words mean; raises ValueError, whose text is one sentence."""
+        """Show the position that a text describes; raises ValueError with one sentence."""
         place = parse_gpu_place(text)
         if place != self.place:
             self.place = place
@@ -81,14 +81,14 @@ class GpuPanel(QFrame):
             self._show()
 
     def show_launches(self, launches: Sequence[PaneLaunch], timelines: Sequence[Timeline] | None) -> None:
-        """Show what was recorded of these launches; None of timelines: nobody knows yet."""
+        """Show the recordings of these launches; timelines: None until they are read."""
         if (tuple(launches), timelines) != (self.launches, self.timelines):
             self.launches, self.timelines = tuple(launches), timelines
             self._make_panes(len(self.launches))
             self._show()
 
     def up(self) -> bool:
-        """Show the level above; return whether there is one."""
+        """Show the level above; return False at the top."""
         if self.place.level == LEVELS[0]:
             return False
         self._climb(LEVELS[LEVELS.index(self.place.level) - 1])
@@ -96,9 +96,9 @@ class GpuPanel(QFrame):
 
     def _make_panes(self, count: int) -> None:
         while len(self.panes) > count:
-            gone = self.panes.pop()
-            gone.hide()
-            gone.deleteLater()
+            pane = self.panes.pop()
+            pane.hide()
+            pane.deleteLater()
         while len(self.panes) < count:
             self._add_pane(len(self.panes))
         if self.panes:
@@ -115,44 +115,46 @@ class GpuPanel(QFrame):
         pane.view.range_asked.connect(self._show_range)
         self.panes.append(pane)
         self.charts.addWidget(pane, 1)
-        pane.show()  # also where a picture is made before Qt comes to it
+        pane.show()  # at once, for pictures made before Qt handles events
 
-    # What is shown.
+    # Content.
 
     def _show(self) -> None:
-        """Show the place in all panes."""
+        """Show the position in all panes."""
         self.shown = [self._shown_in(i, launch) for i, launch in enumerate(self.launches)]
         self._show_span()
 
     def _show_span(self) -> None:
-        """Show the range of the place in all panes, whose places are shown already."""
-        found = [shown for shown in self.shown if shown is not None]
-        whole = whole_range([shown.whole for shown in found])
-        span = self._span(whole)
+        """Show the time range in all panes, whose positions are up to date."""
+        present = [shown for shown in self.shown if shown is not None]
+        full_range = whole_range([shown.whole for shown in present])
+        span = self._span(full_range)
         for pane, shown in zip(self.panes, self.shown, strict=True):
             if shown is not None:
-                pane.show_place(shown, span, whole)
-        self.axis.setVisible(bool(found))
-        self.axis.show_range(span, self.theme.say(ORIGINS[not found or found[0].is_of_blocks]))
-        self.axis.show_legend(legend_of(found))
+                pane.show_place(shown, span, full_range)
+        self.axis.setVisible(bool(present))
+        self.axis.show_range(span, self.theme.say(ORIGINS[not present or present[0].is_of_blocks]))
+        self.axis.show_legend(legend_of(present))
 
     def _shown_in(self, i: int, launch: PaneLaunch) -> Shown | None:
-        """Return what a pane shows, after it was told what there is."""
+        """Update a pane's recordings and return its content."""
         if self.timelines is None:
             self.panes[i].show_reading(launch)
             return None
         recorded = recorded_of(launch.scenario, self.timelines)
         wanted = self.place.pane(i).size
-        found = next((one for one in recorded if one.word == wanted), None) or own_recording(launch, recorded)
-        self.panes[i].show_launch(launch, recorded, found.word if found else "")
-        return shown_at(_data(found), self.place.level, self.place.pane(i)) if found else None
+        recording = next(
+            (candidate for candidate in recorded if candidate.word == wanted), None
+        ) or own_recording(launch, recorded)
+        self.panes[i].show_launch(launch, recorded, recording.word if recording else "")
+        return shown_at(_data(recording), self.place.level, self.place.pane(i)) if recording else None
 
-    def _span(self, whole: TimeRange) -> TimeRange:
+    def _span(self, full_range: TimeRange) -> TimeRange:
         if self.place.range is None:
-            return whole
-        return fitted((1000 * self.place.range[0], 1000 * self.place.range[1]), whole)
+            return full_range
+        return fitted((1000 * self.place.range[0], 1000 * self.place.range[1]), full_range)
 
-    def _go(self, place: GpuPlace) -> None:
+    def _show_place(self, place: GpuPlace) -> None:
         if place == self.place:
             return
         stays = replace(place, range=None) == replace(self.place, range=None)
@@ -161,13 +163,13 @@ class GpuPanel(QFrame):
             self._show_span()
         else:
             self._show()
-            self.place = self._settled()  # so that what the chart chose is said, too
+            self.place = self._resolved_place()  # includes the chart's own choices
         self.moved.emit()
 
-    # What the user asks for.
+    # Requests of the user.
 
     def _enter(self, i: int, level: Level, number: int) -> None:
-        """Go into a multiprocessor, a block or a warp of a pane; the other panes go as deep."""
+        """Enter a multiprocessor, a block or a warp of a pane; the other panes go to the same level."""
         shown = self.shown[i]
         if shown is None:
             return
@@ -178,12 +180,12 @@ class GpuPanel(QFrame):
             "warp": replace(before, block=shown.block, warp=number),
         }[level]
         self._ranges[self.place.level] = self.place.range
-        keeps = level != "block"  # whose axis is another
-        place = self._settled().with_pane(i, inside)
-        self._go(replace(place, level=level, range=self.place.range if keeps else None))
+        keeps = level != "block"  # a block has another axis
+        place = self._resolved_place().with_pane(i, inside)
+        self._show_place(replace(place, level=level, range=self.place.range if keeps else None))
 
-    def _settled(self) -> GpuPlace:
-        """Return the place with all that was left open as it is shown, as far as it is of this level."""
+    def _resolved_place(self) -> GpuPlace:
+        """Return the position with all defaults replaced by the shown values, down to the current level."""
         place, here = self.place, LEVELS.index(self.place.level)
         for i, shown in enumerate(self.shown):
             if shown is not None:
@@ -195,68 +197,70 @@ class GpuPanel(QFrame):
         return place
 
     def _climb(self, level: Level) -> None:
-        """Go back to a level above."""
-        place = replace(self._settled(), level=level, range=self._ranges.get(level))
-        self._go(replace(place, panes=tuple(_cut(pane, level) for pane in place.panes)))
+        """Return to a level above."""
+        place = replace(self._resolved_place(), level=level, range=self._ranges.get(level))
+        self._show_place(replace(place, panes=tuple(_truncated(pane, level) for pane in place.panes)))
 
     def _pick_size(self, i: int, word: str) -> None:
-        """Show another recorded size, in every pane that has it; of a size each pane has places of its own."""
+        """Show another recorded size in every pane that has it, and reset the positions."""
         panes = []
         for n, launch in enumerate(self.launches):
             recorded = recorded_of(launch.scenario, self.timelines or ())
             own = own_recording(launch, recorded)
-            has = n == i or any(one.word == word for one in recorded)
+            has = n == i or any(candidate.word == word for candidate in recorded)
             chosen = word if has else self.place.pane(n).size
             panes.append(PanePlace("" if own is not None and own.word == chosen else chosen))
         self._ranges.clear()
-        self._go(GpuPlace(panes=tuple(panes) if any(pane.size for pane in panes) else ()))
+        self._show_place(GpuPlace(panes=tuple(panes) if any(pane.size for pane in panes) else ()))
 
     def _show_range(self, span: TimeRange | None) -> None:
-        self._go(replace(self.place, range=None if span is None else (span[0] / 1000, span[1] / 1000)))
+        self._show_place(
+            replace(self.place, range=None if span is None else (span[0] / 1000, span[1] / 1000))
+        )
 
-    def _now(self) -> tuple[TimeRange, TimeRange]:
-        whole = whole_range([shown.whole for shown in self.shown if shown is not None])
-        return self._span(whole), whole
+    def _ranges_now(self) -> tuple[TimeRange, TimeRange]:
+        full_range = whole_range([shown.whole for shown in self.shown if shown is not None])
+        return self._span(full_range), full_range
 
     def _move(self, share: float) -> None:
-        span, whole = self._now()
-        by = share * (span[1] - span[0])
-        self._show_range(fitted((span[0] + by, span[1] + by), whole))
+        span, full_range = self._ranges_now()
+        shift = share * (span[1] - span[0])
+        self._show_range(fitted((span[0] + shift, span[1] + shift), full_range))
 
     def _zoom(self, factor: float, around: float) -> None:
-        (first, last), whole = self._now()
+        (first, last), full_range = self._ranges_now()
         self._show_range(
-            fitted((around - (around - first) * factor, around + (last - around) * factor), whole)
+            fitted((around - (around - first) * factor, around + (last - around) * factor), full_range)
         )
 
     # Looks.
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours, text size and words."""
+        """Apply colours, text size and vocabulary."""
         self.theme, self._scale = theme, theme.scale
         paint_icon(self.close_button, theme)
-        self._hand_theme()
+        self._apply_theme()
         self.column.setContentsMargins(1, 1, 1, theme.px(4))
         self.column.setSpacing(0)
         if self.launches:
             self._show()
         self._place_button()
 
-    def _hand_theme(self) -> None:
-        """Give the charts the theme, with the size of its letters that the layout has."""
+    def _apply_theme(self) -> None:
+        """Apply the theme with the layout's text size to the charts."""
         theme = replace(self.theme, scale=self._scale)
-        # The sheet of the whole application has letters of the usual size for titles, fields and links.
+        # The application's style sheet has the normal text size for titles, fields and links.
         self.setStyleSheet("" if theme == self.theme else style_sheet(theme))
         for pane in self.panes:
             pane.set_theme(theme)
         self.axis.set_theme(theme)
 
     def show_layout(self, layout: LayoutChoice, height: int) -> None:
-        """Take letters of a 45th of a lecture's height, those of the theme otherwise."""
+        """Use a 45th of the height as font size in a lecture, and the theme's otherwise."""
         scale = max(self.theme.scale, height / LINES / LETTER) if layout == "lecture" else self.theme.scale
         if scale != self._scale:
             self._scale = scale
-            self._hand_theme()
+            self._apply_theme()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the button in its corner."""
@@ -270,8 +274,8 @@ class GpuPanel(QFrame):
         self.close_button.raise_()
 
 
-def _cut(pane: PanePlace, level: Level) -> PanePlace:
-    """Return a pane's place without what is below a level."""
+def _truncated(pane: PanePlace, level: Level) -> PanePlace:
+    """Return a pane's position without the levels below this one."""
     depth = LEVELS.index(level)
     return PanePlace(
         pane.size,
@@ -287,5 +291,5 @@ def _data_of(timeline: Timeline, size: str) -> GpuData:
 
 
 def _data(recorded: Recorded) -> GpuData:
-    """Return what is derived from a timeline, once."""
+    """Return the cached data of a timeline."""
     return _data_of(recorded.timeline, recorded.size)

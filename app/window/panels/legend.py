@@ -1,4 +1,4 @@
-"""What the colours mean: a square as in the timeline for every kind of request, and as many words as there is room."""
+"""The legend of the timeline: a square for every kind of request, with as much text as fits."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ...widgets.patterns import swatch
 from ...widgets.plain_text import plain_tip
 from ...widgets.theme import Theme
 
-LabelLength = Literal["all", "some", "none"]  # each kind's name; its verb, after its space; squares alone
+LabelLength = Literal["all", "some", "none"]  # full names; verbs after their address space; only squares
 TEXT = 12.0
 
 
 class LegendItem(NamedTuple):
-    """A square of a kind with the words behind it; with no kind, words alone. x is its left edge, in pixels."""
+    """A square of a kind followed by its text, or only a text without a kind. x: the left edge in pixels."""
 
     x: float
     kind: str
@@ -27,30 +27,30 @@ class LegendItem(NamedTuple):
 
 
 class Legend(QWidget):
-    """The kinds that are shown, in one line."""
+    """The shown kinds of requests, in one line."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme = theme
         self.kinds: tuple[str, ...] = ()
         self.labels: LabelLength = "all"
-        self._widths: dict[LabelLength, int] = {}  # of all of it, by the words that are used
+        self._widths: dict[LabelLength, int] = {}  # total widths, by the length of the labels
 
     def show_kinds(self, kinds: Sequence[str]) -> None:
-        """Say what these kinds look like."""
+        """Show these kinds."""
         if tuple(kinds) != self.kinds:
             self.kinds = tuple(kinds)
             self._widths.clear()
             self._changed()
 
     def set_labels(self, labels: LabelLength) -> None:
-        """Use so many words."""
+        """Set the length of the labels."""
         if labels != self.labels:
             self.labels = labels
             self._changed()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours, text size and words."""
+        """Apply colours, text size and vocabulary."""
         self.theme = theme
         self._widths.clear()
         self._changed()
@@ -61,37 +61,37 @@ class Legend(QWidget):
         self.update()
 
     def width_with(self, labels: LabelLength) -> int:
-        """Return the width with so many words."""
+        """Return the width for a length of the labels."""
         if labels not in self._widths:
             self._widths[labels] = round(self.items(labels)[1])
         return self._widths[labels]
 
     def items(self, labels: LabelLength) -> tuple[list[LegendItem], float]:
-        """Return what is drawn with so many words, from left to right, and the width of it all."""
-        found, x, before = [], 0.0, ""
+        """Compute the items from left to right for a length of the labels, and their total width."""
+        items, x, before = [], 0.0, ""
         metrics = QFontMetrics(self.theme.font(TEXT))
         for kind in self.kinds:
             space, _, verb = self.theme.say(kind).rpartition(" ")
             if labels == "some" and space and space != before:
-                found.append(LegendItem(x, "", space))
+                items.append(LegendItem(x, "", space))
                 x += metrics.horizontalAdvance(space) + self.theme.px(5)
             before = space
             text = {"all": self.theme.say(kind), "some": verb, "none": ""}[labels]
-            found.append(LegendItem(x, kind, text))
+            items.append(LegendItem(x, kind, text))
             x += self.theme.px(18 if text else 14) + metrics.horizontalAdvance(text)
             x += self.theme.px({"all": 12, "some": 8, "none": 5}[labels])
-        return found, x
+        return items, x
 
     def sizeHint(self) -> QSize:
-        """Return the room for squares and words."""
+        """Return the size of squares and texts."""
         return QSize(self.width_with(self.labels), self.theme.px(28))
 
     def minimumSizeHint(self) -> QSize:
-        """Return the same: a cut name says nothing."""
+        """Return the size hint, so that names are never cut."""
         return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw squares and words, as sharp as what is drawn on."""
+        """Draw squares and texts, in the resolution of the device."""
         painter = QPainter(self)
         side = self.theme.px(14)
         ratio = ON_PAPER if is_vector(painter) else painter.deviceTransform().m11()
@@ -107,7 +107,7 @@ class Legend(QWidget):
         painter.end()
 
     def event(self, event: QEvent) -> bool:
-        """Name the kind under a resting pointer; everything else as usual."""
+        """Show the kind under the pointer as tooltip."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             here = [p.kind for p in self.items(self.labels)[0] if p.kind and p.x <= event.pos().x()]
             QToolTip.showText(event.globalPos(), plain_tip(self.theme.say(here[-1]) if here else ""), self)

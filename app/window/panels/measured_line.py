@@ -1,4 +1,4 @@
-"""What the kernel of a pane was measured to take: a line of text that opens its chart."""
+"""The measured time of a pane's kernel: a line of text that opens its chart."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from ...charts.nearest_measured import MeasuredTime
 
 UNMEASURED = "not measured"
-WHY = "Nobody has measured this kernel: neither was it done here, nor for the times that Tilescope brings along."
+WHY = "There is no measurement of this kernel, neither from this computer nor among those included with Tilescope."
 Say = Callable[[str], str]
 
 
 class MeasuredLine(QPushButton):
-    """Shows the measured time of a launch, or in grey the nearest measured launch, in as many words as fit.
+    """Shows the measured time of a launch, or in grey the nearest measured launch, in the longest text that fits.
 
-    Pressing it opens the chart; Tab reaches it.
+    A click opens the chart; Tab reaches it.
     """
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -37,20 +37,20 @@ class MeasuredLine(QPushButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
 
-    def show_time(self, mine: MeasuredTime | None, other: MeasuredTime | None, say: Say) -> None:
-        """Show what was measured, compared with the other pane; None shows that nothing was."""
+    def show_time(self, own: MeasuredTime | None, other: MeasuredTime | None, say: Say) -> None:
+        """Show the measured time, compared with the other pane; None shows that there is none."""
         from ...charts.nearest_measured import explanation, line_texts  # the window starts without it
 
-        tip = f"{explanation(mine, other)}\nPress for the chart." if mine else WHY
-        texts = line_texts(mine, other) if mine else (UNMEASURED,)
-        mark(self, "muted", mine is not None and not mine.is_exactly_asked)
-        self._tell([say(visible(text)) for text in texts], say(tip), pressable=mine is not None)
+        tip = f"{explanation(own, other)}\nClick for the chart." if own else WHY
+        texts = line_texts(own, other) if own else (UNMEASURED,)
+        mark(self, "muted", own is not None and not own.is_exactly_asked)
+        self._show_texts([say(visible(text)) for text in texts], say(tip), pressable=own is not None)
 
     def show_nothing(self) -> None:
-        """Say nothing: nobody knows yet, or it is no kernel that Tilescope measures."""
-        self._tell([""], "", pressable=False)
+        """Show no text: the measurements are not loaded yet, or the kernel is not one of Tilescope's."""
+        self._show_texts([""], "", pressable=False)
 
-    def _tell(self, texts: list[str], tip: str, *, pressable: bool) -> None:
+    def _show_texts(self, texts: list[str], tip: str, *, pressable: bool) -> None:
         self.texts = tuple(texts)
         self.setEnabled(pressable)
         self.setToolTip(plain_tip(tip))
@@ -58,21 +58,21 @@ class MeasuredLine(QPushButton):
         self.setAccessibleDescription(tip)
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the text size."""
+        """Apply the text size."""
         self.theme = theme
         self.updateGeometry()
 
     def sizeHint(self) -> QSize:
-        """Return the height of a line; a style sheet would take back a fixed one whenever it is applied."""
+        """Return the height of a line, since a style sheet would reset a fixed height."""
         height = QFontMetrics(self.theme.font()).lineSpacing() + self.theme.px(2)
         return QSize(super().sizeHint().width(), height)
 
     def width_of(self, text: str) -> int:
-        """Return the room that a text takes."""
+        """Return the width of a text."""
         return QFontMetrics(self.theme.font()).horizontalAdvance(text) + self.theme.px(8) if text else 0
 
     def fit(self, room: int) -> int:
-        """Say as much as fits, the time alone where nothing does; return the width of that."""
+        """Show the longest text that fits, or the shortest one; return its width."""
         text = next((text for text in self.texts if self.width_of(text) <= room), self.texts[-1])
         self.setText(text.replace("&", "&&"))
         self.setMaximumWidth(self.width_of(text))

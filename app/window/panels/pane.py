@@ -1,4 +1,4 @@
-"""A pane: one session's heading, its picture, its counters, and the progress of the next session."""
+"""A pane: the heading, picture and counters of a session, and the progress of the next one."""
 
 from __future__ import annotations
 
@@ -23,28 +23,29 @@ from ...widgets.theme import Theme
 from .pane_heading import PaneHeading
 from .progress_overlay import ProgressOverlay
 
-COUNTERS = 0.8  # of the text size of the pictures in a lecture, that of the counters below
-TIMED = 360  # pixels at the normal text size, from which on a pane has room for a measured time
-# Pixels at the normal text size, from which on a pane has room for counters as compiled, in a lecture and else.
+COUNTERS = 0.8  # text size of the counters in a lecture, relative to the pictures
+TIMED = 360  # minimum height for a measured time, in pixels at the normal text size
+# Minimum heights for compiled counters, in a lecture and otherwise, in pixels at the normal text size.
 LECTURE_DEPTHS, DEPTHS = 260, 400
-WIDE = 900  # pixels at the normal text size, from which on a lesson is one line
+WIDE = 900  # minimum width for a lesson in one line, in pixels at the normal text size
 
 
 class PaneDetail(NamedTuple):
-    """How much a pane shows beside its picture."""
+    """The details that a pane shows besides its picture."""
 
     lesson: int  # lines
     legend: int  # rows of the legend of cells
-    counters: TileForm  # how the counters stand
+    counters: TileForm  # the form of the counters
 
 
-LECTURE = PaneDetail(0, 0, "line")  # the caption says the rest
+LECTURE = PaneDetail(0, 0, "line")  # the caption shows the rest
 
 
 def detail_of(width: float, height: float) -> PaneDetail:
-    """Return what a pane of this size shows beside its picture, in pixels at the normal text size.
+    """Choose the details of a pane of this size, in pixels at the normal text size.
 
-    The lesson goes first (then the tip of the title), then the legend; the counters become a line, and go last.
+    The lesson is hidden first (it becomes the tooltip of the title), then the legend; the counters become a line, and
+    are hidden last.
     """
     lesson = 0 if height < 480 else 1 if width >= WIDE else 2
     legend = 0 if height < 330 else 1 if height < 400 or width >= 560 else 2
@@ -54,7 +55,7 @@ def detail_of(width: float, height: float) -> PaneDetail:
 class Pane(QFrame):
     """One of the two panes.
 
-    cancelled: the tracing shall end. picture_asked: show the memory, or the histogram.
+    cancelled: the user cancels the tracing. picture_asked: show the memory, or the histogram.
     """
 
     cancelled = Signal()
@@ -66,13 +67,13 @@ class Pane(QFrame):
         self.setAccessibleName(f"{name} pane")
         self.theme = theme
         self.session: Session | None = None
-        self._is_laid_out = True  # since another session came
+        self._is_laid_out = True  # for the current session
         self.selection = Selection()
         self.picture: PictureChoice = "auto"
         self.layout_choice: LayoutChoice = "ordinary"
         self.enlarged = 1.0
-        self.is_alone = False  # whether heading and counters are left out
-        self.conflicts = False  # of the session's requests in banks of shared memory
+        self.is_alone = False  # whether heading and counters are hidden
+        self.conflicts = False  # whether the session has bank conflicts
         self.heading = PaneHeading(theme)
         self.veil = Veil(self.heading, lambda: self.theme)
         self.veil.hide()
@@ -102,7 +103,7 @@ class Pane(QFrame):
         self.focus_border = FocusBorder(self)
 
     def load(self, session: Session | None) -> None:
-        """Show another session in place of the one before."""
+        """Replace the session."""
         self.session, self._is_laid_out = session, False
         self.overlay.uncover()
         self.heading.load(session)
@@ -111,80 +112,80 @@ class Pane(QFrame):
         self.conflicts = session is not None and has_conflicts(session)
         self.counters.count_wavefronts(self.conflicts)
         self.show_picture(self.picture)
-        self._leave_out()
+        self._fit_details()
 
     def show_compiled(self, choice: CompiledChoice) -> None:
-        """Leave room for what the compiler makes of the launch, or not."""
+        """Show or hide the compiled counters."""
         self.compiled = choice
-        self._leave_out()
+        self._fit_details()
 
     def shows_histogram(self) -> bool:
-        """Return whether the pane shows the histogram of a launch that counts."""
+        """Return True if the pane shows the histogram of a launch that counts."""
         if self.session is None or self.session.counting is None:
             return False
         return self.picture == "histogram" or (self.picture == "auto" and self.session.only_counts)
 
     def show_picture(self, choice: PictureChoice) -> None:
-        """Show the memory or, where the launch counts, its histogram; auto is that of one that does nothing else."""
+        """Show the memory, or the histogram of a launch that counts; auto: the histogram if it only counts."""
         self.picture = choice
         self.switch.show_choice("histogram" if self.shows_histogram() else "memory")
         self.stack.setCurrentWidget(self.histogram if self.shows_histogram() else self.memory)
 
     def lay_out(self) -> None:
-        """Give every part its room where another session is shown: Qt would do so once the picture is made."""
+        """Activate the layout for a new session now; Qt would do so only after the picture is drawn."""
         if not self._is_laid_out:
             self._is_laid_out = True
             self.column.activate()
 
     def render_moment(self, moment: float, selection: Selection) -> None:
-        """Draw a moment of the session, as seen from a block and thread."""
+        """Draw a moment of the session for a selected block and thread."""
         self.selection = selection
         for view in (self.histogram if self.shows_histogram() else self.memory, self.counters):
             view.render_moment(moment, selection)
 
-    def set_spotlight(self, lit: Lit | None) -> None:
-        """Let this stand out while the rest dims; None dims nothing."""
+    def set_spotlight(self, highlight: Lit | None) -> None:
+        """Highlight these parts and dim the rest; None dims nothing."""
         for view in self.views:
-            view.set_spotlight(lit)
-        self.veil.setVisible(lit is not None and lit.dark)
+            view.set_spotlight(highlight)
+        self.veil.setVisible(highlight is not None and highlight.dark)
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size."""
+        """Apply colours and text size."""
         self.theme = theme
         self.heading.set_theme(theme)
         self.overlay.set_theme(theme)
-        for view, times in (
+        for view, factor in (
             (self.memory, 1.0),
             (self.histogram, 1.0),
             (self.counters, COUNTERS),
             (self.depths, COUNTERS),
         ):
-            view.set_theme(replace(theme, scale=max(theme.scale, times * self.enlarged)))
+            view.set_theme(replace(theme, scale=max(theme.scale, factor * self.enlarged)))
         self.focus_border.update()
-        self._leave_out()
+        self._fit_details()
 
     def show_layout(self, choice: LayoutChoice, scale: float) -> None:
-        """Show as much beside the pictures as this layout has, and write into them at least at this text size."""
+        """Show the details of a layout, with at least this text size in the pictures."""
         self.layout_choice = choice
         self.memory.large = choice == "lecture"
         if scale != self.enlarged:
             self.enlarged = scale
             self.set_theme(self.theme)
-        self._leave_out()
+        self._fit_details()
 
-    def show_picture_alone(self, alone: bool) -> None:
-        """Leave out heading and counters, or show them again."""
-        if alone != self.is_alone:
-            self.is_alone = alone
-            self.heading.setVisible(not alone)
-            self._leave_out()
+    def show_picture_alone(self, only: bool) -> None:
+        """Show only the picture, or also heading and counters."""
+        if only != self.is_alone:
+            self.is_alone = only
+            self.heading.setVisible(not only)
+            self._fit_details()
 
     def set_focused(self, focused: bool) -> None:
-        """Show whether the right column follows this pane, by an edge over it: what is in it stays where it is."""
+        """Show with a border whether the inspector follows this pane, without changing the layout."""
         self.focus_border.setVisible(focused and not self.is_alone)
 
-    def _leave_out(self) -> None:
-        """Leave out what there is no room for."""
+    def _fit_details(self) -> None:
+        """Hide the details that do not fit."""
         width, height = self.width() / self.theme.scale, self.height() / self.theme.scale
         detail = LECTURE if self.layout_choice == "lecture" else detail_of(width, height)
         self.heading.set_lines(detail.lesson, time=detail is LECTURE or height >= TIMED)
@@ -196,15 +197,15 @@ class Pane(QFrame):
         self.depths.setVisible(has_room and self.compiled != "hidden" and not (self.is_alone or is_program))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the overlay over everything, and leave out what there is no room for."""
+        """Resize the overlays, and hide the details that do not fit."""
         super().resizeEvent(event)
         self.overlay.setGeometry(self.rect())
         self.focus_border.setGeometry(self.rect())
-        self._leave_out()
+        self._fit_details()
 
 
 class FocusBorder(QWidget):
-    """What lies around the pane that the right column follows; the pointer passes through it."""
+    """The border of the pane that the inspector follows; it ignores the pointer."""
 
     def __init__(self, pane: Pane) -> None:
         super().__init__(pane)
@@ -213,7 +214,7 @@ class FocusBorder(QWidget):
         self.hide()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the edge, where some of it is to be painted."""
+        """Draw the border if the exposed region touches it."""
         inside = self.pane.theme.px(8)
         if self.rect().adjusted(inside, inside, -inside, -inside).contains(event.region().boundingRect()):
             return

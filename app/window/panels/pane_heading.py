@@ -1,4 +1,4 @@
-"""The head of a pane: title, what tells it from the other pane, how the launch ended, what it took, its lesson."""
+"""The heading of a pane: title, difference from the other pane, verdict, measured time, lesson."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from .measured_line import MeasuredLine
 if TYPE_CHECKING:
     from ...charts.nearest_measured import MeasuredTime
 
-DRAG = "Drag it into a slide: it becomes a picture of this pane."
-BESIDE = 800  # pixels at the normal text size, from which on the measured time stands beside the title
+DRAG = "Drag this heading into a slide to insert a picture of the pane."
+INLINE_TIME = 800  # minimum width for the measured time next to the title, in pixels at the normal text size
 
 
 class PaneHeading(QWidget):
-    """One line, what was measured, and the lesson below. What does not fit is said in fewer words, with all as a tip.
+    """The title line, the measured time, and the lesson below. Long texts are shortened, with the full text as tooltip.
 
-    Its height follows from the text size, the width, the lines of the lesson and whether there is room for a
-    measured time, so that panes side by side agree. `fitted` tells that it has to be briefer than before, `needed`,
-    or need not be. chart_asked: the measured time shall be seen in its chart.
+    The height depends only on the text size, the width, the lines of the lesson and the room for a measured time, so
+    that panes side by side agree. fitted: the needed brevity (`needed`) has changed. chart_asked: show the measured
+    time in its chart.
     """
 
     fitted = Signal()
@@ -60,22 +60,22 @@ class PaneHeading(QWidget):
         self.apart.setObjectName("muted")
         self.apart.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.apart.hide()
-        self._apart = ""
+        self._difference = ""
         self.sign, self.verdict, self.part = PlainLabel(), PlainLabel(), PlainLabel()
         self.pitfall = PlainLabel("pitfall")
         self.measured = MeasuredLine(theme)
         self.measured.hide()
         self.measured.clicked.connect(self.chart_asked)
-        self._keeps_room = self._has_room = False
+        self._reserves_time = self._has_time_room = False
         self._shows_nearest = True
-        self._keeps_verdict = False  # it would tell the answer to what is asked
+        self._hides_verdict = False  # it could give away the answer of a question
         self._time: tuple[MeasuredTime | None, MeasuredTime | None] | None = None
-        self._said: object = None  # what the line of the measured time says, and in which words
+        self._time_content: object = None  # the shown times and their vocabulary
         self.part.setObjectName("badge")
         self.pitfall.setObjectName("pitfall")
-        self.switch = Switch({"memory": "Memory", "histogram": "Histogram"}, "What the pane shows (H)")
+        self.switch = Switch({"memory": "Memory", "histogram": "Histogram"}, "Picture of the pane (H)")
         self.line = QHBoxLayout()
-        self.line.addWidget(self.title, 1000)  # up to the width of its text
+        self.line.addWidget(self.title, 1000)  # at most the width of its text
         self.line.addWidget(self.apart, 1000)
         self.line.addStretch(1)
         for widget in (self.switch, self.pitfall, self.part, self.sign, self.verdict):
@@ -87,59 +87,59 @@ class PaneHeading(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     def load(self, session: Session | None) -> None:
-        """Show title, lesson and verdict of another session, nothing for None."""
+        """Show title, lesson and verdict of a session, or nothing for None."""
         self.session = session
         self.switch.setVisible(session is not None and session.counting is not None)
         self._show_texts()
 
     def set_apart(self, text: str) -> None:
-        """Say beside the title what tells this pane from the other one."""
-        if text != self._apart:
-            self._apart = text
+        """Show the difference from the other pane next to the title."""
+        if text != self._difference:
+            self._difference = text
             self._fit()
 
     def set_brevity(self, brevity: int) -> None:
-        """Say verdict and part in no more words than the other pane has room for: 0 are all, 2 the fewest."""
+        """Limit the length of verdict and part, as the other pane needs: 0 is the longest, 2 the shortest."""
         if brevity != self.brevity:
             self.brevity = brevity
             self._fit()
 
     def keep_time_room(self, keep: bool) -> None:
-        """Keep room for what was measured, also before it is known, or none: both panes or neither."""
-        if keep != self._keeps_room:
-            self._keeps_room = keep
+        """Reserve space for the measured time, even before it is known, or release it."""
+        if keep != self._reserves_time:
+            self._reserves_time = keep
             self._show_texts()
 
-    def show_times(self, mine: MeasuredTime | None, other: MeasuredTime | None) -> None:
-        """Say what this kernel took, beside the time of the other pane; None where nobody measured it."""
-        if (mine, other) != self._time:
-            self._time = mine, other
+    def show_times(self, own: MeasuredTime | None, other: MeasuredTime | None) -> None:
+        """Show the time of this kernel, compared with the other pane's; None without a measurement."""
+        if (own, other) != self._time:
+            self._time = own, other
             self._show_texts()
 
     def show_nearest(self, shows: bool) -> None:
-        """Name the nearest measured launch where this one was not measured, or show nothing there."""
+        """Show the nearest measured launch if this one was not measured, or show nothing."""
         if shows != self._shows_nearest:
             self._shows_nearest = shows
             self._show_texts()
 
     def show_verdict(self) -> None:
-        """Show how the launch ended, now that its findings are known."""
+        """Show the verdict again, now that the findings are known."""
         self._show_texts()
 
     def keep_verdict(self, keep: bool) -> None:
-        """Say nothing of how the launch ended, nor of what is wrong with it, or say it again."""
-        if keep != self._keeps_verdict:
-            self._keeps_verdict = keep
+        """Hide the verdict and the pitfall, or show them again."""
+        if keep != self._hides_verdict:
+            self._hides_verdict = keep
             self._show_texts()
 
     def set_lines(self, lines: int, *, time: bool = True) -> None:
-        """Give the lesson so many lines, none to show it as the tip of the title only. time: has room, too."""
-        if (lines, time) != (self.lines, self._has_room):
-            self.lines, self._has_room = lines, time
+        """Set the number of lines of the lesson, 0 to show it only as tooltip. time: whether the time has room."""
+        if (lines, time) != (self.lines, self._has_time_room):
+            self.lines, self._has_time_room = lines, time
             self._show_texts()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours, text size and words."""
+        """Apply colours, text size and vocabulary."""
         self.theme = theme
         self.measured.set_theme(theme)
         self.column.setContentsMargins(theme.px(14), theme.px(8), theme.px(14), theme.px(4))
@@ -148,11 +148,11 @@ class PaneHeading(QWidget):
         self._show_texts()
 
     def minimumSizeHint(self) -> QSize:
-        """Return little width: what does not fit is said in fewer words."""
+        """Return a small width, since texts are shortened to fit."""
         return QSize(self.theme.px(160), super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Say as much as fits."""
+        """Fit the texts."""
         super().resizeEvent(event)
         self._show_texts()
 
@@ -165,31 +165,31 @@ class PaneHeading(QWidget):
         self._fit()
 
     def _show_time(self) -> None:
-        """Put the measured time beside the title where there is room, else on a line of its own."""
-        beside = self.width() >= self.theme.px(BESIDE)
-        if beside != self._is_time_beside():
-            (self.column if beside else self.line).removeWidget(self.measured)
+        """Show the measured time next to the title if it fits, else on a separate line."""
+        is_inline = self.width() >= self.theme.px(INLINE_TIME)
+        if is_inline != self._is_time_inline():
+            (self.column if is_inline else self.line).removeWidget(self.measured)
             line = self.line.indexOf(self.apart) + 1
-            self.line.insertWidget(line, self.measured) if beside else self.column.insertWidget(
+            self.line.insertWidget(line, self.measured) if is_inline else self.column.insertWidget(
                 1, self.measured
             )
-        told = self.session is not None and self.session.scenario is not None and self._time
-        if told and not self._shows_nearest and not (told[0] and told[0].is_exactly_asked):
-            told = None
-        said = told, self.theme.speaking(self.session.scenario if self.session else None).words
-        if said != self._said:
-            self._said = said
-            self.measured.show_time(*told, self._say) if told else self.measured.show_nothing()
-        self.measured.setVisible(self._keeps_room and self._has_room)
-        if not beside:
+        times = self.session is not None and self.session.scenario is not None and self._time
+        if times and not self._shows_nearest and not (times[0] and times[0].is_exactly_asked):
+            times = None
+        content = times, self.theme.speaking(self.session.scenario if self.session else None).words
+        if content != self._time_content:
+            self._time_content = content
+            self.measured.show_time(*times, self._translate) if times else self.measured.show_nothing()
+        self.measured.setVisible(self._reserves_time and self._has_time_room)
+        if not is_inline:
             self.measured.fit(self.width() - 2 * self.theme.px(14))
 
-    def _is_time_beside(self) -> bool:
+    def _is_time_inline(self) -> bool:
         return self.line.indexOf(self.measured) >= 0
 
     def _time_width(self, room: int | None = None) -> int:
-        """Return the width of the measured time beside the title, in as many words as fit there, else in all."""
-        if not self._is_time_beside() or self.measured.isHidden():
+        """Return the width of the measured time next to the title, shortened to the room if one is given."""
+        if not self._is_time_inline() or self.measured.isHidden():
             return 0
         width = self.measured.width_of(self.measured.texts[0]) if room is None else self.measured.fit(room)
         return width + self.line.spacing()
@@ -197,7 +197,7 @@ class PaneHeading(QWidget):
     def _show_lesson(self) -> None:
         lesson = self.session.scenario.lesson if self.session and self.session.scenario else ""
         scenario = self.session.scenario if self.session else None
-        self.lesson_text = lesson if scenario and scenario.words else self._say(lesson)
+        self.lesson_text = lesson if scenario and scenario.words else self._translate(lesson)
         metrics = QFontMetrics(self.theme.font())
         room = self.width() - 2 * self.theme.px(14)
         self.lesson.setText(_shortened(self.lesson_text, room, self.lines, metrics))
@@ -207,8 +207,8 @@ class PaneHeading(QWidget):
 
     def _show_pitfall(self) -> None:
         scenario = self.session.scenario if self.session else None
-        pitfall = "" if self._keeps_verdict else pitfall_text(scenario)
-        pitfall = pitfall if scenario and scenario.words else self._say(pitfall)
+        pitfall = "" if self._hides_verdict else pitfall_text(scenario)
+        pitfall = pitfall if scenario and scenario.words else self._translate(pitfall)
         self.pitfall.setVisible(bool(pitfall))
         self.pitfall.setToolTip(plain_tip(pitfall))
         self.pitfall.setAccessibleDescription(pitfall)
@@ -218,26 +218,26 @@ class PaneHeading(QWidget):
         good = trace is None or (trace.error is None and (trace.check is None or trace.check.equal))
         lucky = is_lucky(self.session)
         good &= not lucky
-        told = self._say(LUCKY if lucky else check_text(trace)[0]) if trace else ""
+        text = self._translate(LUCKY if lucky else check_text(trace)[0]) if trace else ""
         for label in (self.verdict, self.sign):
-            label.setToolTip(plain_tip(f"{told}. {made_text(trace)}".strip() if told and trace else told))
+            label.setToolTip(plain_tip(f"{text}. {made_text(trace)}".strip() if text and trace else text))
         self.verdict.setObjectName("good" if good else "bad")
         mark(self.verdict, "good", good)
         size = self.theme.px(14)
         picture = icon("check" if good else "warning", self.theme.colour("good" if good else "bad"))
         self.sign.setPixmap(picture.pixmap(size, size))
-        self.part.setToolTip(plain_tip(self._say(trace.notice) if trace else ""))
+        self.part.setToolTip(plain_tip(self._translate(trace.notice) if trace else ""))
 
     def _fit(self) -> None:
-        """Say verdict and part in as many words as leave the title whole; cut it only beside the fewest."""
+        """Shorten verdict and part until the title fits; cut the title only as a last resort."""
         trace, name = self.session.trace if self.session else None, _title(self.session)
-        verdicts = ("", "", "") if self._keeps_verdict else _verdicts(self.session)
+        verdicts = ("", "", "") if self._hides_verdict else _verdicts(self.session)
         self.sign.setVisible(bool(verdicts[0]))
         metrics = QFontMetrics(self.theme.font(18, bold=True))
         words = list(zip(verdicts, _parts(trace), strict=True))
-        minimum = metrics.horizontalAdvance(name) + self._apart_width()
+        minimum = metrics.horizontalAdvance(name) + self._difference_width()
         wanted = minimum + self._time_width()
-        needed = next((n for n, said in enumerate(words) if wanted <= self._room(*said)), len(words) - 1)
+        needed = next((n for n, texts in enumerate(words) if wanted <= self._room(*texts)), len(words) - 1)
         room = self._room(*words[max(needed, self.brevity)])
         room -= self._time_width(room - minimum - self.line.spacing())
         lesson = f"{self.lesson_text}\n" if not self.lines and self.lesson_text else ""
@@ -246,7 +246,7 @@ class PaneHeading(QWidget):
         self.title.setToolTip(plain_tip(tip))
         self.title.setText(metrics.elidedText(name, Qt.TextElideMode.ElideRight, max(room, 0)))
         self.title.setMaximumWidth(metrics.horizontalAdvance(self.title.text()) + 4)
-        self._fit_apart(room - self.title.maximumWidth())
+        self._fit_difference(room - self.title.maximumWidth())
         self.title.setAccessibleName(name)
 
         if needed != self.needed:
@@ -254,38 +254,38 @@ class PaneHeading(QWidget):
             self.fitted.emit()
 
     def _room(self, verdict: str, part: str) -> int:
-        """Say these and return what they leave to the title."""
+        """Show these texts and return the width left for the title."""
         self._show(self.verdict, verdict)
         self._show(self.part, part)
-        return self.width() - self._beside_title()
+        return self.width() - self._width_without_title()
 
-    def _apart_width(self) -> int:
-        """Return the width of what stands beside the title, with the gap between them."""
-        width = QFontMetrics(self.theme.font()).horizontalAdvance(self._say(self._apart))
-        return width + self.line.spacing() + 8 if self._apart else 0
+    def _difference_width(self) -> int:
+        """Return the width of the difference from the other pane, with its gap."""
+        width = QFontMetrics(self.theme.font()).horizontalAdvance(self._translate(self._difference))
+        return width + self.line.spacing() + 8 if self._difference else 0
 
-    def _fit_apart(self, room: int) -> None:
-        """Show what tells the pane from the other one, cut where there is less room than it needs."""
-        metrics, said = QFontMetrics(self.theme.font()), self._say(self._apart)
+    def _fit_difference(self, room: int) -> None:
+        """Show the difference from the other pane, elided to the room."""
+        metrics, full_text = QFontMetrics(self.theme.font()), self._translate(self._difference)
         left = room - self.line.spacing()
-        text = metrics.elidedText(said, Qt.TextElideMode.ElideRight, max(left, 0))
+        text = metrics.elidedText(full_text, Qt.TextElideMode.ElideRight, max(left, 0))
         self._show(self.apart, text if len(text) > 1 else "")
         self.apart.setMaximumWidth(metrics.horizontalAdvance(text) + 4)
-        self.apart.setToolTip(plain_tip(said))
+        self.apart.setToolTip(plain_tip(full_text))
 
     def _show(self, label: QLabel, text: str) -> None:
-        label.setText(self._say(text))
+        label.setText(self._translate(text))
         label.setVisible(bool(text))
 
-    def _beside_title(self) -> int:
-        """Return the width of all that stands in the line but the title."""
+    def _width_without_title(self) -> int:
+        """Return the width of the line without the title."""
         others = (self.switch, self.pitfall, self.part, self.sign, self.verdict)
         shown = [widget for widget in others if not widget.isHidden()]
         gaps = self.line.spacing() * len(shown) + 2 * self.theme.px(14)
         return sum(widget.sizeHint().width() for widget in shown) + gaps
 
-    def _say(self, text: str) -> str:
-        """Return a text in the words that the session is told in."""
+    def _translate(self, text: str) -> str:
+        """Translate a text into the vocabulary of the session."""
         return self.theme.speaking(self.session.scenario if self.session else None).say(text)
 
 
@@ -296,7 +296,7 @@ def _title(session: Session | None) -> str:
 
 
 def _verdicts(session: Session | None) -> tuple[str, str, str]:
-    """Return how the run ended, in a few words, in fewer, and as no more than its sign."""
+    """Return the verdict in a long form, a short form, and an empty one, which leaves only the sign."""
     trace = session.trace if session else None
     if trace is None or (trace.error is None and trace.check is None):
         return "", "", ""
@@ -313,7 +313,7 @@ def _verdicts(session: Session | None) -> tuple[str, str, str]:
 
 
 def _parts(trace: Trace | None) -> tuple[str, str, str]:
-    """Return how much of the launch is there, or who made it, in words and in one; "" where all is ours."""
+    """Describe a partial or measured trace in three lengths; "" for a complete trace of Tilescope."""
     if trace is not None and trace.schedule == MEASURED:
         return f"{device_of(trace)} · {MEASURED}", MEASURED, MEASURED
     if trace is None or not trace.is_part:
@@ -323,7 +323,7 @@ def _parts(trace: Trace | None) -> tuple[str, str, str]:
 
 
 def _shortened(text: str, width: int, lines: int, metrics: QFontMetrics) -> str:
-    """Return the text, or as many of its first words as fill so many lines of this width."""
+    """Shorten a text to complete words that fit in this number of lines."""
     words = text.split(" ")
     while len(words) > 1 and lines and not _fits(" ".join(words), width, lines, metrics):
         words = [*words[:-2], words[-2].rstrip(",;:") + "…"]

@@ -1,4 +1,4 @@
-"""Where we are, in words: drawn at every frame, so it keeps its room and never moves what stands beside it."""
+"""The current position as text. It is drawn at every frame, so it has a fixed width."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from ...widgets.theme import Theme
 
 
 class PositionLabel(QWidget):
-    """A strong text and a quiet one behind it, or a hint while there is nothing to say."""
+    """A bold text followed by a muted one, or by a hint at the start."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # nothing is painted below it
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # it paints its complete background
         self.theme = theme
         self.strong = self.quiet = ""
         self.widest = ("", "")
         self.with_quiet = True
-        self.hint = "Space plays"  # shown until the time is moved from `_hint_at`
+        self.hint = "Press Space to play"  # shown until the time moves away from `_hint_at`
         self._hint_at: float | None = None
 
     def show_position(
         self, session: Session, moment: float, block: int, *, settled: bool, pane: str = ""
     ) -> None:
-        """Say where a session is; or give the hint once all is there, until the time is moved.
+        """Show a session's position, or the hint until the time is moved after loading.
 
-        pane: the name of its pane, "" where there is only one.
+        pane: the name of its pane, "" for a single pane.
         """
         phase = phase_steps.phase_at(session, block, moment)
         where = f"block {coordinates_text(block, session.trace.grid)} · phase {phase}"
@@ -43,41 +43,41 @@ class PositionLabel(QWidget):
         self.show_texts(position_text(int(moment), session.end, pane), where)
 
     def keep_room_for(self, strong: str, quiet: str) -> None:
-        """Keep the room that these texts need."""
+        """Reserve the width of these texts."""
         if self.widest != (strong, quiet):
             self.widest = strong, quiet
             self.updateGeometry()
 
     def show_quiet(self, shown: bool) -> None:
-        """Show the quiet text, or only keep it for those who hear it."""
+        """Show the muted text, or keep it only for screen readers."""
         if shown != self.with_quiet:
             self.with_quiet = shown
             self.updateGeometry()
             self.update()
 
     def show_texts(self, strong: str, quiet: str) -> None:
-        """Show a strong text and a quiet one behind it."""
+        """Show a bold text followed by a muted one."""
         if (strong, quiet) != (self.strong, self.quiet):
             self.strong, self.quiet = strong, quiet
             self.setAccessibleName(f"{strong}, {quiet}")
             self.update()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size."""
+        """Apply colours and text size."""
         self.theme = theme
         self.updateGeometry()
         self.update()
 
     def width_with(self, quiet: bool) -> int:
-        """Return the width of the widest texts, with the quiet one or without."""
+        """Return the width of the widest texts, with or without the muted one."""
         return self._after(self.widest[0]) + (self._width(self.widest[1], bold=False) if quiet else 0)
 
     def sizeHint(self) -> QSize:
-        """Return the room for the widest texts."""
+        """Return the size for the widest texts."""
         return QSize(self.width_with(self.with_quiet), self.theme.px(28))
 
     def minimumSizeHint(self) -> QSize:
-        """Return the same: a cut number is a wrong number."""
+        """Return the size hint, since a cut number would be wrong."""
         return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -102,6 +102,6 @@ class PositionLabel(QWidget):
 
 
 def position_text(moment: int, end: int, pane: str) -> str:
-    """Return a moment in words, with its pane where there are several."""
+    """Format a moment, with its pane if there are several."""
     text = f"moment {moment:,} of {end:,}"
     return f"{pane}: {text}" if pane else text

@@ -1,4 +1,4 @@
-"""What lies over a pane while its next session is made."""
+"""The overlay of a pane while its next session is loaded."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ...widgets.controls import button, paint_icon
 from ...widgets.plain_text import PlainLabel
 from ...widgets.theme import Theme
 
-COVERED_AFTER = 200  # milliseconds: what comes sooner is not announced by a flicker
-PACE = 100  # milliseconds from one painting of the bar to the next
-COVERED_BY_HAND = 1500  # where one picture follows the other while a hand moves a parameter
+COVERED_AFTER = 200  # milliseconds before the overlay appears, to avoid flicker
+PACE = 100  # milliseconds between updates of the progress bar
+COVERED_IN_DRAG = 1500  # the same delay while the user drags a parameter
 
 
 class ProgressOverlay(QFrame):
-    """What lies over a pane while the next session is made: the old picture dimmed, progress, a way out."""
+    """Dims a pane while its next session is loaded, and shows progress and a Cancel button."""
 
     cancelled = Signal()
 
@@ -27,7 +27,7 @@ class ProgressOverlay(QFrame):
         self.text, self.bar, self.pace = PlainLabel(), QProgressBar(), TimeEstimate()
         self.text.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.bar.setTextVisible(False)
-        self.bar.setAccessibleName("Progress of tracing")
+        self.bar.setAccessibleName("Tracing progress")
         self.stop = button("Cancel tracing", "Cancel (Esc)", "close", "Cancel  Esc", self.cancelled.emit)
         card = QFrame()
         card.setObjectName("panel")
@@ -36,29 +36,29 @@ class ProgressOverlay(QFrame):
             inside.addWidget(widget, 0, Qt.AlignmentFlag.AlignHCenter)
         box = QVBoxLayout(self)
         box.addWidget(card, 0, Qt.AlignmentFlag.AlignCenter)
-        self._paced = QTimer(self, singleShot=True, interval=PACE)
-        self._soon = QTimer(self, singleShot=True, interval=COVERED_AFTER)
-        self._soon.timeout.connect(self._cover)
+        self._paint_timer = QTimer(self, singleShot=True, interval=PACE)
+        self._cover_timer = QTimer(self, singleShot=True, interval=COVERED_AFTER)
+        self._cover_timer.timeout.connect(self._cover)
         self.hide()
 
     def show_progress(self, text: str, done: int, total: int) -> None:
-        """Show how far it is; a total of 0 means that nobody knows."""
+        """Show the progress; a total of 0 is unknown."""
         left = left_text(self.pace.seconds_left(done, total)) if total else ""
         self.text.setText(f"{text}\n{left}".strip())
         self.bar.setRange(0, total)
-        if done == total or not self._paced.isActive():
-            self.bar.setValue(done)  # which paints at once, with all that lies below
-            self._paced.start()
-        if self.isHidden() and not self._soon.isActive():
-            self._soon.start()
+        if done == total or not self._paint_timer.isActive():
+            self.bar.setValue(done)  # this repaints the bar and the pane below it synchronously
+            self._paint_timer.start()
+        if self.isHidden() and not self._cover_timer.isActive():
+            self._cover_timer.start()
 
     def wait_for_hand(self, waits: bool) -> None:
-        """Cover the picture later while a hand moves a parameter, so that it stays in sight."""
-        self._soon.setInterval(COVERED_BY_HAND if waits else COVERED_AFTER)
+        """Delay the overlay while the user drags a parameter, so that the picture stays visible."""
+        self._cover_timer.setInterval(COVERED_IN_DRAG if waits else COVERED_AFTER)
 
     def uncover(self) -> None:
-        """Show what lies below, now or where it was to be covered soon."""
-        self._soon.stop()
+        """Hide the overlay, or cancel its appearance."""
+        self._cover_timer.stop()
         self.hide()
 
     def _cover(self) -> None:
@@ -66,7 +66,7 @@ class ProgressOverlay(QFrame):
         self.show()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size."""
+        """Apply colours and text size."""
         colour = QColor(theme.palette.panel)
         red, green, blue = colour.red(), colour.green(), colour.blue()
         self.setStyleSheet(

@@ -1,4 +1,4 @@
-"""The column at the right: source, thread, warp, findings, explanation and code of the pane in focus, a tab each."""
+"""The inspector: source, thread, warp, findings, explanation and code of the pane in focus, one tab each."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from ...views.source.view import REQUESTS, SourceView
 from ...widgets.plain_text import PlainLabel, plain_tip
 from ...widgets.theme import Theme
 
-# Of the tabs' text, and the gap at either side of it; the smallest are for large text, of which so much is left.
-SIGNS = 0.85  # of the size of a tab's text, that of the signs of severities on it
+SIGNS = 0.85  # the size of the severity signs, relative to the text of the tab
+# (text size, gap on each side) of the tabs, from wide to narrow; the smallest are for a large text scale.
 TAB_SIZES = ((15, 10), (15, 7), (14, 5), (13, 5), (12, 3), (11, 2), (10, 1), (9, 1), (8, 0), (7, 0), (6, 0))
 
 
@@ -56,7 +56,7 @@ def _output(theme: Theme) -> View:
 
 @runtime_checkable
 class ShowsOutput(Protocol):
-    """A view of what a program has printed."""
+    """A view of a program's output."""
 
     output_of: Callable[[], str]
 
@@ -67,7 +67,7 @@ def _code(theme: Theme) -> View:
     return ListingView(theme)
 
 
-# What makes the view of a tab: the window starts with the one on top alone.
+# The factories of the views; only the visible tab's view is created at the start.
 MAKERS: dict[str, Callable[[Theme], View]] = {
     "source": SourceView, "thread": _thread, "warp": _warp, "findings": _findings, "explain": _explain,
     "code": _code, "output": _output,
@@ -76,9 +76,9 @@ TABS = tuple(MAKERS)
 
 
 class SidePanel(QFrame):
-    """Views of one session, of which the one on top is loaded and drawn; `tab_changed` names it.
+    """The views of one session, of which only the current tab's is loaded and drawn. tab_changed: its name.
 
-    moment_asked, selection_asked: what any of the views asks for. listing_asked: the code of this session's kernel.
+    moment_asked, selection_asked: requests of any view. listing_asked: the session whose code is needed.
     """
 
     tab_changed = Signal(str)
@@ -95,22 +95,22 @@ class SidePanel(QFrame):
         self.lit: Lit | None = None
         self.bar, self.stack = QTabBar(), QStackedWidget()
         self.source = SourceView(theme)
-        self._views: dict[str, View] = {}  # those that were turned to, and the source
-        self._take_in("source", self.source)
-        self.bar.setAccessibleName("What the right column shows")
+        self._views: dict[str, View] = {}  # the views created so far
+        self._add_view("source", self.source)
+        self.bar.setAccessibleName("Inspector tabs")
         self.bar.setDrawBase(False)
         self.bar.setExpanding(False)
-        self.bar.setUsesScrollButtons(False)  # they hide a tab
-        self.bar.setElideMode(Qt.TextElideMode.ElideNone)  # else names are cut that have their room
+        self.bar.setUsesScrollButtons(False)  # they would hide a tab
+        self.bar.setElideMode(Qt.TextElideMode.ElideNone)  # otherwise Qt cuts names that fit
         self.bar.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         for name in TABS:
             self.bar.addTab(name.capitalize())
         self.signs, self._counts = PlainLabel(), dict[str, int]()
         self.signs.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.signs.hide()
-        self.output = ""  # of the program that is shown
+        self.output = ""  # of the shown program
         self.bar.setTabVisible(TABS.index("output"), False)
-        self.bar.currentChanged.connect(self._turn)
+        self.bar.currentChanged.connect(self._show_view)
         self.column = QVBoxLayout(self)
         self.column.setContentsMargins(1, 4, 1, 1)
         self.column.setSpacing(2)
@@ -118,12 +118,12 @@ class SidePanel(QFrame):
         self.column.addWidget(self.stack, 1)
 
     def view(self, name: str) -> View:
-        """Return the view of a tab, which is made when it is first asked for."""
+        """Return the view of a tab; create it on first use."""
         if name not in self._views:
-            self._take_in(name, MAKERS[name](self.theme))
+            self._add_view(name, MAKERS[name](self.theme))
         return self._views[name]
 
-    def _take_in(self, name: str, view: View) -> None:
+    def _add_view(self, name: str, view: View) -> None:
         if isinstance(view, ShowsOutput):
             view.output_of = lambda: self.output
         self._views[name] = view
@@ -132,58 +132,58 @@ class SidePanel(QFrame):
         view.set_spotlight(self.lit)
         view.moment_asked.connect(self.moment_asked)
         view.selection_asked.connect(self.selection_asked)
-        view.line_asked.connect(self._point_at)
+        view.line_asked.connect(self._show_line)
 
     @property
     def tab(self) -> str:
-        """The name of the tab on top."""
+        """The name of the current tab."""
         return TABS[self.bar.currentIndex()]
 
     def show_tab(self, name: str) -> None:
-        """Bring a tab to the top."""
+        """Select a tab."""
         if name in TABS:
             self.bar.setCurrentIndex(TABS.index(name))
 
     def show_output(self, text: str) -> None:
-        """Show what a program has printed in a tab, which is there once it has printed something."""
+        """Show a program's output in a tab, which is visible once there is output."""
         self.output = text
         self.bar.setTabVisible(TABS.index("output"), bool(text))
         if "output" in self._views:
             self.view("output").render_moment(self.moment, self.selection)
 
     def show_moment(self, session: Session, moment: float, selection: Selection) -> None:
-        """Draw a moment of a session in the tab on top."""
+        """Draw a moment of a session in the current tab."""
         if session is not self.session:
             self._show_count(session)
         self.session, self.moment, self.selection = session, moment, selection
         self._draw()
 
-    def set_spotlight(self, lit: Lit | None) -> None:
-        """Let this stand out while the rest dims; None dims nothing."""
-        self.lit = lit
+    def set_spotlight(self, highlight: Lit | None) -> None:
+        """Highlight these parts and dim the rest; None dims nothing."""
+        self.lit = highlight
         for view in self._views.values():
-            view.set_spotlight(lit)
+            view.set_spotlight(highlight)
 
     def compare(self, sessions: Sequence[Session]) -> None:
-        """Tint the lines of the source by one scale for these sessions."""
+        """Tint the source lines with a common scale for these sessions."""
         self.source.compared = tuple(sessions)
 
     def show_findings(self, session: Session) -> None:
-        """Show the findings of a session, which has more of them now, where it is looked at."""
+        """Update the findings of a session if it is shown."""
         if session is self.session:
             self._show_count(session)
         shown = self._views.get("findings")
         if shown is not None and session is shown.session:
             shown.load(session)
 
-    def _point_at(self, file: str, line: int) -> None:
-        """Let the source show the line of a finding, for whoever turns to it."""
+    def _show_line(self, file: str, line: int) -> None:
+        """Mark the line of a finding in the source."""
         if self.source.session is not self.session:
             self.source.load(self.session)
         self.source.point_at(file, line)
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size."""
+        """Apply colours and text size."""
         self.setMinimumSize(theme.px(200), theme.px(120))  # the views scroll
         self.theme = theme
         self._name_tabs(theme)
@@ -192,7 +192,7 @@ class SidePanel(QFrame):
             view.set_theme(theme)
 
     def show_listing(self, session: Session) -> None:
-        """Show what a session's kernel is compiled to, now that it is known."""
+        """Show the listing of a session's kernel, now that it is known."""
         from ...views.listing.view import ListingView
 
         view = self._views.get("code")
@@ -200,23 +200,23 @@ class SidePanel(QFrame):
             view.show_listing()
 
     def colour_by(self, choice: str) -> None:
-        """Count by line in the source what colours the cells, where that is a figure of lines too."""
+        """Show the colouring's counts per source line, if it has any."""
         self.source.heat = choice if choice in HEATS else REQUESTS
 
     def _show_count(self, session: Session) -> None:
-        """Write on the tab of the findings how many there are, once that is known."""
+        """Show the number of findings on their tab."""
         self._name_tabs(self.theme, session)
         count = count_of(session)
         tab = TABS.index("findings")
         self._counts = count
         counted = [plural(number, severity) for severity, number in count.items() if number]
-        nothing = "nothing to tell" if session.is_examined else "looking for what is worth telling"
+        nothing = "no findings" if session.is_examined else "looking for findings"
         self.bar.setTabToolTip(tab, plain_tip(", ".join(counted) or nothing))
         self.signs.setAccessibleName(", ".join(counted) or nothing)
         self._fit_tabs(self.theme)
 
     def _show_signs(self, size: float) -> None:
-        """Show on the tab of the findings how many there are of each severity, beside text of this size."""
+        """Show the number of findings per severity on their tab, for this text size."""
         picture = counts_picture(self._counts, self.theme, SIGNS * size, self.devicePixelRatioF())
         self.signs.setPixmap(picture)
         self.signs.setFixedSize(picture.deviceIndependentSize().toSize())
@@ -225,7 +225,7 @@ class SidePanel(QFrame):
         self.signs.setVisible(has_some)
 
     def _name_tabs(self, theme: Theme, session: Session | None = None) -> None:
-        """Name the tabs in the words of the session."""
+        """Name the tabs in the vocabulary of the session."""
         shown = session or self.session
         say = theme.speaking(shown.scenario if shown else None).say
         self.setAccessibleName(say("Source, thread, warp, findings, explanation and code"))
@@ -234,7 +234,7 @@ class SidePanel(QFrame):
                 self.bar.setTabText(tab, say(name.capitalize()))
 
     def _fit_tabs(self, theme: Theme) -> None:
-        """Draw the tabs smaller where they would not fit beside each other."""
+        """Shrink the tabs until they fit side by side."""
         self.theme = theme
         margins = self.column.contentsMargins()
         room = self.contentsRect().width() - margins.left() - margins.right()
@@ -250,9 +250,9 @@ class SidePanel(QFrame):
         super().resizeEvent(event)
         self._fit_tabs(self.theme)
 
-    def _turn(self, index: int) -> None:
+    def _show_view(self, index: int) -> None:
         self.stack.setCurrentWidget(self.view(TABS[index]))
-        self._fit_tabs(self.theme)  # the one on top is bold, so wider
+        self._fit_tabs(self.theme)  # the current tab is bold, so wider
         self._draw()
         self.tab_changed.emit(TABS[index])
 

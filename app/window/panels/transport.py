@@ -1,4 +1,4 @@
-"""The row under the timeline: play, step, speed, loop, link, where we are, and what the colours mean."""
+"""The row below the timeline: play, steps, speed, loop, link, position, and legend."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ...widgets.theme import Theme
 from .legend import LabelLength, Legend
 from .position_label import PositionLabel, position_text
 
-# name, icon, tip, and the command that the window carries out
+# (name of the button and its command, icon, tooltip)
 STEPS = (
     ("Start", "first", "Start (Home)"),
     ("Previous phase", "previous-phase", "Previous phase (Shift+Left)"),
@@ -35,19 +35,19 @@ STEPS = (
 )
 
 
-PLAY = "Play or pause"  # the command that the window carries out
-SLIM = 22  # pixels: the height of what stands in the row in a lecture
+PLAY = "Play or pause"  # the name of the command
+SLIM = 22  # pixels: the height of the widgets in a lecture
 
 
 class TransportDetail(NamedTuple):
-    """How much the row shows where it is so wide."""
+    """The parts that the row shows at some width."""
 
     labels: LabelLength = "all"  # of the legend
     captions: bool = True  # of the speed and the link
-    where: bool = True  # the block and the phase, beside the moment
-    link: bool = True  # how the panes are linked
+    where: bool = True  # the block and the phase next to the moment
+    link: bool = True  # of the panes
     legend: bool = True  # of the colours
-    ends: bool = True  # the buttons for start, end and loop; their keys always are there
+    ends: bool = True  # the buttons for start, end and loop; their keys always work
     speed: bool = True  # moments a second
 
 
@@ -64,7 +64,7 @@ DETAILS = (  # from a wide row to a narrow one
 
 
 class Transport(QFrame):
-    """Buttons for the playhead; `command` names what is wanted, as the actions of the window are named."""
+    """Buttons for the playhead. command: the name of a command of the window."""
 
     command = Signal(str)
     link_asked = Signal(str)
@@ -86,21 +86,21 @@ class Transport(QFrame):
     def _build_buttons(self) -> None:
         self.play = button("Play", "Play or pause (Space)", "play", "Play", partial(self.command.emit, PLAY))
         self.play.setObjectName("primary")
-        made = [
+        buttons = [
             button(name, tip, picture, run=partial(self.command.emit, name)) for name, picture, tip in STEPS
         ]
-        self.steps = (*made[:3], self.play, *made[3:])
+        self.steps = (*buttons[:3], self.play, *buttons[3:])
         for widget in self.steps:
             self.flow.add(widget)
 
     def _build_choices(self) -> None:
-        self.speed = Combo("Speed in moments a second")
+        self.speed = Combo("Speed in moments per second")
         self.speed.offer([(f"{speed} / s", float(speed)) for speed in SPEEDS], self.playhead.speed)
         self.speed.picked.connect(lambda speed: self.playhead.set_speed(float(str(speed))))
         self.link = Combo("Link the panes by")
         self.link.offer([("progress", "progress"), ("moment", "moment")], "progress")
         self.link.picked.connect(lambda mode: self.link_asked.emit(str(mode)))
-        self.loop = button("Loop", "Start again at the end (L)", "loop")
+        self.loop = button("Loop", "Repeat from the start (L)", "loop")
         self.loop.setCheckable(True)
         self.loop.clicked.connect(self.playhead.set_loop)
         self.link_chip = Chip("Link", [self.link])
@@ -111,7 +111,7 @@ class Transport(QFrame):
             self.flow.add(widget)
 
     def refresh(self) -> None:
-        """Show what the playhead does."""
+        """Update the controls to the state of the playhead."""
         playing = self.playhead.playing
         if self.play.property("picture") != ("pause" if playing else "play") or not self.play.text():
             self.play.setProperty("picture", "pause" if playing else "play")
@@ -126,11 +126,11 @@ class Transport(QFrame):
             self.speed.setToolTip(plain_tip(tip))
 
     def _speed_tip(self) -> str:
-        """Return what the speed means and, where nobody chose it, why it is what it is."""
-        tip, head = "Speed in moments a second ([ and ])", self.playhead
+        """Build the tooltip of the speed, with the reason for an automatic one."""
+        tip, head = "Speed in moments per second ([ and ])", self.playhead
         if head.is_speed_chosen or head.speed == USUAL:
             return tip
-        return f"{tip}. Set so that the {head.end:,.0f} moments play within a minute; choose another as you like."
+        return f"{tip}. Set so that the {head.end:,.0f} moments play within a minute."
 
     def _show_speed(self, speed: float) -> None:
         if self.speed.findData(speed) < 0:
@@ -138,17 +138,17 @@ class Transport(QFrame):
         self.speed.choose(speed)
 
     def serve(self, sessions: Sequence[Session], panes: Sequence[str] = ()) -> None:
-        """Say what the colours of these sessions mean, and keep room for the largest numbers of the position.
+        """Show the legend of these sessions, and reserve space for the largest numbers of the position.
 
         panes: their names.
         """
-        made = {
+        kinds = {
             kind for s in sessions for kind in np.flatnonzero(np.bincount(s.requests.kind)).tolist()
-        }  # of millions of requests a set would take long
+        }  # a set of millions of requests would be slow
         exchanges = any(len(session.requests.exchanges) for session in sessions)
         barriers = any(len(session.trace.barriers.step) for session in sessions)
         self.legend.show_kinds(
-            [REQUEST_KINDS[kind] for kind in sorted(made)] + [EXCHANGE] * exchanges + [WAITING] * barriers
+            [REQUEST_KINDS[kind] for kind in sorted(kinds)] + [EXCHANGE] * exchanges + [WAITING] * barriers
         )
         end = max((session.end for session in sessions), default=0)
         lasts = [
@@ -156,14 +156,14 @@ class Transport(QFrame):
         ]
         last = max(lasts, key=len, default="")
         phases = max((session.requests.span_start.shape[-1] for session in sessions), default=1)
-        where = f"work-group {last} · phase {phases}"  # the longer of two words
+        where = f"work-group {last} · phase {phases}"  # the longer of the two terms
         longest = max(panes, key=len, default="") if len(sessions) > 1 else ""
         self.position.keep_room_for(position_text(end, end, longest), where)
 
     def set_slim(self, slim: bool) -> None:
-        """Keep the row low for a lecture, without what its keys change: speed and link; or show all as usual."""
+        """Make the row low for a lecture, without speed and link, which have keys; or restore it."""
         self.flow.unsetContentsMargins()
-        side = self.flow.contentsMargins().left()  # what is usual in the style
+        side = self.flow.contentsMargins().left()  # the style's default
         edge = self.theme.px(1) if slim else side
         self.flow.setContentsMargins(side, edge, side, edge)
         for widget in (*self.steps, self.loop, self.position, self.legend):
@@ -174,23 +174,23 @@ class Transport(QFrame):
             self._fit(self.width())
 
     def show_link(self, mode: Link, linked: bool) -> None:
-        """Show how the panes are linked; `linked` is whether there are two."""
+        """Show the link of the panes; linked: whether there are two."""
         self.link.choose(mode)
         self.linked = linked
         self._fit(self.width())
 
     def heightForWidth(self, width: int) -> int:
-        """Return the height at a width, once what there is no room for in one row is left out."""
+        """Return the height for a width, after hiding the parts that do not fit in one row."""
         self._fit(width)
         return self.flow.heightForWidth(width)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep to one row."""
+        """Fit the parts into one row."""
         super().resizeEvent(event)
         self._fit(self.width())
 
     def _fit(self, width: int) -> None:
-        """Leave out as little as brings everything into one row."""
+        """Hide as few parts as needed for one row."""
         details = [d._replace(speed=False, link=False) for d in DETAILS] if self.slim else DETAILS
         detail = next((detail for detail in details if self._needed(detail) <= width), details[-1])
         if (detail, self.linked) != self._shown:
@@ -198,7 +198,7 @@ class Transport(QFrame):
             self._show_detail(detail)
 
     def _needed(self, detail: TransportDetail) -> int:
-        """Return the width of everything in one row."""
+        """Compute the width of these parts in one row."""
         chips = [self.speed_chip] * detail.speed + [self.link_chip] * (self.linked and detail.link)
         buttons = (*self.steps, self.loop) if detail.ends else self.steps[1:-1]
         widths = [widget.sizeHint().width() for widget in buttons]
@@ -219,7 +219,7 @@ class Transport(QFrame):
         self.link_chip.setVisible(self.linked and detail.link)
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size."""
+        """Apply colours and text size."""
         self.theme = theme
         for target in (*self.steps, self.loop):
             paint_icon(target, theme)

@@ -1,1 +1,1 @@
-"""The window of the presenter: what the speaker sees beside the window of the audience, and on which screens."""
+"""The presenter's window for the speaker, and the screens of both windows."""

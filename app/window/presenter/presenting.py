@@ -1,4 +1,4 @@
-"""Both windows of a presentation: which screen each fills, and what follows when one of them is closed."""
+"""The two windows of a presentation: their screens, and the effects of closing one of them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from ..lecture.step_picture import StepPictures
 from .thumbnails import Thumbnails
 from .window import PresenterWindow
 
-ELSEWHERE = ("Open lecture…", "List of steps…")  # commands that ask something in the audience's window
+ELSEWHERE = ("Open lecture…", "List of steps…")  # commands that open a dialog in the audience's window
 
 
 class Presenting(QObject):
-    """Opens the presenter's window beside that of the audience, and goes from one to the other.
+    """Opens the presenter's window next to the audience's, and switches between them.
 
-    audience: the main window. make_pictures: makes what draws steps. commands: of the lecture, whose keys work in
-    both windows. quit: ends the program. notice: of the main window, whose messages the speaker is shown.
+    audience: the main window. make_pictures: creates the drawer of steps. commands: those of the lecture; their keys
+    work in both windows. quit: ends the program. notice: of the main window; the speaker sees its messages.
     """
 
     def __init__(
@@ -41,25 +41,25 @@ class Presenting(QObject):
         super().__init__(audience)
         self.audience, self.player, self.look, self.quit = audience, player, look, quit
         self._make_pictures, self._commands, self._bookmark = make_pictures, commands, bookmark
-        self.window: PresenterWindow | None = None  # made when it is first shown
-        self._swapped = False  # whether the speaker has the other screen
+        self.window: PresenterWindow | None = None  # created on first use
+        self._swapped = False  # whether the screens are swapped
         self.notice = notice
         notice.changed.connect(self._show_messages)
         self._had_lecture = False  # since the window was opened
         player.changed.connect(self._follow_lecture)
-        self._ends = False  # whether the program is being ended
+        self._is_ending = False  # whether the program is being ended
         application = QGuiApplication.instance()
         if isinstance(application, QGuiApplication):
-            application.screenAdded.connect(lambda _screen: self._place())
-            application.screenRemoved.connect(lambda _screen: self._offer())
+            application.screenAdded.connect(lambda _screen: self._place_windows())
+            application.screenRemoved.connect(lambda _screen: self._update_screens())
 
     @property
     def is_open(self) -> bool:
-        """Whether the presenter's window is there."""
+        """True if the presenter's window is visible."""
         return self.window is not None and self.window.isVisible()
 
     def toggle(self) -> None:
-        """Open the presenter's window, close it where it is in front, or bring it there."""
+        """Open the presenter's window, close it if it is in front, or raise it."""
         if self.window is not None and self.window.isActiveWindow():
             self.show_audience()
             self.window.close()
@@ -69,40 +69,40 @@ class Presenting(QObject):
             self.open()
 
     def open(self) -> None:
-        """Show the presenter's window; where there is another screen, the audience's window fills that one."""
+        """Show the presenter's window; with a second screen, the audience's window fills that one."""
         if self.window is None:
-            self.window = self._made()
-        self._place()
+            self.window = self._make_window()
+        self._place_windows()
         self.window.show()
-        self._offer()
+        self._update_screens()
         _to_front(self.window)
         self._had_lecture = self.player.lecture is not None
         self.notice.refresh()
 
     def show_audience(self) -> None:
-        """Show the audience's window again where it was closed, and have it in front."""
+        """Show the audience's window if it was closed, and raise it."""
         if not self.audience.isVisible():
             self.audience.show()
-        self._offer()
+        self._update_screens()
         _to_front(self.audience)
 
     def swap(self) -> None:
-        """Let the windows change screens."""
+        """Swap the screens of the windows."""
         self._swapped = not self._swapped
-        self._place()
+        self._place_windows()
 
     def keeps_lecture(self) -> bool:
-        """Take note that the audience's window is being closed; return whether it is hidden alone."""
-        if self._ends or not self.is_open or self.player.lecture is None:
+        """Handle the closing of the audience's window; return True if it is only hidden."""
+        if self._is_ending or not self.is_open or self.player.lecture is None:
             self.end()
             return False
         self.audience.hide()
-        self._offer()
+        self._update_screens()
         return True
 
     def end(self) -> None:
-        """Close the presenter's window, as the program ends."""
-        self._ends = True
+        """Close the presenter's window, since the program ends."""
+        self._is_ending = True
         if self.window is not None:
             self.window.close()
 
@@ -115,29 +115,29 @@ class Presenting(QObject):
         self._had_lecture = has_lecture
 
     def _show_messages(self) -> None:
-        """Show the speaker the messages that the audience is not shown."""
+        """Show the speaker the messages that are hidden from the audience."""
         if self.window is not None:
             self.window.show_messages(self.notice.sentences() if self.notice.has_audience() else [])
 
-    def _made(self) -> PresenterWindow:
+    def _make_window(self) -> PresenterWindow:
         thumbnails = Thumbnails(self.player, self._make_pictures, self._bookmark, self.audience.size, self)
-        known = self._commands()
-        commands = [c for c in (*known["Lectures"], *known["Play"]) if c.text not in ELSEWHERE]
+        by_menu = self._commands()
+        commands = [c for c in (*by_menu["Lectures"], *by_menu["Play"]) if c.text not in ELSEWHERE]
         window = PresenterWindow(self.player, self.player.clock, thumbnails, commands, self.look.theme)
-        window.closed.connect(self._take_leave)
+        window.closed.connect(self._follow_close)
         window.audience_asked.connect(self.show_audience)
         window.swap_asked.connect(self.swap)
         self.look.changed.connect(window.set_theme)
         return window
 
-    def _take_leave(self) -> None:
-        """End the program where the other window was closed before; else the lecture goes on there."""
+    def _follow_close(self) -> None:
+        """End the program if the audience's window was closed before."""
         self.notice.refresh()
-        if not self._ends and not self.audience.isVisible():
+        if not self._is_ending and not self.audience.isVisible():
             self.quit()
 
-    def _place(self) -> None:
-        """Give each window a screen of its own, where there are several."""
+    def _place_windows(self) -> None:
+        """Move the windows to different screens, if there are several."""
         if self.window is None:
             return
         screens = placed(QGuiApplication.screens(), QGuiApplication.primaryScreen(), swapped=self._swapped)
@@ -145,17 +145,17 @@ class Presenting(QObject):
             speaker, others = screens
             move_to(self.window, speaker, full=False)
             move_to(self.audience, others, full=True)
-        self._offer()
+        self._update_screens()
 
-    def _offer(self) -> None:
+    def _update_screens(self) -> None:
         if self.window is not None:
             self.window.offer_screens(len(QGuiApplication.screens()) > 1, not self.audience.isVisible())
 
 
 def placed(screens: Sequence[QScreen], primary: QScreen, *, swapped: bool) -> tuple[QScreen, QScreen] | None:
-    """Return the screens of speaker and audience: the speaker has the one that the desktop calls its first.
+    """Choose the screens of speaker and audience; the speaker gets the primary one unless they are swapped.
 
-    None where there is but one.
+    None with a single screen.
     """
     others = [screen for screen in screens if screen is not primary]
     if not others:
@@ -164,7 +164,7 @@ def placed(screens: Sequence[QScreen], primary: QScreen, *, swapped: bool) -> tu
 
 
 def move_to(window: QWidget, screen: QScreen, *, full: bool) -> None:
-    """Put a window on a screen, and fill it."""
+    """Move a window to a screen, and fill it."""
     if window.isFullScreen() or window.isMaximized():
         window.showNormal()
     window.setScreen(screen)

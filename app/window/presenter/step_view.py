@@ -10,7 +10,7 @@ from ...widgets.theme import Theme
 
 
 class StepView(QWidget):
-    """A step's picture, as large as there is room, with a word over it where it is not what the audience sees."""
+    """A step's picture, scaled to the room, with a text over it if the audience sees something else."""
 
     clicked = Signal()
 
@@ -22,39 +22,39 @@ class StepView(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
     def sizeHint(self) -> QSize:
-        """Return a size at which the picture says something."""
+        """Return a size at which the picture is readable."""
         return QSize(self.theme.px(320), self.theme.px(180))
 
     def show_image(self, image: QImage | None, text: str = "", over: str = "") -> None:
-        """Show a picture, or this text where there is none; `over` is written across it."""
+        """Show a picture, or this text without one; `over` is written across it."""
         self.image, self.text, self.over = image or QImage(), text, over
         self._scaled = QImage()
         self.setAccessibleDescription(text or over)
         self.update()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size."""
+        """Apply colours and text size."""
         self.theme = theme
         self.update()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Tell that it was clicked."""
+        """Emit `clicked`."""
         self.clicked.emit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Scale the picture anew."""
+        """Drop the scaled picture."""
         self._scaled = QImage()
 
     def _fitted(self) -> QImage:
         if self._scaled.isNull() and not self.image.isNull():
             ratio = self.devicePixelRatioF()
-            how = Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
-            self._scaled = self.image.scaled(self.size() * ratio, *how)
+            modes = Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
+            self._scaled = self.image.scaled(self.size() * ratio, *modes)
             self._scaled.setDevicePixelRatio(ratio)
         return self._scaled
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the picture in the middle at the top."""
+        """Draw the picture at the top centre."""
         painter, theme, image = QPainter(self), self.theme, self._fitted()
         if image.isNull():
             painter.fillRect(self.rect(), theme.colour("panel"))

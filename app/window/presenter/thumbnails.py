@@ -1,4 +1,4 @@
-"""Pictures of steps for the speaker, drawn while nothing else is to be done, a little at a time."""
+"""Pictures of steps for the speaker, drawn in small parts while the window is idle."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from ...model.bookmark import Bookmark
 from ..lecture.player import LecturePlayer
 from ..lecture.step_picture import StandingStep, StepPictures
 
-PEACE = 250  # milliseconds for which nothing has moved before drawing begins
-TURN = 15  # milliseconds between two parts of the work, in which the window answers its user
-PARTS = 3  # of a picture, each drawn by itself
-KEPT = 12  # pictures, of four megabytes
-WIDTH = 1280  # pixels of the window that is drawn
+IDLE_DELAY = 250  # idle milliseconds before drawing begins
+PART_INTERVAL = 15  # milliseconds between two parts, so that the window stays responsive
+PARTS = 3  # of a picture, drawn separately
+KEPT_IMAGES = 12  # of 4 MB each
+WIDTH = 1280  # pixels of the drawn window
 
 
 class Thumbnails(QObject):
-    """Pictures of steps as they stand, each made once and kept.
+    """Cached pictures of steps at their final moments.
 
-    made: there is another one. pictures: makes the window that draws them, when the first is drawn. look: of the
-    window whose steps they are. size: of that window, in whose shape they are.
+    made: a new picture is available. pictures: creates the drawing window on first use. look: returns the look of the
+    audience's window. size: returns its size, which gives the aspect ratio.
     """
 
     made = Signal()
@@ -40,37 +40,37 @@ class Thumbnails(QObject):
         super().__init__(parent)
         self.player, self._make_pictures, self._look, self._size = player, pictures, look, size
         self._pictures: StepPictures | None = None
-        self._kept: dict[object, QImage] = {}
-        self._of: object = None  # the lecture that they are of
+        self._images: dict[object, QImage] = {}
+        self._lecture: object = None  # of the images
         self._wanted: tuple[int, ...] = ()
         self._work: Iterator[None] | None = None  # the step that is being drawn
         self._half_drawn = QImage()
-        self._timer = QTimer(self, singleShot=True, interval=PEACE)
-        self._timer.timeout.connect(self._go_on)
+        self._timer = QTimer(self, singleShot=True, interval=IDLE_DELAY)
+        self._timer.timeout.connect(self._continue)
         self._jobs: SessionJobs = player.stage.jobs
-        self._jobs.prepared.connect(lambda key, why: self._begin_soon())
+        self._jobs.prepared.connect(lambda key, why: self._start_soon())
         player.stage.playhead.changed.connect(self._wait)
 
     def want(self, *numbers: int) -> None:
-        """Draw these steps soon, in this order, as far as they are not there."""
-        if self._of is not self.player.lecture:
-            self._of, self._work = self.player.lecture, None
-            self._kept.clear()
+        """Draw the missing pictures of these steps soon, in this order."""
+        if self._lecture is not self.player.lecture:
+            self._lecture, self._work = self.player.lecture, None
+            self._images.clear()
         self._wanted = numbers
-        self._begin_soon()
+        self._start_soon()
 
     def draw_now(self, number: int) -> None:
-        """Draw a step at once, if it can be: where a window opens anyway, and the first picture takes longest."""
-        if self._of is self.player.lecture and self.of(number) is None and self.player.prepared(number):
-            for _ in self._drawn(number):
+        """Draw a step at once if possible; used while the window opens, since the first picture is slow."""
+        if self._lecture is self.player.lecture and self.of(number) is None and self.player.prepared(number):
+            for _ in self._draw_step(number):
                 pass
 
     def of(self, number: int) -> QImage | None:
-        """Return the picture of a step, None where there is none yet."""
-        return self._kept.get(self._key(number))
+        """Return the picture of a step, None if it is not drawn yet."""
+        return self._images.get(self._key(number))
 
     def close(self) -> None:
-        """Draw no more, and give back the window that draws."""
+        """Stop drawing, and close the drawing window."""
         self._wanted, self._work = (), None
         self._timer.stop()
         if self._pictures is not None:
@@ -86,40 +86,40 @@ class Thumbnails(QObject):
         return number, look.theme, look.text_scale, look.words, size.width(), size.height()
 
     def _missing(self) -> int | None:
-        """Return the next step to be drawn, None where all are there that can be."""
+        """Return the next step to draw, None if there is none."""
         missing = (n for n in self._wanted if n < len(self.player.scenes) and self.of(n) is None)
         return next((n for n in missing if self.player.prepared(n) is not None), None)
 
-    def _begin_soon(self) -> None:
+    def _start_soon(self) -> None:
         if self._work is None and self._missing() is not None:
-            self._timer.start(PEACE)
+            self._timer.start(IDLE_DELAY)
 
     def _wait(self) -> None:
-        """Let go first what the audience sees."""
+        """Delay the drawing, so that the audience's window comes first."""
         if self._timer.isActive():
-            self._timer.start(PEACE)
+            self._timer.start(IDLE_DELAY)
 
-    def _go_on(self) -> None:
-        """Do the next part of the work, unless the audience's window has something to do."""
+    def _continue(self) -> None:
+        """Draw the next part, unless the audience's window is busy."""
         if self.player.lecture is None:
             return
         if self.player.stage.playhead.playing or self.player.awaited is not None:
-            self._timer.start(PEACE)
+            self._timer.start(IDLE_DELAY)
             return
         number = self._missing()
         if self._work is None and number is not None:
-            self._work = self._drawn(number)
+            self._work = self._draw_step(number)
         if self._work is not None:
             try:
                 next(self._work)
-                self._timer.start(TURN)
+                self._timer.start(PART_INTERVAL)
             except StopIteration:
                 self._work = None
                 self.made.emit()
-                self._begin_soon()
+                self._start_soon()
 
-    def _drawn(self, number: int) -> Iterator[None]:
-        """Draw a step; each `yield` is where the window may do something else."""
+    def _draw_step(self, number: int) -> Iterator[None]:
+        """Draw a step, with a `yield` wherever other work may run."""
         lecture, prepared, key = self.player.lecture, self.player.prepared(number), self._key(number)
         if self._pictures is None:
             self._pictures = self._make_pictures()
@@ -131,16 +131,16 @@ class Thumbnails(QObject):
                 lecture, self.player.scenes, number, *prepared, ask=self.player.compiled_asked.emit
             )
         except PlaceError:
-            self._keep(key, QImage())
+            self._store(key, QImage())
             return
         yield from self._pictures.show_in_parts(standing, self._look(), self._window_size())
         yield
         for image in self._pictures.image_in_parts(PARTS):
             self._half_drawn = image
             yield
-        self._keep(key, self._half_drawn)
+        self._store(key, self._half_drawn)
 
-    def _keep(self, key: object, image: QImage) -> None:
-        self._kept[key] = image
-        while len(self._kept) > KEPT:
-            del self._kept[next(iter(self._kept))]
+    def _store(self, key: object, image: QImage) -> None:
+        self._images[key] = image
+        while len(self._images) > KEPT_IMAGES:
+            del self._images[next(iter(self._images))]

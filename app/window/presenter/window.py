@@ -1,4 +1,4 @@
-"""The presenter's window: notes, this step and the next as pictures, the answer, the time, and big buttons."""
+"""The presenter's window: notes, pictures of the current and the next step, the answer, timer, and large buttons."""
 
 from __future__ import annotations
 
@@ -28,20 +28,19 @@ from ..lecture.player import LecturePlayer
 from .step_view import StepView
 from .thumbnails import Thumbnails
 
-TICK = 500  # milliseconds between two looks at the clock
+TICK = 500  # milliseconds between updates of the timer
 SIZE = QSize(1280, 800)
-NOTES, NOTES_LEAST, NOTES_MOST = 20, 12, 44  # sizes of the letters of the notes
+NOTES, NOTES_LEAST, NOTES_MOST = 20, 12, 44  # font sizes of the notes
 NO_NOTES = "There are no notes for this step."
 NO_LECTURE = "No lecture is presented."
 LAST = "The lecture ends here."
-PREPARED = "The picture comes once the traces of the step are there."
+PREPARED = "The picture appears once the step's traces are loaded."
 
 
 class PresenterWindow(QWidget):
-    """What the speaker sees beside what the audience sees.
+    """The window of the speaker.
 
-    closed: the window was closed. audience_asked: the window of the audience shall be shown, or come to the front.
-    swap_asked: the windows shall change screens.
+    closed: the window was closed. audience_asked: show or raise the audience's window. swap_asked: swap the screens.
     """
 
     closed = Signal()
@@ -61,7 +60,7 @@ class PresenterWindow(QWidget):
         self.setWindowTitle("Presenter's window - Tilescope")
         self.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose, True)
         self.notes_size = NOTES
-        self._of: object = None  # the lecture whose steps are listed
+        self._listed_lecture: object = None  # the listed lecture
         self._build()
         self._add_commands(commands)
         self._tick = QTimer(self, interval=TICK)
@@ -73,7 +72,7 @@ class PresenterWindow(QWidget):
         self.resize(SIZE)
         self.refresh()
 
-    # Its parts.
+    # Construction.
 
     def _build(self) -> None:
         self.this, self.next = StepView("This step", self.theme), StepView("Next step", self.theme)
@@ -96,14 +95,10 @@ class PresenterWindow(QWidget):
         self.where, self.title = PlainLabel(), PlainLabel()
         self.title.setObjectName("title")
         self.gone, self.daytime = PlainLabel(), PlainLabel()
-        self.gone.setAccessibleName("Time gone")
+        self.gone.setAccessibleName("Elapsed time")
         self.daytime.setAccessibleName("Time of day")
-        self.stop = button(
-            "Stop the clock", "Stop the clock, or let it go on", "pause", run=self.toggle_clock
-        )
-        self.reset = button(
-            "Start the clock anew", "Count the time from zero", "loop", run=self.restart_clock
-        )
+        self.stop = button("Pause timer", "Pause or resume the timer", "pause", run=self.toggle_clock)
+        self.reset = button("Restart timer", "Restart the timer from zero", "loop", run=self.restart_clock)
         self.audience = button(
             "Audience's window", "", text="Show the audience's window", run=self._ask_audience
         )
@@ -125,24 +120,24 @@ class PresenterWindow(QWidget):
     def _build_pictures(self) -> QVBoxLayout:
         self.list = QListWidget()
         self.list.setAccessibleName("Steps")
-        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # whose keys are the lecture's
+        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its keys belong to the lecture
         self.list.itemClicked.connect(lambda item: self.player.go(self.list.row(item)))
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.next_title = PlainLabel()
         self.next_title.setObjectName("muted")
         self.next_title.setWordWrap(True)
-        beside = QVBoxLayout()
-        beside.addWidget(self.next_title)
-        beside.addWidget(self.next, 1)
+        next_column = QVBoxLayout()
+        next_column.addWidget(self.next_title)
+        next_column.addWidget(self.next, 1)
         self.below = QHBoxLayout()
-        self.below.addLayout(beside, 1)
+        self.below.addLayout(next_column, 1)
         self.below.addWidget(self.list, 1)
-        made = QVBoxLayout()
-        made.addWidget(self.this, 5)
-        made.addLayout(self.below, 3)
-        self.pictures = made
-        return made
+        column = QVBoxLayout()
+        column.addWidget(self.this, 5)
+        column.addLayout(self.below, 3)
+        self.pictures = column
+        return column
 
     def _build_texts(self) -> QVBoxLayout:
         self.answer = RichLabel()
@@ -164,11 +159,11 @@ class PresenterWindow(QWidget):
         frame.setObjectName("panel")
         self.notes_column = QVBoxLayout(frame)
         self.notes_column.addWidget(self.area)
-        made = QVBoxLayout()
-        made.addWidget(self.card)
-        made.addWidget(frame, 1)
-        self.texts = made
-        return made
+        column = QVBoxLayout()
+        column.addWidget(self.card)
+        column.addWidget(frame, 1)
+        self.texts = column
+        return column
 
     def _build_buttons(self) -> QHBoxLayout:
         player = self.player
@@ -191,14 +186,14 @@ class PresenterWindow(QWidget):
             self.next_button,
         )
         row = QHBoxLayout()
-        for made, share in zip(self.buttons, (2, 1, 2, 3), strict=True):
-            made.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-            row.addWidget(made, share)
+        for push_button, share in zip(self.buttons, (2, 1, 2, 3), strict=True):
+            push_button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+            row.addWidget(push_button, share)
         self.row = row
         return row
 
     def _add_commands(self, commands: Sequence[Command]) -> None:
-        """Let the keys of the audience's window work here too, and some for the notes."""
+        """Add the shortcuts of the audience's window, and those of the notes."""
         own = [
             Command("Larger notes", "Ctrl++, Ctrl+=", lambda: self.resize_notes(2)),
             Command("Smaller notes", "Ctrl+-", lambda: self.resize_notes(-2)),
@@ -213,10 +208,10 @@ class PresenterWindow(QWidget):
                 action.triggered.connect(lambda _checked, run=command.callback: run())
                 self.addAction(action)
 
-    # How it looks.
+    # Look.
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size."""
+        """Apply colours and text size."""
         self.theme = theme
         self.setStyleSheet(style_sheet(theme) + own_sheet(theme))
         self.setFont(theme.font())
@@ -231,9 +226,9 @@ class PresenterWindow(QWidget):
         self.gone.setFont(theme.font(26, bold=True))
         self.next_title.setFont(theme.font(14))
         self.list.setFont(theme.font(14))
-        for made in self.buttons:
-            made.setFont(theme.font(18, bold=made is self.next_button))
-            made.setFixedHeight(theme.px(52))
+        for push_button in self.buttons:
+            push_button.setFont(theme.font(18, bold=push_button is self.next_button))
+            push_button.setFixedHeight(theme.px(52))
         for control in (self.stop, self.reset):
             paint_icon(control, theme)
         for view in (self.this, self.next):
@@ -242,14 +237,14 @@ class PresenterWindow(QWidget):
         self.refresh()
 
     def resize_notes(self, change: int) -> None:
-        """Make the letters of the notes larger or smaller; they grow with the window too."""
+        """Change the font size of the notes, which also grows with the window."""
         self.notes_size = min(max(self.notes_size + change, NOTES_LEAST), NOTES_MOST)
         size = self.notes_size * max(1.0, self.height() / self.theme.scale / SIZE.height())
         self.notes.setFont(self.theme.font(size))
         self.answer.setFont(self.theme.font(max(14, 0.85 * size)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Write the notes as large as there is room."""
+        """Fit notes and title to the new size."""
         super().resizeEvent(event)
         self.resize_notes(0)
         self._show_title(self.title.accessibleName())
@@ -259,27 +254,27 @@ class PresenterWindow(QWidget):
         bar.setValue(bar.value() + direction * self.theme.px(3 * self.notes_size))
 
     def show_messages(self, sentences: Sequence[str]) -> None:
-        """Show messages that the audience is not to see."""
+        """Show the messages that are hidden from the audience."""
         self.messages.setText("\n".join(sentences))
         self.messages.setVisible(bool(sentences))
 
     def offer_screens(self, several: bool, audience_hidden: bool) -> None:
-        """Offer to swap screens where there are several, and to show the audience's window where it is closed."""
+        """Show Swap if there are several screens, and highlight the button of a closed audience's window."""
         self.swap.setVisible(several)
         self.audience.setText("Show the audience's window" if audience_hidden else "Audience's window")
         self.audience.setObjectName("primary" if audience_hidden else "")
         self.audience.style().unpolish(self.audience)
         self.audience.style().polish(self.audience)
-        self.audience.setToolTip("Show what the audience sees (F7)")
+        self.audience.setToolTip("Show the audience's window (F7)")
 
-    # What it shows.
+    # Content.
 
     def refresh(self) -> None:
-        """Show where the lecture is."""
+        """Update all parts to the current step."""
         player, lecture = self.player, self.player.lecture
         self._list_steps()
-        for made in self.buttons:
-            made.setEnabled(lecture is not None)
+        for push_button in self.buttons:
+            push_button.setEnabled(lecture is not None)
         if lecture is None:
             self.where.setText("")
             self._show_title(NO_LECTURE)
@@ -302,9 +297,9 @@ class PresenterWindow(QWidget):
         self.show_time()
 
     def _show_title(self, title: str) -> None:
-        """Show as much of a title as there is room for."""
-        beside = (self.where, self.audience, self.swap, self.gone, self.stop, self.reset, self.daytime)
-        shown = [widget.sizeHint().width() for widget in beside if not widget.isHidden()]
+        """Show a title, elided to the room."""
+        others = (self.where, self.audience, self.swap, self.gone, self.stop, self.reset, self.daytime)
+        shown = [widget.sizeHint().width() for widget in others if not widget.isHidden()]
         room = self.width() - sum(shown) - (len(shown) + 3) * self.bar.spacing()
         metrics = QFontMetrics(self.title.font())
         self.title.setText(metrics.elidedText(visible(title), Qt.TextElideMode.ElideRight, max(0, room)))
@@ -313,8 +308,8 @@ class PresenterWindow(QWidget):
 
     def _list_steps(self) -> None:
         lecture = self.player.lecture
-        if lecture is not self._of:
-            self._of = lecture
+        if lecture is not self._listed_lecture:
+            self._listed_lecture = lecture
             self.list.clear()
             for i, step in enumerate(lecture.steps if lecture else ()):
                 asks = "  (question)" if step.change.question else ""
@@ -333,7 +328,7 @@ class PresenterWindow(QWidget):
             self.area.verticalScrollBar().setValue(0)
 
     def _show_answer(self) -> None:
-        """Show the question's answer, also before the audience sees it."""
+        """Show the question's answer, even before the audience sees it."""
         player, step = self.player, self.player.step
         question = step.change.question if step else None
         answer = player.answer() if question else None
@@ -342,17 +337,17 @@ class PresenterWindow(QWidget):
         self.next_button.setText(self._next_text(question is not None))
         if question is None:
             return
-        who = "The audience sees it." if player.is_revealed else "The audience does not see it yet."
+        visibility = "The audience sees it." if player.is_revealed else "The audience does not see it yet."
         ink = self.theme.palette
         html = f"<p><b>{markup(question.ask)}</b></p>"
         if answer is not None:
             html += choices_html(answer)
             html += f'<p><span style="color:{ink.good}"><b>Answer</b></span>&nbsp; {answer_html(answer)}</p>'
-        self.answer.setText(f'{html}<p style="color:{ink.muted}">{who}</p>')
+        self.answer.setText(f'{html}<p style="color:{ink.muted}">{visibility}</p>')
 
     def _next_text(self, asks: bool) -> str:
         if self.player.is_playing:
-            return "Next: to where it stands"
+            return "Next: end of the step"
         return "Next: the answer" if asks and not self.player.is_revealed else "Next step"
 
     def _show_pictures(self) -> None:
@@ -371,19 +366,19 @@ class PresenterWindow(QWidget):
             self.next.show_image(None, LAST)
 
     def show_time(self) -> None:
-        """Show the time that has gone and the time of day."""
+        """Show the elapsed time and the time of day."""
         self.gone.setText(time_text(self.clock.seconds()))
         self.daytime.setText(time.strftime("%H:%M"))
 
     def toggle_clock(self) -> None:
-        """Stop the clock, or let it go on."""
+        """Pause or resume the timer."""
         self.clock.toggle()
         self.stop.setProperty("picture", "pause" if self.clock.is_running else "play")
         paint_icon(self.stop, self.theme)
         self.show_time()
 
     def restart_clock(self) -> None:
-        """Count the time from zero."""
+        """Restart the timer from zero."""
         self.clock.restart()
         self.stop.setProperty("picture", "pause")
         paint_icon(self.stop, self.theme)
@@ -395,10 +390,10 @@ class PresenterWindow(QWidget):
     def _ask_audience(self) -> None:
         self.audience_asked.emit()
 
-    # Coming and going.
+    # Opening and closing.
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Look at the clock, and have the pictures drawn."""
+        """Start the timer's updates and draw the pictures."""
         super().showEvent(event)
         self.setFocus()
         self._tick.start()
@@ -407,7 +402,7 @@ class PresenterWindow(QWidget):
         self._show_pictures()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Rest; the lecture goes on."""
+        """Stop the updates; the lecture continues."""
         self._tick.stop()
         self.thumbnails.close()
         event.accept()
@@ -415,7 +410,7 @@ class PresenterWindow(QWidget):
 
 
 def own_sheet(theme: Theme) -> str:
-    """Return what this window looks like beside what all windows have in common."""
+    """Build the style sheet of this window, added to the common one."""
     colours = theme.palette
     return (
         f"PresenterWindow {{ background: {colours.window}; }}"

@@ -1,1 +1,1 @@
-"""A program of the user's while it runs, and where it fails: its text, its output and its clock."""
+"""The page of a running or failed user program: its text, output and run time."""

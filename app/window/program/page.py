@@ -1,4 +1,4 @@
-"""The page of a program that has shown no launch yet: how long it runs and where it is, its text and its output."""
+"""The page of a program without traces yet: its run time, current line, text and output."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from ...widgets.patterns import mixed
 from ...widgets.plain_text import PlainLabel
 from ...widgets.theme import Theme
 
-TICK = 500  # milliseconds from one look at the clock to the next
-LARGEST = 2_000_000  # bytes of a program's text that is shown
-SPACES = 4  # characters of a tab
+TICK = 500  # milliseconds between updates of the run time
+LARGEST = 2_000_000  # bytes of a program's text
+SPACES = 4  # width of a tab in characters
 
 
 class ProgramPage(QFrame):
-    """Stands in place of the panes from the start of a program until its launches are shown.
+    """Replaces the panes from the start of a program until its launches are shown.
 
-    ended: the user wants the program to end. again: it shall run once more. left: the panes have the room again.
+    ended: the user ends the program. again: the user runs it again. left: the page was hidden.
     """
 
     ended = Signal()
@@ -44,7 +44,7 @@ class ProgramPage(QFrame):
         super().__init__(parent)
         self.setObjectName("panel")
         self.status, self.end, self.rerun = PlainLabel(), QPushButton("End"), QPushButton("Run again")
-        self.text, self.output = _text_box("The program's text"), _text_box("What the program printed")
+        self.text, self.output = _text_box("Program text"), _text_box("Program output")
         self.heading = PlainLabel("Output")
         self._highlighter = Highlighter(self.text.document(), theme)
         self._path, self._line, self._mark = Path(), 0, 0
@@ -75,12 +75,12 @@ class ProgramPage(QFrame):
         self.parts.setStretchFactor(0, 3)
         self.parts.setStretchFactor(1, 1)
         self.parts.setChildrenCollapsible(False)
-        whole = QVBoxLayout(self)
-        whole.addLayout(row)
-        whole.addWidget(self.parts, 1)
+        layout = QVBoxLayout(self)
+        layout.addLayout(row)
+        layout.addWidget(self.parts, 1)
 
     def set_theme(self, theme: Theme) -> None:
-        """Take other colours and another text size."""
+        """Apply colours and text size."""
         self.theme = theme
         for box in (self.text, self.output):
             box.setFont(theme.font(13, mono=True))
@@ -97,7 +97,7 @@ class ProgramPage(QFrame):
         self._mark_line(self._mark)
 
     def begin(self, path: Path) -> None:
-        """Show the text of a program that begins to run."""
+        """Show the text of a program that starts."""
         self._path, self._line, self._failed = path, 0, False
         try:
             text = small_text(path, LARGEST, "program")
@@ -117,19 +117,19 @@ class ProgramPage(QFrame):
         self.show()
 
     def show_line(self, line: int) -> None:
-        """Say and mark at which line the program is, 0 where that is not known."""
+        """Show and mark the program's current line, 0 if unknown."""
         if line != self._line:
             self._line = line
             self._mark_line(line)
             self._show_status()
 
     def show_output(self, text: str) -> None:
-        """Show what the program has printed so far."""
+        """Show the program's output so far."""
         self.output.setPlainText(visible_lines(text))
         self.output.moveCursor(QTextCursor.MoveOperation.End)
 
     def fail(self, sentence: str, line: int) -> None:
-        """Say why there is no launch to show, and mark the line, 0 for none."""
+        """Show the reason for missing launches, and mark the line, 0 for none."""
         self._failed = True
         self._tick.stop()
         self.end.hide()
@@ -138,7 +138,7 @@ class ProgramPage(QFrame):
         self._say(sentence, "bad")
 
     def leave(self) -> None:
-        """Give the room back to the panes."""
+        """Hide the page, so that the panes are shown again."""
         self._tick.stop()
         if not self.isHidden():
             self.hide()
@@ -151,7 +151,7 @@ class ProgramPage(QFrame):
 
     @property
     def marked(self) -> int:
-        """The line that is marked, 0 for none."""
+        """The marked line, 0 for none."""
         return self._mark
 
     def _show_status(self) -> None:
@@ -183,8 +183,8 @@ class ProgramPage(QFrame):
 
 
 def _text_box(name: str) -> QPlainTextEdit:
-    made = QPlainTextEdit()
-    made.setReadOnly(True)
-    made.setAccessibleName(name)
-    made.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-    return made
+    box = QPlainTextEdit()
+    box.setReadOnly(True)
+    box.setAccessibleName(name)
+    box.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+    return box

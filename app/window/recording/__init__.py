@@ -1,1 +1,1 @@
-"""What is shown as a film: which moment each frame shows, the frames drawn, and the file that they are written into."""
+"""Films of the window: the moment of each frame, the drawing of frames, and the files."""

@@ -1,4 +1,4 @@
-"""The process that records, as the window speaks to it."""
+"""The window's client of the rendering process."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ....tracer.processes.json_process import JsonProcess, StartError, module_co
 from .messages import Answer, Ask, Failed, Message, Show, Stop, Write, Written
 
 COMMAND = module_command("tilescope.app.window.recorder")
-GRACE = 3.0  # seconds in which it may take away what it has half-written
+GRACE = 3.0  # seconds that it has to remove an unfinished file
 
 
 class RecordingProcess(QObject):
-    """A process that records one thing that was on screen. answered: with an Answer."""
+    """A process that renders one state of the window. answered: with an Answer."""
 
     answered = Signal(object)
 
@@ -25,7 +25,7 @@ class RecordingProcess(QObject):
         self._is_closed = self._writes = False
         self._thread = threading.Thread(target=self._listen, daemon=True)
         try:
-            self._process = JsonProcess("recording process", COMMAND)
+            self._process = JsonProcess("rendering process", COMMAND)
         except StartError as error:
             self._refusal = str(error)
             return
@@ -34,24 +34,24 @@ class RecordingProcess(QObject):
 
     @property
     def refusal(self) -> str:
-        """Why it could not be started, "" where it was."""
+        """The reason why it could not be started, "" if it was."""
         return "" if self._process else self._refusal
 
     def ask(self, question: Ask) -> None:
-        """Ask what a recording would be; what is asked later makes up for what was asked before."""
+        """Ask for a preview and an estimate; a later question replaces an earlier one."""
         self._send(question)
 
     def write(self, message: Write) -> None:
-        """Record."""
+        """Render the film."""
         self._writes = True
         self._send(message)
 
     def stop(self) -> None:
-        """End a recording, which leaves no file; Failed tells that it is so."""
+        """Stop rendering without a file; the answer is Failed."""
         self._send(Stop())
 
     def close(self) -> None:
-        """End it, once it has taken away what it has half-written."""
+        """End the process, after it has removed an unfinished file."""
         self._is_closed = True
         if self._process is not None:
             if self._writes:
@@ -73,4 +73,4 @@ class RecordingProcess(QObject):
             if not self._is_closed:
                 self.answered.emit(answer)
         if not self._is_closed:
-            self.answered.emit(Failed(f"The recording ended: {process.death()}."))
+            self.answered.emit(Failed(f"Rendering failed: {process.death()}."))

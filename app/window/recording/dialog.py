@@ -1,4 +1,4 @@
-"""The dialog that records what is on screen: a preview, what the file will be, and how far it is."""
+"""The dialog that renders the window as a film: a preview, an estimate of the file, and the progress."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from .kinds import KINDS, PAGE
 from .messages import Ask, Expected, Failed, Preview, Progress, Show, Write, Written
 from .recording import length_text
 
-PAUSE = 200  # milliseconds without a change after which it is looked what it means
+PAUSE = 200  # milliseconds without a change before the preview is updated
 PREVIEW = QSize(560, 350)  # pixels at the normal text size
-PARTS = 1000  # of the slider below the preview
-DRAWING, WRONG = "Drawing a frame…", "A number is not right: see the field with the red edge."
-ASKED = "Press Record again, if that is what you want."
+PARTS = 1000  # steps of the slider below the preview
+DRAWING, WRONG = "Drawing a frame…", "A number is invalid. Correct the field with the red border."
+ASKED = "Press Render again to continue."
 
 
 class RecordDialog(QDialog):
-    """Records; the window goes on meanwhile. said: (sentence, whether it went well) for who looks elsewhere.
+    """Renders a film, while the window stays usable. said: (sentence, whether it succeeded).
 
-    show_at: what is on screen, for a process that draws so many pixels a point.
+    show_at: returns the state to render, for a number of pixels per point.
     """
 
     said = Signal(str, bool)
@@ -46,22 +46,22 @@ class RecordDialog(QDialog):
         self, parent: QWidget, theme: Theme, offer: Offer, show_at: Callable[[float], Show], folder: str
     ) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Record")
+        self.setWindowTitle("Render film or page")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.theme, self._show_at, self._folder = theme, show_at, folder
         self.fields = RecordingFields(offer)
         self.picture, self.outlook = PlainLabel(DRAWING), PlainLabel()
         self.place, self.progress = QSlider(Qt.Orientation.Horizontal), QProgressBar()
-        self.record = button("Record", "Choose a file and write it", text="Record…", run=self.ask_file)
-        self.stop = button("Stop", "Record no further, and leave no file", text="Stop", run=self._stop)
+        self.record = button("Render", "Choose a file and render", text="Render…", run=self.ask_file)
+        self.stop = button("Stop", "Stop without writing a file", text="Stop", run=self._stop)
         self.process: RecordingProcess | None = None
         self._scale, self._number, self._is_long, self._is_warned = 0.0, 0, False, False
         self.is_recording = False
-        self._soon = QTimer(self, singleShot=True, interval=PAUSE)
-        self._soon.timeout.connect(self._ask)
+        self._ask_timer = QTimer(self, singleShot=True, interval=PAUSE)
+        self._ask_timer.timeout.connect(self._ask)
         self._build()
-        self.fields.changed.connect(self._wait)
-        self.place.valueChanged.connect(lambda _: self._soon.start())
+        self.fields.changed.connect(self._ask_soon)
+        self.place.valueChanged.connect(lambda _: self._ask_timer.start())
         self._ask()
 
     def _build(self) -> None:
@@ -69,13 +69,13 @@ class RecordDialog(QDialog):
         room = self.screen().availableSize() / 2
         self.picture.setFixedSize(most.scaled(room.boundedTo(most), Qt.AspectRatioMode.KeepAspectRatio))
         self.picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.picture.setAccessibleName("A frame of the recording")
+        self.picture.setAccessibleName("A frame of the film")
         self.outlook.setWordWrap(True)
         self.outlook.setMinimumHeight(2 * self.outlook.fontMetrics().lineSpacing())
         self.outlook.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.place.setRange(0, PARTS)
         self.place.setValue(PARTS // 2)
-        self.place.setAccessibleName("Which frame is shown")
+        self.place.setAccessibleName("Position of the shown frame")
         self.progress.setTextVisible(False)
         self.record.setObjectName("primary")
         left, across, below, column = QVBoxLayout(), QHBoxLayout(), QHBoxLayout(), QVBoxLayout(self)
@@ -87,31 +87,31 @@ class RecordDialog(QDialog):
         close = button("Close", "Close this dialog", text="Close")
         close.clicked.connect(lambda _checked: self.close())
         below.addWidget(self.outlook, 1)
-        for made in (self.stop, self.record, close):
-            below.addWidget(made)
+        for push_button in (self.stop, self.record, close):
+            below.addWidget(push_button)
         column.addLayout(across)
         column.addWidget(self.progress)
         column.addLayout(below)
         self._show_state()
 
     def _show_state(self) -> None:
-        """Offer what can be done now."""
+        """Update the controls."""
         self.fields.setEnabled(not self.is_recording)
         self.place.setEnabled(not self.is_recording)
         self.record.setVisible(not self.is_recording)
         self.stop.setVisible(self.is_recording)
         policy = self.progress.sizePolicy()
-        policy.setRetainSizeWhenHidden(True)  # nothing moves when it comes
+        policy.setRetainSizeWhenHidden(True)  # keeps the layout stable
         self.progress.setSizePolicy(policy)
         self.progress.setVisible(self.is_recording)
 
-    def _wait(self) -> None:
-        """Ask once nothing was changed for a moment."""
+    def _ask_soon(self) -> None:
+        """Update the preview after a pause."""
         self._is_warned = self._is_long = False
-        self._soon.start()
+        self._ask_timer.start()
 
     def _ask(self) -> None:
-        """Ask what the recording would be, and for the frame that the slider names."""
+        """Request an estimate, and the frame at the slider's position."""
         wanted = self.fields.wanted()
         if wanted is None or self.is_recording:
             self.outlook.setText(WRONG if wanted is None else self.outlook.text())
@@ -123,7 +123,7 @@ class RecordDialog(QDialog):
         self._process_at(wanted.scale).ask(question)
 
     def _process_at(self, scale: float) -> RecordingProcess:
-        """Return the process that draws so many pixels a point: Qt has one number of them for all that it does."""
+        """Return the process for a number of pixels per point, which is fixed within a Qt process."""
         if self.process is None or scale != self._scale:
             if self.process is not None:
                 self.process.close()
@@ -134,23 +134,23 @@ class RecordDialog(QDialog):
         return self.process
 
     def _name(self) -> str:
-        return f"recording{self.fields.chosen_kind().suffix}"
+        return f"film{self.fields.chosen_kind().suffix}"
 
     def _take(self, answer: object) -> None:
-        """Show what the process answers."""
+        """Handle an answer of the process."""
         match answer:
             case Preview() if answer.number == self._number:
                 self._show_frame(answer)
             case Expected() if answer.number == self._number:
                 self.record.setEnabled(True)
                 self._is_long = answer.is_long
-                self.outlook.setText(f"{answer.text}.{' That is much.' if answer.is_long else ''}")
+                self.outlook.setText(f"{answer.text}.{' That is long or large.' if answer.is_long else ''}")
             case Progress():
                 self.progress.setRange(0, answer.total)
                 self.progress.setValue(answer.done)
-                self.outlook.setText(f"Recording: frame {answer.done:,} of {answer.total:,}")
+                self.outlook.setText(f"Rendering: frame {answer.done:,} of {answer.total:,}")
             case Written():
-                self._end(f"The recording is saved as {answer.output}.", well=True)
+                self._end(f"The film was saved as {answer.output}.", well=True)
             case Failed() if answer.number in (0, self._number):
                 self._fail(answer)
 
@@ -169,7 +169,7 @@ class RecordDialog(QDialog):
     def _fail(self, failed: Failed) -> None:
         if self.is_recording:
             self._end(
-                failed.sentence or "The recording was stopped; there is no file.", well=not failed.sentence
+                failed.sentence or "Rendering was stopped; no file was written.", well=not failed.sentence
             )
         else:
             if self.picture.text():
@@ -178,7 +178,7 @@ class RecordDialog(QDialog):
             self.record.setEnabled(False)
 
     def ask_file(self) -> None:
-        """Ask for a name and record; what is long or large is to be asked for twice."""
+        """Ask for a file and render; ask twice for a long or large film."""
         if self._is_long and not self._is_warned:
             self._is_warned = True
             self.outlook.setText(f"{self.outlook.text()} {ASKED}")
@@ -186,22 +186,22 @@ class RecordDialog(QDialog):
         kind = self.fields.chosen_kind()
         files = f"{NAMES[kind.suffix]} (*{kind.suffix or ''})"
         suggestion = str(Path(self._folder) / f"tilescope{kind.suffix}")
-        path, _ = QFileDialog.getSaveFileName(self, "Record", suggestion, files)
+        path, _ = QFileDialog.getSaveFileName(self, "Render", suggestion, files)
         if path:
             self.record_to(Path(path))
 
     def record_to(self, path: Path) -> None:
-        """Record into a file; a name without an ending gets that of the kind that is chosen."""
+        """Render into a file; add the chosen kind's suffix to a name without one."""
         wanted, kind = self.fields.wanted(), self.fields.chosen_kind()
         if wanted is None or self.is_recording:
             return
-        self._soon.stop()
-        if path.suffix.lower() not in {known.suffix for known in (*KINDS, PAGE) if known.suffix}:
+        self._ask_timer.stop()
+        if path.suffix.lower() not in {k.suffix for k in (*KINDS, PAGE) if k.suffix}:
             path = path.with_name(path.name + kind.suffix)
         self._folder = str(path.parent)
         self.is_recording = True
         self.progress.setRange(0, 0)
-        self.outlook.setText("Recording…")
+        self.outlook.setText("Rendering…")
         self._show_state()
         self._process_at(wanted.scale).write(Write(wanted, f"{path}{'' if path.suffix else '/'}"))
 
@@ -216,20 +216,20 @@ class RecordDialog(QDialog):
         self.said.emit(sentence, well)
 
     def reject(self) -> None:
-        """End a recording that is under way, else close."""
+        """Stop rendering, or else close."""
         if self.is_recording:
             self._stop()
         else:
             super().reject()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Close also where it records."""
+        """Close, even while rendering."""
         self.is_recording = False
         super().closeEvent(event)
 
     def done(self, result: int) -> None:
-        """End the process, which leaves no half file."""
-        self._soon.stop()
+        """End the process, which removes an unfinished file."""
+        self._ask_timer.stop()
         if self.process is not None:
             self.process.close()
             self.process = None

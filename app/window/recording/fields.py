@@ -1,4 +1,4 @@
-"""The fields of the dialog: what is recorded, how it looks, and into which kind of file."""
+"""The fields of the dialog: content, look and kind of file."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ NAMES = {
 }
 SIZES = ((1280, 720), (1280, 800), (1600, 900), (1920, 1080))
 SCALES = (1.0, 1.5, 2.0)
-PHASES = 12  # that are offered; others are typed
-SECONDS, FAST = 600.0, 1e9  # the most that may be typed for the hold and the speed
+PHASES = 12  # offered in the list; others can be typed
+SECONDS, FAST = 600.0, 1e9  # the largest valid hold and speed
 
 
 class Offer(NamedTuple):
-    """What the fields begin with."""
+    """The initial values of the fields."""
 
     now: float  # the playhead's moment
-    phases: int  # of the block that is looked at
-    speed: float  # moments a second
+    phases: int  # of the selected block
+    speed: float  # moments per second
     size: tuple[int, int]  # of the window
     theme: Theme
     text_size: float
@@ -40,33 +40,33 @@ class Offer(NamedTuple):
 
 
 class RecordingFields(QFrame):
-    """Says what the user chose; `changed` tells of every change."""
+    """The user's choices. changed: emitted at every change."""
 
     changed = Signal()
 
     def __init__(self, offer: Offer, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.offer = offer
-        self.kind, self.theme, self.part = Combo("File"), Combo("Colours"), Combo("Part")
+        self.kind, self.theme, self.part = Combo("File"), Combo("Theme"), Combo("Part")
         self.begin, self.end = Combo("From"), Combo("To")
         self.caption = Combo("Caption")
-        self.points, self.scale = Combo("Size"), Combo("Pixels a point")
+        self.points, self.scale = Combo("Size"), Combo("Pixels per point")
         self.speed, self.rate, self.hold = QLineEdit(), QLineEdit(), QLineEdit()
-        self._offer()
+        self._fill_fields()
         self._build()
         for combo in (self.kind, self.theme, self.part, self.caption, self.points, self.scale):
-            combo.picked.connect(lambda _: self._tell())
+            combo.picked.connect(lambda _: self._report_change())
         for combo in (self.begin, self.end):
-            combo.currentTextChanged.connect(lambda _: self._tell())
+            combo.currentTextChanged.connect(lambda _: self._report_change())
         for entry in (self.speed, self.rate, self.hold):
-            entry.textChanged.connect(lambda _: self._tell())
+            entry.textChanged.connect(lambda _: self._report_change())
 
-    def _offer(self) -> None:
+    def _fill_fields(self) -> None:
         offer = self.offer
         self._offer_kinds()
         self.theme.offer([("light", "light"), ("dark", "dark")], offer.theme)
-        self.part.offer([("the whole window", "window"), ("the memory pictures", "memory")], "window")
-        self.caption.offer([("shown", True), ("left out", False)], offer.captioned)
+        self.part.offer([("the window", "window"), ("the memory pictures", "memory")], "window")
+        self.caption.offer([("shown", True), ("hidden", False)], offer.captioned)
         sizes = dict.fromkeys([offer.size, *SIZES])
         texts = {size: f"{size[0]} x {size[1]}" for size in sizes}
         texts[offer.size] += ", as the window"
@@ -76,13 +76,13 @@ class RecordingFields(QFrame):
             combo.setEditable(True)
             combo.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
             combo.offer(self._places(), chosen)
-            combo.setToolTip('Also a moment as 24, or "end of phase 2"')
+            combo.setToolTip('Or type a moment such as 24, or "end of phase 2"')
         self.speed.setText(f"{offer.speed:g}")
         self.rate.setPlaceholderText(str(self.chosen_kind().usual_rate))
         self.hold.setText(f"{HOLD:g}")
 
     def _offer_kinds(self) -> None:
-        """Offer the kinds of files; those that can't be written here say why, and can't be chosen."""
+        """Offer the kinds of files; disable those that can't be written here, with the reason."""
         kinds = [*KINDS[:-1], PAGE, KINDS[-1]]
         reasons = {kind.suffix: why_not(kind) for kind in kinds}
         texts = [
@@ -106,9 +106,9 @@ class RecordingFields(QFrame):
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         rows: Sequence[tuple[str, QWidget]] = (
             ("File", self.kind), ("Show", self.part), ("Caption", self.caption), ("From", self.begin), ("To", self.end),
-            ("Moments a second", self.speed), ("Seconds at the end", self.hold),
-            ("Frames a second", self.rate), ("Size", self.points), ("Pixels a point", self.scale),
-            ("Colours", self.theme),
+            ("Moments per second", self.speed), ("Seconds at the end", self.hold),
+            ("Frames per second", self.rate), ("Size", self.points), ("Pixels per point", self.scale),
+            ("Theme", self.theme),
         )  # fmt: skip
         for text, field in rows:
             label = PlainLabel(text)
@@ -119,13 +119,13 @@ class RecordingFields(QFrame):
         self._show_rows()
 
     def _show_rows(self) -> None:
-        """Show the fields that mean something for the kind of file that is chosen."""
+        """Show the fields that apply to the chosen kind of file."""
         is_page = self.chosen_kind() is PAGE
         for field in (self.part, self.hold, self.rate, self.points, self.scale, self.theme):
             self.form.setRowVisible(field, not is_page)
         self.form.setRowVisible(self.caption, self.offer.captioned and not is_page)
 
-    def _tell(self) -> None:
+    def _report_change(self) -> None:
         self._show_rows()
         self.rate.setPlaceholderText(str(self.chosen_kind().usual_rate))
         self.changed.emit()
@@ -136,10 +136,10 @@ class RecordingFields(QFrame):
         return next(kind for kind in (*KINDS, PAGE) if kind.suffix == suffix)
 
     def wanted(self) -> Wanted | None:
-        """Return what is chosen, None where a number can't be read, which its field then shows."""
+        """Return the choices; None if a number is invalid, which its field then shows."""
         speed = _number(self.speed, 0.01, FAST, "a number above 0")
         hold = _number(self.hold, 0, SECONDS, f"seconds, up to {SECONDS:.0f}")
-        rate = _number(self.rate, 1, FASTEST, f"a whole number from 1 to {FASTEST}", whole=True)
+        rate = _number(self.rate, 1, FASTEST, f"an integer from 1 to {FASTEST}", integer=True)
         if speed is None or hold is None or (rate is None and self.rate.text().strip()):
             return None
         return Wanted(
@@ -152,21 +152,23 @@ class RecordingFields(QFrame):
 
 
 def _place(combo: Combo) -> str | float:
-    """Return the place that was chosen or typed."""
+    """Return the chosen or typed anchor."""
     text = combo.currentText().strip()
     i = combo.findText(text)
     return cast(str | float, combo.itemData(i)) if i >= 0 else text
 
 
-def _number(entry: QLineEdit, low: float, high: float, what: str, *, whole: bool = False) -> float | None:
-    """Return the number in a field; where it is none in this range, the field says what it must be."""
+def _number(
+    entry: QLineEdit, low: float, high: float, expected: str, *, integer: bool = False
+) -> float | None:
+    """Parse the number in a field; if it is invalid, mark the field with the expected range."""
     text = entry.text().strip()
     try:
         number: float | None = float(text)
     except ValueError:
         number = None
-    right = number is not None and low <= number <= high and not (whole and number != int(number))
+    right = number is not None and low <= number <= high and not (integer and number != int(number))
     wrong = not right and bool(text or not entry.placeholderText())
-    entry.setToolTip(plain_tip(f"It must be {what}." if wrong else ""))
+    entry.setToolTip(plain_tip(f"It must be {expected}." if wrong else ""))
     mark(entry, "invalid", wrong)
     return number if right else None

@@ -1,4 +1,4 @@
-"""The file of a recording, or its folder, written whole or not at all, in a thread beside the one that draws."""
+"""The file or folder of a film, written atomically in a thread parallel to the drawing."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ from .pictures_file import Frames, png_of, write_gif, write_pngs
 from .video_file import check_video, write_video
 from .webp_file import write_webp
 
-AHEAD = 4  # frames that are drawn before the one that is being written is
-PATIENCE = 0.1  # seconds after which who waits looks whether there still is something to wait for
+AHEAD = 4  # frames in the queue between drawing and writing
+PATIENCE = 0.1  # seconds between checks of a waiting thread
 OURS = re.compile(r"frame-\d{5,}\.png")
 
 
 class AbandonedError(Exception):
-    """No frame will follow: what is half-written is to go."""
+    """No frame will follow; the unfinished file is removed."""
 
 
 class Encoding(Struct, frozen=True):
-    """How frames are written."""
+    """The encoding of frames."""
 
     kind: Kind
-    rate: Fraction  # frames a second
-    lookup: Lookup | None  # of a GIF, in its palette
+    rate: Fraction  # frames per second
+    lookup: Lookup | None  # of a GIF's palette
 
     def write(self, path: Path, frames: Frames, times: Sequence[int]) -> None:
-        """Write frames, each with how often it is shown, and all these numbers beforehand.
+        """Write frames with their repeat counts; `times` lists these counts in advance.
 
-        Raises PictureError, and leaves what was there before.
+        Writes atomically. Raises PictureError.
         """
         try:
             if self.kind.suffix:
@@ -66,7 +66,7 @@ class Encoding(Struct, frozen=True):
             write_webp(file, frames, self.rate, list(times))
 
     def size(self, frames: Sequence[Frame]) -> int:
-        """Return how many bytes some frames take, each shown once."""
+        """Compute the encoded size of frames in bytes, each shown once."""
         if not self.kind.suffix:
             return sum(len(png_of(frame)) for frame in frames)
         file = BytesIO()
@@ -81,10 +81,10 @@ def check_kind(kind: Kind) -> None:
 
 
 def check_output(kind: Kind, path: Path) -> None:
-    """Raise PictureError for what can't be written where it is, before anything is drawn."""
+    """Raise PictureError if the output can't be written there, before drawing."""
     check_kind(kind)
     if kind.suffix and path.is_dir():
-        raise PictureError(f"{path} is a folder; give the file another name.")
+        raise PictureError(f"{path} is a folder. Choose another file name.")
     if not kind.suffix:
         check_folder(path)
     above = path.absolute().parent
@@ -95,44 +95,44 @@ def check_output(kind: Kind, path: Path) -> None:
 
 
 def check_folder(path: Path) -> None:
-    """Raise PictureError where a name stands for what is not ours to replace: anything but frames of a recording."""
+    """Raise PictureError if a path is not a folder with only frames of a film, which may be replaced."""
     if path.exists() and not path.is_dir():
-        raise PictureError(f"The folder {path} cannot be made: there is a file of that name.")
-    others = sorted(found.name for found in path.glob("*") if not OURS.fullmatch(found.name))
+        raise PictureError(f"The folder {path} cannot be created: a file has that name.")
+    others = sorted(child.name for child in path.glob("*") if not OURS.fullmatch(child.name))
     if others:
         raise PictureError(
-            f"The folder {path} holds more than frames ({others[0]}); name a new or an empty one."
+            f"The folder {path} contains other files ({others[0]}). Choose a new or an empty folder."
         )
 
 
 @contextlib.contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """Lend a folder that takes the place of `path` at the end of a `with`, unless something is raised in it."""
+    """Create a temporary folder that replaces `path` at the end of the context, unless an exception is raised."""
     check_folder(path)
-    made, old = (_beside(path) for _ in range(2))
-    made.mkdir()
+    new, old = (_temporary_sibling(path) for _ in range(2))
+    new.mkdir()
     try:
-        yield made
+        yield new
         if path.exists():
             path.replace(old)
         try:
-            made.replace(path)
+            new.replace(path)
         except OSError:
             if old.exists():
                 old.replace(path)
             raise
     except BaseException:
-        shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(new, ignore_errors=True)
         raise
     shutil.rmtree(old, ignore_errors=True)
 
 
-def _beside(path: Path) -> Path:
+def _temporary_sibling(path: Path) -> Path:
     return path.absolute().with_name(TEMPORARY.replace("*", secrets.token_hex(8)))
 
 
 class WriterThread:
-    """Writes frames in a thread of its own, while the next ones are drawn."""
+    """Writes frames in a separate thread, while the next ones are drawn."""
 
     def __init__(self, write: Callable[[Frames], None]) -> None:
         self._write = write
@@ -143,17 +143,17 @@ class WriterThread:
         self._thread.start()
 
     def add(self, frame: Frame, times: int) -> None:
-        """Hand over the next frame, and how often it is shown; raises what writing the ones before did."""
+        """Queue the next frame with its repeat count; raises the errors of writing earlier frames."""
         self._put((frame, times))
 
     def close(self) -> None:
-        """Wait until all is written; raises what that did."""
+        """Wait until all frames are written; raises the errors of writing."""
         self._put(None)
         self._thread.join()
         self._check()
 
     def abandon(self) -> None:
-        """Leave no file; returns once nothing is left of it."""
+        """Abandon the file, and wait until it is removed."""
         self._abandoned = True
         self._thread.join()
 
@@ -170,13 +170,13 @@ class WriterThread:
 
     def _run(self) -> None:
         try:
-            self._write(self._coming())
+            self._write(self._queued_frames())
         except AbandonedError:
             pass
-        except BaseException as error:  # noqa: BLE001  # it is raised where the frames come from
+        except BaseException as error:  # noqa: BLE001  # it is raised again in the drawing thread
             self._error = error
 
-    def _coming(self) -> Iterator[tuple[Frame, int]]:
+    def _queued_frames(self) -> Iterator[tuple[Frame, int]]:
         while True:
             try:
                 item = self._frames.get(timeout=PATIENCE)

@@ -1,4 +1,4 @@
-"""Frames of a window that nobody sees: what it shows at a moment, in pixels, whatever it showed before."""
+"""Frames of an offscreen window: its pixels at a moment, independent of earlier frames."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from .wanted import Wanted
 
 
 class Parts(Protocol):
-    """What the window holds, as far as frames need it."""
+    """The parts of the window that frames need."""
 
-    def show_pictures_alone(self, alone: bool) -> None: ...
+    def show_pictures_alone(self, only: bool) -> None: ...
 
 
 class Shown(Protocol):
-    """The main window, as far as frames need it."""
+    """The interface of the main window that frames need."""
 
     @property
     def stage(self) -> Stage: ...
@@ -38,12 +38,12 @@ class Shown(Protocol):
 
 
 class WindowFrames:
-    """Draws the frames of a film of a window, each from the selections that the window has now."""
+    """Draws the frames of a film of a window, each from the window's initial selections."""
 
     def __init__(
         self, window: Shown, film: Film, wanted: Wanted, arrange: Callable[[], None] = lambda: None
     ) -> None:
-        """Arrange: shares the room of the window, once that has its size."""
+        """arrange: applies the sizes of the parts once the window has its size."""
         self._window, self._scale, self.film = window, wanted.scale, film
         self._selections = list(window.stage.selections)
         window.stage.playhead.in_film = True
@@ -56,33 +56,33 @@ class WindowFrames:
         QApplication.processEvents()
 
     def draw(self, still: Still) -> Frame:
-        """Return the window at a moment: which block is looked at follows from that moment alone."""
+        """Draw the window at a moment; the selected block depends only on that moment."""
         stage = self._window.stage
         stage.selections[:] = self._selections
         stage.playhead.seek(still.moment)
         self._window.draw()
-        # Texts of this moment may need other room than those before.
+        # Texts of this moment may need another layout.
         QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
         return frame_of(picture_of(cast(QWidget, self._window), self._scale))
 
 
 def film_of(stage: Stage, wanted: Wanted, rate: Fraction) -> Film:
-    """Return the film of what a stage shows; raises PictureError for a place that is not there."""
+    """Plan the film of a stage; raises PictureError for an unknown anchor."""
     begin, end = (moment_at(text, stage) for text in (wanted.begin, wanted.end))
     speed = wanted.speed or stage.playhead.speed
     return Film([played(begin, end, speed, Fraction(wanted.hold), rate)], rate)
 
 
 def frame_of(image: QImage) -> Frame:
-    """Return a picture's pixels."""
+    """Copy the pixels of an image."""
     pixels = np.frombuffer(image.constBits(), np.uint32).reshape(image.height(), -1)
     return pixels[:, : image.width()].copy()
 
 
 def moment_at(text: str | float, stage: Stage) -> float:
-    """Return the playhead's moment of a place in time of the last pane: "phase 2", "end", "24".
+    """Find the playhead's moment of an anchor in the last pane: "phase 2", "end", "24".
 
-    A number is one already. Raises PictureError for what is no place, or not there.
+    A number is already a moment. Raises PictureError for an invalid or missing anchor.
     """
     if not isinstance(text, str):
         return min(max(float(text), 0.0), stage.playhead.end)
@@ -100,5 +100,5 @@ def _moment_of(place: Place, stage: Stage) -> float:
     if place.kind == "first load":
         return at_first_load(stage)
     pane = len(ends) - 1
-    found, _ = find_place(place, session, stage.selections[pane], 0.0)
-    return playhead_moment(found, pane, ends, stage.link_mode)
+    moment, _ = find_place(place, session, stage.selections[pane], 0.0)
+    return playhead_moment(moment, pane, ends, stage.link_mode)

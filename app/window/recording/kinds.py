@@ -1,4 +1,4 @@
-"""The kinds of files that a recording can be, by the ending of their names, and what each asks of frames. No Qt."""
+"""The kinds of film files, by suffix, and their limits. No Qt."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from msgspec import Struct
 
 from ...widgets.widget_picture import PictureError
 
-FASTEST = 120  # frames a second
-MOST = 8192 * 8192  # pixels of a frame, of which several are in memory
+FASTEST = 120  # frames per second
+MOST = 8192 * 8192  # pixels of a frame, since several are in memory
 
 
 class Kind(Struct, frozen=True):
@@ -20,8 +20,8 @@ class Kind(Struct, frozen=True):
 
     suffix: str  # "" for a folder of PNG files
     name: str  # of the format
-    usual_rate: int  # frames a second
-    largest: int  # pixels of a side
+    usual_rate: int  # frames per second
+    largest: int  # pixels per side
 
 
 KINDS = (
@@ -31,13 +31,13 @@ KINDS = (
     Kind(".webp", "WebP", 20, 16383),
     Kind("", "PNG", 30, 32767),
 )
-PAGE = Kind(".html", "web page", 30, 8192)  # no film: every moment is drawn again in the browser
+PAGE = Kind(".html", "web page", 30, 8192)  # not a film: the browser draws every moment
 VIDEOS = (".mp4", ".webm")
 SUFFIXES = ", ".join(kind.suffix for kind in KINDS if kind.suffix)
 
 
 def kind_of(output: str) -> Kind:
-    """Return the kind of file that a name stands for; raises PictureError for another ending."""
+    """Find the kind of a file by its name; raises PictureError for an unknown suffix."""
     path = Path(output)
     folder = path.is_dir() or output.endswith(("/", os.sep)) or not path.suffix
     suffix = "" if folder else path.suffix.lower()
@@ -48,16 +48,16 @@ def kind_of(output: str) -> Kind:
 
 
 def why_not(kind: Kind) -> str:
-    """Return why a kind of file can't be written here, "" where it can."""
+    """Return the reason why a kind of file can't be written here, "" if it can."""
     if kind.suffix in VIDEOS and find_spec("av") is None:
         return "PyAV is not installed: pip install av"
     return ""
 
 
 def rate_for(kind: Kind, wanted: int | None) -> Fraction:
-    """Return the frames a second nearest to those that are wanted that a kind of file can show.
+    """Return the possible frame rate of a kind of file nearest to the wanted one.
 
-    A GIF says how long each frame stays in hundredths of a second, and browsers take less than two for ten.
+    A GIF has delays in hundredths of a second, and browsers replace a delay below two by ten.
     """
     rate = Fraction(wanted or kind.usual_rate)
     if kind.suffix != ".gif":
@@ -66,19 +66,19 @@ def rate_for(kind: Kind, wanted: int | None) -> Fraction:
 
 
 def check_size(kind: Kind, size: tuple[int, int], scale: float) -> None:
-    """Raise PictureError for frames that are larger than a kind of file can hold: points, and pixels for each."""
+    """Raise PictureError if frames of `size` points with `scale` pixels each are too large for a kind of file."""
     pixels = size[0] * size[1] * scale * scale
     if pixels > MOST:
         raise PictureError(
-            f"A frame has at most {MOST:,} pixels, not {pixels:,.0f}; take a smaller size or scale."
+            f"A frame has at most {MOST:,} pixels, not {pixels:,.0f}. Choose a smaller size or scale."
         )
     longest = round(max(size) * scale)
     if longest > kind.largest:
         raise PictureError(
-            f"{kind.name} has at most {kind.largest:,} pixels a side, not {longest:,}; take a smaller size or scale."
+            f"{kind.name} has at most {kind.largest:,} pixels a side, not {longest:,}. Choose a smaller size or scale."
         )
 
 
 def even(side: int) -> int:
-    """Return a side of a video: its colours are kept for squares of 2 x 2 pixels."""
+    """Round a side of a video up to an even number, since its colours are stored for squares of 2 x 2 pixels."""
     return side + side % 2

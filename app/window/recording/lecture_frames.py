@@ -1,4 +1,4 @@
-"""Frames of a lecture: each step plays where it plays, and stays as long as one reads its caption."""
+"""Frames of a lecture: each step plays, and holds for the reading time of its caption."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from .film import Film, Shot, Still, played
 from .frames import frame_of
 from .palette import Frame
 
-WORDS = Fraction(5, 2)  # that one reads in a second
+WORDS = Fraction(5, 2)  # read per second
 LOOK = Fraction(2)  # seconds to look at the picture
 THINK = Fraction(3)  # seconds to think before an answer is shown
-LEAST = Fraction(3)  # seconds that a step is to be seen
+LEAST = Fraction(3)  # the shortest time of a step in seconds
 
 
 class LectureFrames:
     """Draws the frames of a film of a lecture's steps.
 
-    stand: makes a step stand. pictures: draws it, in the look of a bookmark, with or without captions.
+    stand: resolves a step. pictures: draws it, in the look of a bookmark, with or without captions.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class LectureFrames:
         self._shown: Shot | None = None
 
     def draw(self, still: Still) -> Frame:
-        """Return a step at a moment."""
+        """Draw a step at a moment."""
         shot, pictures = still.shot, self._pictures
         if shot is not self._shown:
             self._standing = self._stand(shot.step)
@@ -66,10 +66,10 @@ def shots_of(
     hold: float | None,
     captions: bool,
 ) -> Iterator[Shot]:
-    """Yield the shots of some steps of a lecture; one that asks is shown with its answer once it has asked.
+    """Yield the shots of a lecture's steps; a step with a question gets a second shot with the answer.
 
-    speed: moments a second where a step does not say how long it plays, None for what suits it. hold: seconds that
-    each step stays, None for what its words take.
+    speed: moments per second for steps without a duration, None for a suitable one. hold: seconds at the end of each
+    step, None for the reading time.
     """
     for number in numbers:
         standing = stand(number)
@@ -84,25 +84,25 @@ def shots_of(
 
 
 def asked_texts(standing: StandingStep) -> list[str]:
-    """Return what one reads of a step that asks."""
+    """List the texts of a step with an open question."""
     question = standing.step.change.question
     choices = [choice.text for choice in question.choices] if question else []
     return [standing.step.title, question.ask if question else "", *choices]
 
 
 def told_texts(standing: StandingStep) -> list[str]:
-    """Return what one reads of a step."""
+    """List the texts of a step."""
     return [standing.step.title, QTextDocumentFragment.fromHtml(standing.caption().html).toPlainText()]
 
 
 def reading_seconds(texts: Sequence[str]) -> Fraction:
-    """Return how long one takes to read texts, and to look at a picture."""
+    """Estimate the time to read texts and to look at a picture, in seconds."""
     words = len(" ".join(texts).split())
     return max(LEAST, LOOK + words / WORDS)
 
 
 def _shot(standing: StandingStep, stays: Fraction, rate: Fraction, speed: float | None) -> Shot:
-    """Return how a step plays, and stays until it was to be seen for so long, and a while at its end."""
+    """Plan the shot of a step: it plays, and holds at its end until the total time is `stays`."""
     moment, play = standing.moment, standing.scene.play
     if moment is None or play is None or moment.begin == moment.stand:
         stand = moment.stand if moment else 0.0
@@ -114,7 +114,7 @@ def _shot(standing: StandingStep, stays: Fraction, rate: Fraction, speed: float 
 
 
 def _pace(standing: StandingStep, play: Play, speed: float | None, way: float) -> float:
-    """Return the moments a second at which a step plays."""
+    """Compute the speed of a step in moments per second."""
     if play.seconds:
         return abs(way) / play.seconds
     usual = usual_speed(max(session.end for session in standing.sessions))

@@ -1,4 +1,4 @@
-"""What the window and the process that records for it say to each other, a line of JSON each. No Qt."""
+"""The messages between the window and its rendering process, one line of JSON each. No Qt."""
 
 from __future__ import annotations
 
@@ -9,72 +9,72 @@ from .wanted import Wanted
 
 
 class Show(msgspec.Struct, frozen=True, tag=True):
-    """The first message: what is recorded, as it is on screen."""
+    """The first message: the state of the window to render."""
 
     mark: Bookmark
     trusted: tuple[tuple[str, str], ...]  # kernels and texts that the user agreed to run
-    scale: float  # pixels a point
-    room: Room = Room()  # as the user has shared it; timelines show all of their blocks
-    caption: tuple[str, str, str] = ("", "", "")  # of a lecture: title, our own HTML, and what stands below
+    scale: float  # pixels per point
+    room: Room = Room()  # the user's sizes of the parts; timelines show all blocks
+    caption: tuple[str, str, str] = ("", "", "")  # of a lecture: title, escaped HTML, foot
 
 
 class Ask(msgspec.Struct, frozen=True, tag=True):
-    """What would a recording be, and look like? An answer that a later question has overtaken is left out."""
+    """Asks for a preview and an estimate; an outdated question gets no answer."""
 
     number: int  # of the question
     wanted: Wanted
-    output: str  # a name with the ending of the kind of file
-    share: float  # of the film, from 0 to 1, at which the frame is that is shown
+    output: str  # a name with the suffix of the kind of file
+    share: float  # the position of the frame in the film, from 0 to 1
     width: int  # pixels of its picture
 
 
 class Write(msgspec.Struct, frozen=True, tag=True):
-    """Record; the next message of any kind, or the end of the messages, ends it, and leaves no file."""
+    """Starts rendering; any further message, or the end of the input, stops it without a file."""
 
     wanted: Wanted
     output: str
 
 
 class Stop(msgspec.Struct, frozen=True, tag=True):
-    """Record no further."""
+    """Stops rendering."""
 
 
 class Preview(msgspec.Struct, frozen=True, tag=True):
-    """What a recording would be, before its size is known."""
+    """A frame of the film, before the size is known."""
 
     number: int  # of the question
     png: bytes  # the frame
-    moment: float  # that it shows, of the playhead
+    moment: float  # of the playhead in the frame
     seconds: float
     frames: int
 
 
 class Expected(msgspec.Struct, frozen=True, tag=True):
-    """What the file would be."""
+    """The estimate of the file."""
 
     number: int  # of the question
-    text: str  # how long and how large it will be
-    is_long: bool  # or large: somebody is to be asked
+    text: str  # duration and size
+    is_long: bool  # whether it is so long or large that the user must confirm
 
 
 class Progress(msgspec.Struct, frozen=True, tag=True):
-    """How many frames are written."""
+    """The progress in frames."""
 
     done: int
     total: int
 
 
 class Written(msgspec.Struct, frozen=True, tag=True):
-    """The file is there."""
+    """The file was written."""
 
     output: str
 
 
 class Failed(msgspec.Struct, frozen=True, tag=True):
-    """There is no file, and no answer; the sentence is empty where it was stopped."""
+    """The request failed; the sentence is empty if it was stopped."""
 
     sentence: str
-    number: int = 0  # of the question, 0 for a recording
+    number: int = 0  # of the question, 0 for rendering
 
 
 Message = Show | Ask | Write | Stop

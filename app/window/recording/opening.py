@@ -1,4 +1,4 @@
-"""From the window to the dialog: what is on screen, and what its fields begin with."""
+"""Opens the dialog with the state of the window and the initial values of its fields."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from .dialog import RecordDialog
 from .fields import Offer
 from .messages import Show
 
-Caption = tuple[str, str, str]  # title, HTML, and what stands below
-NOTHING = "There is nothing to record yet: no trace is shown."
+Caption = tuple[str, str, str]  # title, HTML, foot
+NOTHING = "There is nothing to render: no trace is shown. Open a scenario first."
 
 
 def open_recording(
@@ -31,7 +31,7 @@ def open_recording(
     room: Room,
     caption: Caption,
 ) -> RecordDialog | None:
-    """Show the dialog over a window, in place of one that does not record just now; say why where it can't be."""
+    """Open the dialog, replacing an idle one; show a message and return None without a trace."""
     for shown in window.findChildren(RecordDialog, options=Qt.FindChildOption.FindDirectChildrenOnly):
         if shown.is_recording:
             shown.raise_()
@@ -41,7 +41,7 @@ def open_recording(
     if session is None:
         notice.inform(NOTHING)
         return None
-    room = replace(room, ranges=())  # a film shows all of each block
+    room = replace(room, ranges=())  # a film shows every block completely
     mark, trusted = screen(), tuple(sorted(stage.trusted))
     starts = session.requests.span_start
     name: Literal["light", "dark"] = "dark" if theme.name == "dark" else "light"

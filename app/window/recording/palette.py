@@ -1,4 +1,4 @@
-"""The colours of a GIF: 255 for all of its frames, made for what is drawn in them."""
+"""The palette of a GIF: 255 colours for all of its frames."""
 
 from __future__ import annotations
 
@@ -9,36 +9,36 @@ from numpy.typing import NDArray
 
 Frame = NDArray[np.uint32]  # (height, width), each 0xffRRGGBB
 
-SIZE = 255  # colours; one more means that a pixel stays as it was
-FLAT = 128  # of them that are taken as they are: grounds, cells, lines and the middle of letters
-WEIGHTS = np.array((3, 6, 1), np.int32)  # of red, green and blue in a distance: about what the eye gives them
+SIZE = 255  # colours; one more index means an unchanged pixel
+FLAT = 128  # exact colours: grounds, cells, lines and the inside of letters
+WEIGHTS = np.array((3, 6, 1), np.int32)  # of red, green and blue in a distance: about those of the eye
 ROWS = 4096  # colours whose distances are computed at once
 
 
 def palette_of(frames: Sequence[Frame], wanted: Sequence[int]) -> NDArray[np.uint8]:
-    """Return (SIZE, 3) colours for frames like these.
+    """Choose (SIZE, 3) colours for frames like these.
 
-    Those that are `wanted` (0xRRGGBB) and those that most pixels have are in it as they are, so that whatever is flat
-    keeps its colour; the rest, edges of letters above all, share what is left by median cut. Nothing is dithered: it
-    would flicker, and what flickers can't be left out of the next frame.
+    The `wanted` colours (0xRRGGBB) and the most frequent ones are included exactly, so flat areas keep their colours.
+    The others, mostly edges of letters, share the remaining entries by median cut. There is no dithering: it would
+    flicker, and flickering pixels can't be omitted from the next frame.
     """
-    colours, counts = _counted(frames)
+    colours, counts = _count_colours(frames)
     often = colours[np.argsort(-counts, kind="stable")]
     flat = list(dict.fromkeys([*wanted, *(int(colour) for colour in often[:FLAT])]))[:SIZE]
     rest = colours[~np.isin(colours, np.array(flat, np.uint32))]
-    made = np.vstack([_channels(np.array(flat, np.uint32)), _median_cut(rest, SIZE - len(flat))])
-    return np.vstack([made, np.zeros((SIZE - len(made), 3), np.uint8)])
+    palette = np.vstack([_channels(np.array(flat, np.uint32)), _median_cut(rest, SIZE - len(flat))])
+    return np.vstack([palette, np.zeros((SIZE - len(palette), 3), np.uint8)])
 
 
-def _counted(frames: Sequence[Frame]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    found = [np.unique(frame & 0xFFFFFF, return_counts=True) for frame in frames]
-    colours, where = np.unique(np.concatenate([pair[0] for pair in found]), return_inverse=True)
-    counts = np.bincount(where, np.concatenate([pair[1] for pair in found])).astype(np.int64)
+def _count_colours(frames: Sequence[Frame]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    pairs = [np.unique(frame & 0xFFFFFF, return_counts=True) for frame in frames]
+    colours, inverse = np.unique(np.concatenate([pair[0] for pair in pairs]), return_inverse=True)
+    counts = np.bincount(inverse, np.concatenate([pair[1] for pair in pairs])).astype(np.int64)
     return colours.astype(np.uint32), counts
 
 
 def _median_cut(colours: NDArray[np.uint32], count: int) -> NDArray[np.uint8]:
-    """Return at most so many colours that stand for all of these."""
+    """Reduce colours to at most `count` representatives."""
     from PIL import Image
 
     if len(colours) <= count:
@@ -53,28 +53,28 @@ def _channels(colours: NDArray[np.uint32]) -> NDArray[np.uint8]:
 
 
 class Lookup:
-    """Says which colour of a palette is nearest to any other; each is looked for once."""
+    """Finds the nearest palette entry of any colour, with a cache."""
 
     def __init__(self, palette: NDArray[np.uint8]) -> None:
         self.palette = palette
-        self._wide = palette.astype(np.int32)
-        self._known = np.full(1 << 24, -1, np.int16)
+        self._palette32 = palette.astype(np.int32)
+        self._cache = np.full(1 << 24, -1, np.int16)
 
     def numbers(self, colours: NDArray[np.uint32]) -> NDArray[np.uint8]:
-        """Return the number in the palette for each colour of an array of any shape."""
+        """Look up the palette index of each colour in an array of any shape."""
         plain = colours & 0xFFFFFF
-        found = self._known[plain]
-        missing = np.unique(plain[found < 0])
+        indices = self._cache[plain]
+        missing = np.unique(plain[indices < 0])
         if len(missing):
             for start in range(0, len(missing), ROWS):
-                some = missing[start : start + ROWS]
-                self._known[some] = self._nearest(some)
-            found = self._known[plain]
-        numbers: NDArray[np.uint8] = found.astype(np.uint8)
+                batch = missing[start : start + ROWS]
+                self._cache[batch] = self._nearest(batch)
+            indices = self._cache[plain]
+        numbers: NDArray[np.uint8] = indices.astype(np.uint8)
         return numbers
 
     def _nearest(self, colours: NDArray[np.uint32]) -> NDArray[np.int64]:
-        apart = _channels(colours).astype(np.int32)[:, None] - self._wide[None]
-        distances = (apart * apart * WEIGHTS).sum(-1)
+        differences = _channels(colours).astype(np.int32)[:, None] - self._palette32[None]
+        distances = (differences * differences * WEIGHTS).sum(-1)
         nearest: NDArray[np.int64] = distances.argmin(1)
         return nearest

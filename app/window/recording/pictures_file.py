@@ -15,21 +15,21 @@ from PIL import GifImagePlugin, Image
 
 from .palette import SIZE, Frame, Lookup
 
-Frames = Iterator[tuple[Frame, int]]  # each with the number of frames for which it stands
-LONGEST = 65535  # hundredths of a second that a frame of a GIF can stay
-QUICK = 1  # how hard PNG files are packed, of 9: harder takes longer than to draw the frame
+Frames = Iterator[tuple[Frame, int]]  # each with its repeat count
+LONGEST = 65535  # the longest delay of a GIF's frame, in hundredths of a second
+QUICK = 1  # the compression level of PNG files, 1 to 9: a higher one takes longer than drawing
 
 
 def image_of(frame: Frame) -> Image.Image:
-    """Return a frame as Pillow has pictures."""
+    """Convert a frame to a Pillow image."""
     height, width = frame.shape
     return Image.frombuffer("RGB", (width, height), frame.tobytes(), "raw", "BGRX", 0, 1)
 
 
 def write_gif(file: IO[bytes], frames: Frames, rate: Fraction, lookup: Lookup) -> None:
-    """Write frames with a palette for all, each no more than the part that differs from the one before.
+    """Write frames with a common palette; each contains only the rectangle that differs from the previous one.
 
-    rate: frames a second, 100 divided by a whole number.
+    rate: frames per second, 100 divided by an integer.
     """
     stay, before = int(100 / rate), None
     for frame, times in frames:
@@ -41,7 +41,7 @@ def write_gif(file: IO[bytes], frames: Frames, rate: Fraction, lookup: Lookup) -
 
 
 def _gif_head(frame: Frame, palette: NDArray[np.uint8]) -> bytes:
-    """Return what comes before the frames: size, palette, and that the end is followed by the start."""
+    """Build the header: size, palette, and endless repetition."""
     height, width = frame.shape
     colours = np.vstack([palette, np.zeros((256 - len(palette), 3), np.uint8)]).tobytes()
     again = b"!\xff\x0bNETSCAPE2.0\x03\x01" + struct.pack("<H", 0) + b"\0"
@@ -49,7 +49,7 @@ def _gif_head(frame: Frame, palette: NDArray[np.uint8]) -> bytes:
 
 
 def _gif_frame(frame: Frame, before: Frame | None, lookup: Lookup, stay: int) -> bytes:
-    """Return what differs in a frame, in which the rest is clear; it stays for so many hundredths of a second."""
+    """Encode the changed rectangle of a frame with transparent unchanged pixels; stay: hundredths of a second."""
     changed = np.ones(frame.shape, bool) if before is None else frame != before
     rows, columns = np.flatnonzero(changed.any(1)), np.flatnonzero(changed.any(0))
     top, left = (int(rows[0]), int(columns[0])) if len(rows) else (0, 0)
@@ -59,20 +59,20 @@ def _gif_frame(frame: Frame, before: Frame | None, lookup: Lookup, stay: int) ->
     )
     numbers = np.where(changed[part], lookup.numbers(frame[part]), np.uint8(SIZE)).astype(np.uint8)
     longest = [LONGEST] * (stay // LONGEST) + [stay % LONGEST] * (stay % LONGEST > 0)
-    made = b"".join(_gif_picture(numbers, (left, top), longest[0]))
+    first_picture = b"".join(_gif_picture(numbers, (left, top), longest[0]))
     clear = np.full((1, 1), SIZE, np.uint8)
-    return made + b"".join(b"".join(_gif_picture(clear, (0, 0), more)) for more in longest[1:])
+    return first_picture + b"".join(b"".join(_gif_picture(clear, (0, 0), more)) for more in longest[1:])
 
 
-def _gif_picture(numbers: NDArray[np.uint8], place: tuple[int, int], stay: int) -> list[bytes]:
+def _gif_picture(numbers: NDArray[np.uint8], position: tuple[int, int], stay: int) -> list[bytes]:
     picture = Image.fromarray(np.ascontiguousarray(numbers)).convert("P")
     return GifImagePlugin.getdata(
-        picture, place, duration=10 * stay, transparency=SIZE, disposal=1, include_color_table=False
+        picture, position, duration=10 * stay, transparency=SIZE, disposal=1, include_color_table=False
     )
 
 
 def write_pngs(folder: Path, frames: Frames) -> None:
-    """Write a file for each frame into a folder, numbered from 1."""
+    """Write one file for each frame into a folder, numbered from 1."""
     number = 0
     for frame, times in frames:
         content = png_of(frame)
@@ -82,12 +82,12 @@ def write_pngs(folder: Path, frames: Frames) -> None:
 
 
 def png_of(frame: Frame) -> bytes:
-    """Return a frame as a PNG file."""
+    """Encode a frame as PNG."""
     packed = BytesIO()
     image_of(frame).save(packed, "PNG", compress_level=QUICK)
     return packed.getvalue()
 
 
 def png_name(number: int) -> str:
-    """Return the name of a frame's file, as ffmpeg takes them: frame-%05d.png."""
+    """Return the name of a frame's file in ffmpeg's pattern frame-%05d.png."""
     return f"frame-{number:05}.png"

@@ -1,4 +1,4 @@
-"""A recording from its first frame to the file: what it takes, and the frames drawn one by one and written."""
+"""The rendering of a film: its estimate, and the drawing and writing of its frames."""
 
 from __future__ import annotations
 
@@ -22,46 +22,46 @@ from .kinds import VIDEOS, Kind, even
 from .palette import Frame, Lookup, palette_of
 from .video_file import KEY_SECONDS
 
-SEEN = 16  # frames for which the palette of a GIF is made, or as many as there are shots
-LINE = 0.2  # of the colour of what a line of the source does, its share of the line's ground
-PLACES, RUN = 4, 10  # parts of a film that are looked at beforehand, and how many frames of each
+SEEN = 16  # frames that the palette of a GIF is made from, or one per shot if there are more
+LINE = 0.2  # the share of a request's colour in the background of its source line
+PLACES, RUN = 4, 10  # sampled parts of a film, and frames of each
 
-LONGEST, LARGEST = 600.0, 500_000_000  # seconds and bytes up to which nobody is asked
+LONGEST, LARGEST = 600.0, 500_000_000  # seconds and bytes above which the user must confirm
 
 
 class Source(Protocol):
-    """What draws the frames of a film."""
+    """Draws the frames of a film."""
 
     @property
     def film(self) -> Film: ...
     def draw(self, still: Still) -> Frame:
-        """Return what is to be seen, whatever was drawn before."""
+        """Draw a still, independent of earlier ones."""
         ...
 
 
 class Outlook(Struct, frozen=True):
-    """What a recording will be."""
+    """The estimate of a film."""
 
     frames: int
     seconds: float
     size: tuple[int, int]  # pixels
-    drawn: tuple[int, int]  # pixels of what is drawn, which a video has one more of where a side is odd
-    bytes: int  # of the file, about
+    drawn: tuple[int, int]  # pixels drawn; a video adds one to an odd side
+    bytes: int  # estimate of the file's size
 
     @property
     def is_long(self) -> bool:
-        """Whether it is so long or large that somebody is to say that it is meant."""
+        """True if it is so long or large that the user must confirm."""
         return self.seconds > LONGEST or self.bytes > LARGEST
 
     def text(self) -> str:
-        """Return it in words: "12.4 s, 310 frames of 1600 x 900 pixels, about 4.1 MB"."""
+        """Format the estimate: "12.4 s, 310 frames of 1600 x 900 pixels, about 4.1 MB"."""
         width, height = self.size
         length, size = length_text(self.seconds), size_text(self.bytes)
         return f"{length}, {counted(self.frames, 'frame')} of {width} x {height} pixels, about {size}"
 
 
 def length_text(seconds: float) -> str:
-    """Return a length in time, as "8.5 s" or "3 min 20 s"."""
+    """Format a duration, such as "8.5 s" or "3 min 20 s"."""
     if seconds < 60:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
@@ -70,7 +70,7 @@ def length_text(seconds: float) -> str:
 
 
 def size_text(count: int) -> str:
-    """Return a size of a file, as "740 kB", "4.1 MB" or "2.3 GB"."""
+    """Format the size of a file, such as "740 kB", "4.1 MB" or "2.3 GB"."""
     for least, unit in ((10**9, "GB"), (10**6, "MB")):
         if count >= least:
             return f"{count / least:.1f} {unit}" if count < 100 * least else f"{count / least:.0f} {unit}"
@@ -78,10 +78,10 @@ def size_text(count: int) -> str:
 
 
 class Recording:
-    """A film that is to be written."""
+    """A film to be written."""
 
     def __init__(self, source: Source, kind: Kind, rate: Fraction, theme: str) -> None:
-        """Draw some of its frames, from which its palette and size follow."""
+        """Draw sample frames for the palette and the estimate."""
         self.source, self.kind, self.rate = source, kind, rate
         self.stills = list(source.film.stills())
         runs = [[source.draw(still) for still in run] for run in _runs(self.stills)]
@@ -92,15 +92,17 @@ class Recording:
         self.outlook = Outlook(film.frames, film.seconds, size, (width, height), self._bytes(runs))
 
     def _lookup(self, theme: str) -> Lookup:
-        """Return the palette of a GIF, made for frames of every shot."""
-        seen = [self.source.draw(still)[::2, ::2] for still in _spread(self.stills)]  # what is flat is wider
-        return Lookup(palette_of(seen, _wanted(theme)))
+        """Make the palette of a GIF from frames of every shot."""
+        samples = [
+            self.source.draw(still)[::2, ::2] for still in _spread(self.stills)
+        ]  # flat areas are larger
+        return Lookup(palette_of(samples, _wanted(theme)))
 
     def _bytes(self, runs: Sequence[Sequence[Frame]]) -> int:
-        """Return about how large the file will be: frames that stand alone, and what others add to those before."""
+        """Estimate the size of the file from the sizes of key frames and of differences."""
         if not self.kind.suffix:
-            alone = [self.encoding.size(run[:1]) for run in runs]
-            return round(sum(alone) / len(alone) * self.source.film.frames)
+            key_sizes = [self.encoding.size(run[:1]) for run in runs]
+            return round(sum(key_sizes) / len(key_sizes) * self.source.film.frames)
         keys = len(self.source.film.shots)
         if self.kind.suffix in VIDEOS:
             keys += int(self.source.film.seconds / KEY_SECONDS)
@@ -109,7 +111,7 @@ class Recording:
         return round(key * keys + added * max(0, len(self.stills) - keys))
 
     def _sizes(self, run: Sequence[Frame]) -> tuple[float, float]:
-        """Return the bytes of a frame that stands alone, and of a later one; videos spend more on the first few."""
+        """Estimate the bytes of a key frame and of a later frame; videos spend more on the first few."""
         half = len(run) // 2
         if not half:
             return float(self.encoding.size(run)), 0.0
@@ -118,9 +120,9 @@ class Recording:
         return max(0.0, begun - added * (half - 1)), added
 
     def write(self, path: Path) -> Generator[int]:
-        """Draw and write all; yields the number of frames done after each picture. Closed early, it leaves no file.
+        """Draw and write all frames; yields the number done after each still. Closing it early leaves no file.
 
-        Raises PictureError, and leaves what was there before.
+        Writes atomically. Raises PictureError.
         """
         times, done = [still.frames for still in self.stills], 0
         with _writing(lambda frames: self.encoding.write(path, frames, times)) as thread:
@@ -142,7 +144,7 @@ def _writing(write: Callable[[Iterator[tuple[Frame, int]]], None]) -> Iterator[W
 
 
 def _runs(stills: Sequence[Still]) -> list[list[Still]]:
-    """Return a few parts of a film, spread over it, each of one shot."""
+    """Choose a few parts of a film, spread over it, each within one shot."""
     starts = {round(i * max(0, len(stills) - RUN) / (PLACES - 1)) for i in range(PLACES)}
     return [
         [still for still in stills[start : start + RUN] if still.shot is stills[start].shot]
@@ -151,14 +153,14 @@ def _runs(stills: Sequence[Still]) -> list[list[Still]]:
 
 
 def _spread(stills: Sequence[Still]) -> list[Still]:
-    """Return a still or more of every shot, spread evenly over it."""
+    """Choose at least one still of every shot, spread evenly."""
     shots = [list(shot) for _, shot in groupby(stills, lambda still: id(still.shot))]
     each = max(1, SEEN // len(shots))
     return [shot[(2 * i + 1) * len(shot) // (2 * each)] for shot in shots for i in range(each)]
 
 
 def _wanted(theme: str) -> list[int]:
-    """Return the colours that a theme means something by, and the grounds of lines that run."""
+    """List the meaningful colours of a theme, and the backgrounds of highlighted source lines."""
     palette = DARK if theme == "dark" else LIGHT
     panel, kinds = QColor(palette.panel), KIND_COLOURS.values()
     plain = [QColor(code) for code in (*kinds, *astuple(palette))]

@@ -1,4 +1,4 @@
-"""Frames as a video, by PyAV, which is FFmpeg."""
+"""Videos, written by PyAV (FFmpeg)."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ if TYPE_CHECKING:
     import av
 
 Frames = Iterator[tuple[Frame, int]]
-# One thread each, so that the same frames give the same video; good enough that text stays sharp.
-# Without x264's macroblock tree, whose vector code gives other bytes now and then (of 40 films of 400 x 300,
-# 15 differed); files are a fifth larger for it.
+# One thread each, so that the same frames give the same video; the quality keeps text sharp.
+# x264's macroblock tree is off, since its vector code is not deterministic (15 of 40 films of 400 x 300 differed);
+# files are a fifth larger without it.
 CODECS = {
     ".mp4": ("mp4", "libx264", {"preset": "veryfast", "crf": "18", "x264-params": "mbtree=0"}),
     ".webm": ("webm", "libvpx-vp9", {"deadline": "realtime", "cpu-used": "7", "crf": "24", "b": "0"}),
 }
 SAME = {"fflags": "+bitexact"}  # no random numbers in the file
-BT709, LIMITED = 1, 1  # FFmpeg's numbers of the colours of HD video
-KEY_SECONDS = 5  # between frames that stand alone, to which a player can jump
+BT709, LIMITED = 1, 1  # FFmpeg's constants for the colours of HD video
+KEY_SECONDS = 5  # between key frames, to which a player can seek
 
 
 def check_video(suffix: str) -> None:
-    """Raise PictureError where videos of this kind can't be written here."""
+    """Raise PictureError if videos of this kind can't be written here."""
     try:
         import av
     except ImportError:
         raise PictureError(
             f"PyAV, which writes {suffix} files, is not installed: install the extra video (pip install av), "
-            "or record a .gif, a .webp or a folder."
+            "or choose a .gif, a .webp or a folder."
         ) from None
     codec = CODECS[suffix][1]
     if codec not in av.codecs_available:
         raise PictureError(
-            f"PyAV was built without {codec}, which writes {suffix} files; record a .gif or .webp."
+            f"PyAV was built without {codec}, which writes {suffix} files. Choose a .gif or .webp."
         )
 
 
 class _Target:
-    """A file for FFmpeg, which forgets what is wrong with one. error: what was."""
+    """A file for FFmpeg, which loses I/O errors. error: the first one."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -53,7 +53,7 @@ class _Target:
         self.seek, self.tell = file.seek, file.tell
 
     def write(self, data: bytes) -> int:
-        """Write, and keep what goes wrong."""
+        """Write, and keep the first error."""
         try:
             return self._file.write(data)
         except OSError as error:
@@ -62,9 +62,9 @@ class _Target:
 
 
 def write_video(file: IO[bytes], suffix: str, frames: Frames, rate: Fraction) -> None:
-    """Write frames as .mp4 or .webm; a side with an odd number of pixels gets its last row or column twice.
+    """Write frames as .mp4 or .webm; an odd side gets its last row or column twice.
 
-    Raises OSError of the file, and PictureError for what can't be encoded.
+    Raises OSError of the file, and PictureError if the encoding fails.
     """
     import av
 
@@ -120,9 +120,11 @@ def _picture(frame: Frame) -> av.VideoFrame:
     import av
 
     height, width = frame.shape
-    whole = (
+    padded = (
         np.pad(frame, ((0, height % 2), (0, width % 2)), mode="edge") if height % 2 or width % 2 else frame
     )
-    pixels = np.ascontiguousarray(whole).view(np.uint8).reshape(*whole.shape, 4)
-    made = av.VideoFrame.from_ndarray(pixels, format="bgra")
-    return made.reformat(format="yuv420p", dst_colorspace=BT709, src_color_range=2, dst_color_range=LIMITED)
+    pixels = np.ascontiguousarray(padded).view(np.uint8).reshape(*padded.shape, 4)
+    video_frame = av.VideoFrame.from_ndarray(pixels, format="bgra")
+    return video_frame.reformat(
+        format="yuv420p", dst_colorspace=BT709, src_color_range=2, dst_color_range=LIMITED
+    )

@@ -1,4 +1,4 @@
-"""What of a window is to be recorded, as one plain value that a process can be sent. No Qt."""
+"""The options of a film of the window, as a plain value that can be sent to a process. No Qt."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ import msgspec
 
 Part = Literal["window", "memory"]
 Theme = Literal["light", "dark"]
-HOLD = 1.0  # seconds that the end is to be seen
+HOLD = 1.0  # seconds at the end
 
 
 class Wanted(msgspec.Struct, frozen=True):
-    """What is recorded of a window, and how."""
+    """The options of a film."""
 
-    begin: str | float = "start"  # a place in time, as `moment_at` reads it
+    begin: str | float = "start"  # an anchor, see `moment_at`
     end: str | float = "end"
-    speed: float | None = None  # moments a second, None for that of the window
-    hold: float = HOLD  # seconds that the end stays
-    rate: int | None = None  # frames a second, None for the usual ones of the kind of file
+    speed: float | None = None  # moments per second, None for the window's
+    hold: float = HOLD  # seconds at the end
+    rate: int | None = None  # frames per second, None for the default of the kind of file
     size: tuple[int, int] = (1600, 900)  # of the window, in points
-    scale: float = 1.0  # pixels a point
+    scale: float = 1.0  # pixels per point
     theme: Theme = "light"
-    text_size: float = 1.0  # times the normal
-    captions: bool = False  # with the caption that is on screen
-    part: Part = "window"  # all of it, or the memory pictures alone
+    text_size: float = 1.0  # relative to the normal size
+    captions: bool = False  # whether to show the current caption
+    part: Part = "window"  # the window, or only the memory pictures

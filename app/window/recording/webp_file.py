@@ -1,7 +1,7 @@
-"""Frames as an animated WebP: packed by Pillow, several at a time, and put into the container here.
+"""Animated WebP files: Pillow encodes several frames in parallel, and this module writes the container.
 
-The container: https://developers.google.com/speed/webp/docs/riff_container. Pillow packs an animation frame by
-frame in one thread, and tries several ways for each; a frame of a film is packed here as a picture of its own.
+The container: https://developers.google.com/speed/webp/docs/riff_container. Pillow would encode an
+animation in one thread, and try several ways for each frame; here each frame is encoded as a separate picture.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from .pictures_file import Frames, image_of
 
 ANIMATED, WITH_ALPHA = 0x02, 0x10  # flags of the file
 OPAQUE: Final = 0xFF000000  # of a pixel
-EFFORT: Final = {"lossless": True, "quality": 0, "method": 1}  # less makes files ten times as large
-NOTHING = (slice(0, 1), slice(0, 1))  # where the part of a frame is that equals the one before
+EFFORT: Final = {"lossless": True, "quality": 0, "method": 1}  # less effort makes files ten times as large
+NOTHING = (slice(0, 1), slice(0, 1))  # the rectangle of an unchanged frame
 
 
 def write_webp(file: IO[bytes], frames: Frames, rate: Fraction, times: list[int]) -> None:
-    """Write frames without loss, each with the part alone that differs from the one before.
+    """Write frames without loss, each with only the rectangle that differs from the previous one.
 
-    times: the number of frames for which each of them stands.
+    times: the repeat count of each frame.
     """
     edges = [round(1000 * sum(times[:n]) / rate) for n in range(len(times) + 1)]
     first, _ = next(frames)
     chunks = [_head(first), _chunk(b"ANIM", struct.pack("<IH", 0, 0))]
-    for (place, size, packed), begin, end in zip(_packed(first, frames), edges, edges[1:], strict=False):
-        numbers = (place[0] // 2, place[1] // 2, size[0] - 1, size[1] - 1, end - begin)
-        about = b"".join(n.to_bytes(3, "little") for n in numbers) + b"\0"  # over what was there, which stays
-        chunks.append(_chunk(b"ANMF", about + packed))
+    for (position, size, packed), begin, end in zip(_packed(first, frames), edges, edges[1:], strict=False):
+        numbers = (position[0] // 2, position[1] // 2, size[0] - 1, size[1] - 1, end - begin)
+        header = b"".join(n.to_bytes(3, "little") for n in numbers) + b"\0"  # blended over the previous frame
+        chunks.append(_chunk(b"ANMF", header + packed))
     content = b"WEBP" + b"".join(chunks)
     file.write(b"RIFF" + struct.pack("<I", len(content)) + content)
 
@@ -59,29 +59,29 @@ Packed = tuple[
 
 
 def _packed(first: Frame, frames: Frames) -> Iterator[Packed]:
-    """Yield the parts of all frames in their order, while later ones are drawn and packed."""
-    most = min(4, os.cpu_count() or 1)
-    under_way: deque[Future[Packed]] = deque()
-    with ThreadPoolExecutor(most) as pool:
-        under_way.append(pool.submit(_part, first, None))
+    """Yield the encoded parts of all frames in order, while later ones are drawn and encoded."""
+    workers = min(4, os.cpu_count() or 1)
+    pending: deque[Future[Packed]] = deque()
+    with ThreadPoolExecutor(workers) as pool:
+        pending.append(pool.submit(_part, first, None))
         before = first
         for frame, _ in frames:
-            under_way.append(pool.submit(_part, frame, before))
+            pending.append(pool.submit(_part, frame, before))
             before = frame
-            if len(under_way) > most:
-                yield under_way.popleft().result()
-        while under_way:
-            yield under_way.popleft().result()
+            if len(pending) > workers:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
 
 
 def _part(frame: Frame, before: Frame | None) -> Packed:
-    """Return what differs in a frame, in which the rest is clear."""
+    """Encode the changed rectangle of a frame with transparent unchanged pixels."""
     if before is None:
         return (0, 0), (frame.shape[1], frame.shape[0]), _still(image_of(frame))
     changed = frame != before
     rows, columns = np.flatnonzero(changed.any(1)), np.flatnonzero(changed.any(0))
     part = NOTHING
-    if len(rows):  # places are even
+    if len(rows):  # positions must be even
         part = slice(int(rows[0]) & ~1, int(rows[-1]) + 1), slice(int(columns[0]) & ~1, int(columns[-1]) + 1)
     pixels = np.where(changed[part], frame[part] | np.uint32(OPAQUE), np.uint32(0))
     height, width = pixels.shape
@@ -90,7 +90,7 @@ def _part(frame: Frame, before: Frame | None) -> Packed:
 
 
 def _still(picture: Image.Image) -> bytes:
-    """Return the chunk of a file that holds the picture."""
+    """Encode a picture and return its chunk of the file."""
     packed = BytesIO()
     picture.save(packed, "WEBP", **EFFORT)
     content = packed.getvalue()

@@ -1,1 +1,1 @@
-"""Replays: pages of one file that show what the window showed, in any browser and with nothing fetched."""
+"""Replays: self-contained web pages that show the window's pictures in any browser without fetching anything."""

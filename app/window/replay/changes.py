@@ -1,30 +1,30 @@
-"""Values that hold from one moment to the next in which they change, written in few numbers."""
+"""Step functions of the moment, in a compact form."""
 
 from __future__ import annotations
 
 from typing import Any
 
-NONE = None  # what holds before the first value
+NONE = None  # the value before the first one
 
 
 class Changes:
-    """One value for every moment: the last that was noted at it or before."""
+    """A value for every moment: the last one noted at that moment or before."""
 
     def __init__(self) -> None:
         self.moments: list[int] = []
         self.values: list[Any] = []
 
     def note(self, moment: int, value: Any) -> None:
-        """Take a value from a moment on, which is later than those before."""
+        """Set the value from a moment on; moments must increase."""
         if value != (self.values[-1] if self.values else NONE):
             self.moments.append(moment)
             self.values.append(value)
 
     def written(self) -> list[list[Any]]:
-        """Return the moments, each as its distance from the one before, and the values."""
+        """Return the moments as differences, and the values."""
         return [gaps(self.moments), self.values]
 
 
 def gaps(numbers: list[int]) -> list[int]:
-    """Return each number as its distance from the one before it."""
+    """Compute the differences between consecutive numbers, starting from 0."""
     return [b - a for a, b in zip([0, *numbers], numbers, strict=False)]

@@ -1,4 +1,4 @@
-"""The document of a replay: steps, their tracks and sessions, and the tables of drawings, as one value for JSON."""
+"""The document of a replay for JSON: steps, their tracks and sessions, and the tables of drawings."""
 
 from __future__ import annotations
 
@@ -22,48 +22,48 @@ from .showing import AGAIN, WHOLE, Range, Showing, looks_of
 from .track import Track
 
 VERSION = 1
-Progress = Callable[[int, int], None]  # done, of how many moments
+Progress = Callable[[int, int], None]  # (moments done, moments in all)
 
 
-class _Shown(Struct):
-    """A session with all that is shown of it."""
+class _ShownSession(Struct):
+    """A session with its tracks."""
 
     session: Session
-    look: PaneLook  # in whose words it is told
+    look: PaneLook  # gives the vocabulary
     tracks: list[Track] = field(default_factory=list)
-    wavefronts: bool = False  # whether those of shared memory are counted
+    wavefronts: bool = False  # whether shared memory wavefronts are counted
 
 
 class ReplayDocument:
-    """Collects steps, draws their tracks once all are known, and writes everything down."""
+    """Collects steps, draws their tracks once all are known, and serialises everything."""
 
     def __init__(self, title: str, form: Form) -> None:
         self.title, self.form = title, form
-        self.introduction: list[Any] = []  # trees of what is said before the first step
+        self.introduction: list[Any] = []  # text trees before the first step
         self.drawings = Drawings()
         self.steps: list[dict[str, Any]] = []
         self._tracks: dict[Hashable, Track] = {}
-        self._wanted: dict[Hashable, set[int]] = {}  # by track, its moments
-        self._shown: list[_Shown] = []
-        self._known: set[tuple[int, ...]] = set()  # launches that a step has shown, side by side
+        self._wanted: dict[Hashable, set[int]] = {}  # by track, the moments to draw
+        self._shown: list[_ShownSession] = []
+        self._shown_launches: set[tuple[int, ...]] = set()  # tuples of launches shown side by side so far
         self._times = MeasuredTimes()
 
-    def add_step(self, texts: dict[str, Any], showing: Showing | None, whole: int = WHOLE) -> None:
-        """Add a step with what is said of it, and its showing.
+    def add_step(self, texts: dict[str, Any], showing: Showing | None, limit: int = WHOLE) -> None:
+        """Add a step with its texts and its showing.
 
-        whole: moments up to which all of a launch is there where it is shown first; later, and of longer ones, there
-        are those around where a step stands.
+        limit: launches with at most this many moments are complete at their first step. Later steps and longer
+        launches have only the moments around the step's final one.
         """
         step = dict(texts)
         if showing is not None:
             launches = tuple(map(id, showing.sessions))
-            there = showing.moments(AGAIN if launches in self._known else whole)
-            self._known.add(launches)
+            shown_range = showing.moments(AGAIN if launches in self._shown_launches else limit)
+            self._shown_launches.add(launches)
             looks = looks_of(showing, self.form)
             step |= {
-                "tracks": [self._track(showing, pane, look, there) for pane, look in enumerate(looks)],
+                "tracks": [self._track(showing, pane, look, shown_range) for pane, look in enumerate(looks)],
                 "link": showing.look.link,
-                "range": list(there),
+                "range": list(shown_range),
                 "begin": showing.moment.begin,
                 "stand": showing.moment.stand,
                 "plays": showing.is_played,
@@ -74,50 +74,54 @@ class ReplayDocument:
             }
         self.steps.append(step)
 
-    def _track(self, showing: Showing, pane: int, look: PaneLook, there: Range) -> int:
-        """Return the number of the track of a pane, which steps share that show the same."""
+    def _track(self, showing: Showing, pane: int, look: PaneLook, shown_range: Range) -> int:
+        """Return the number of a pane's track, which steps with the same content share."""
         session, selection = showing.sessions[pane], showing.moment.selections[pane]
         key = id(session), look, selection
         if key not in self._tracks:
             self._tracks[key] = Track(session, look, selection, self.form, self.drawings)
             self._wanted[key] = set()
-        self._wanted[key].update(showing.pane_range(pane, there))
-        known = self._session(session, look)
-        if self._tracks[key] not in known.tracks:
-            known.tracks.append(self._tracks[key])
-        known.wavefronts |= any(has_conflicts(other) for other in showing.sessions)
+        self._wanted[key].update(showing.pane_range(pane, shown_range))
+        shown_session = self._session(session, look)
+        if self._tracks[key] not in shown_session.tracks:
+            shown_session.tracks.append(self._tracks[key])
+        shown_session.wavefronts |= any(has_conflicts(other) for other in showing.sessions)
         return list(self._tracks).index(key)
 
-    def _session(self, session: Session, look: PaneLook) -> _Shown:
-        found = next(
-            (one for one in self._shown if one.session is session and one.look.words == look.words), None
+    def _session(self, session: Session, look: PaneLook) -> _ShownSession:
+        match = next(
+            (shown for shown in self._shown if shown.session is session and shown.look.words == look.words),
+            None,
         )
-        if found is None:
-            found = _Shown(session, look)
-            self._shown.append(found)
-        return found
+        if match is None:
+            match = _ShownSession(session, look)
+            self._shown.append(match)
+        return match
 
     def _headings(self, showing: Showing) -> dict[str, Any]:
-        """Return what tells the panes apart, and what was measured of them."""
+        """Return the differences between the panes, and their measured times."""
         from ...charts.nearest_measured import line_texts  # the window starts without it
 
         if self._times.sources is None:
             self._times.read_now()
-        known = {setup.scenario: find(setup.scenario) for setup in showing.setups if setup.scenario}
+        scenarios = {setup.scenario: find(setup.scenario) for setup in showing.setups if setup.scenario}
         times = self._times.of_panes(showing.setups, showing.sessions)
-        said = []
+        measured_texts = []
         for i, time in enumerate(times):
             other = next((t for j, t in enumerate(times) if j != i), None)
             is_shown = time is not None and (time.is_exactly_asked or showing.look.nearest == "shown")
-            said.append(visible(line_texts(time, other)[0]) if time and is_shown else "")
-        return {"apart": [visible(text) for text in differences(showing.setups, known)], "measured": said}
+            measured_texts.append(visible(line_texts(time, other)[0]) if time and is_shown else "")
+        return {
+            "apart": [visible(text) for text in differences(showing.setups, scenarios)],
+            "measured": measured_texts,
+        }
 
     @property
     def moments(self) -> int:
-        """How many moments of all tracks are to be drawn."""
+        """The number of moments to draw in all tracks."""
         return sum(map(len, self._wanted.values()))
 
-    def draw(self, progress: Progress = lambda done, of: None) -> None:
+    def draw(self, progress: Progress = lambda done, total: None) -> None:
         """Draw every moment of every track."""
         total, done = self.moments, 0
         for key, track in self._tracks.items():
@@ -127,7 +131,7 @@ class ReplayDocument:
                 progress(done, total)
 
     def written(self) -> dict[str, Any]:
-        """Return everything for JSON; it was drawn before."""
+        """Serialise the drawn document for JSON."""
         tracks = {id(track): i for i, track in enumerate(self._tracks.values())}
         of_track = {tracks[id(track)]: i for i, shown in enumerate(self._shown) for track in shown.tracks}
         return {
@@ -141,7 +145,7 @@ class ReplayDocument:
             **self.drawings.written(),
         }
 
-    def _session_data(self, shown: _Shown) -> dict[str, Any]:
+    def _session_data(self, shown: _ShownSession) -> dict[str, Any]:
         say = themes_of(shown.look, self.form, shown.session)[0].say
         moments = set().union(*(track.moments for track in shown.tracks))
         blocks = set().union(*(track.blocks for track in shown.tracks))
@@ -149,7 +153,7 @@ class ReplayDocument:
 
 
 def look_of() -> dict[str, Any]:
-    """Return colours, fonts and the looks of requests in light and dark."""
+    """Return colours, fonts and the looks of requests in the light and the dark theme."""
     themes = [Theme.named(name) for name in ("light", "dark")]
     names = LIGHT.__struct_fields__
     return {
@@ -161,7 +165,7 @@ def look_of() -> dict[str, Any]:
 
 
 def _kind(look: str, themes: list[Theme]) -> dict[str, Any]:
-    """Return the name of a look and its colours: its own, and the light and the dark one of its pattern."""
+    """Return the name of a look, its colour, and the light and dark colours of its pattern."""
     if not look or look == WAITING:
         return {"name": look, "colour": [t.colour(look or "panel").name() for t in themes]}
     colours = [theme.colour(look) for theme in themes]

@@ -1,4 +1,4 @@
-"""All that a replay draws, each thing once: colours by pairs, operations, drawings, and images as what changed."""
+"""The tables of a replay without duplicates: colour pairs, operations, drawings, and images as differences."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ PENS = {
     "p": 2,
     "l": 1,
     "o": 1,
-}  # where the pen stands in an operation, which begins with its colour
-FILLS = {"r": 1, "e": 1, "p": 1, "t": 1, "w": 1}  # where a colour stands
+}  # index of the pen in an operation; a pen begins with its colour
+FILLS = {"r": 1, "e": 1, "p": 1, "t": 1, "w": 1}  # index of the fill colour
 
 
 class _Image(NamedTuple):
-    """An image as it was drawn last at one place in a picture."""
+    """The last image drawn at one place in a picture."""
 
     number: int  # of the image
     light: Pixels  # as it was painted
     dark: Pixels
-    places: Places  # (rows, columns), of its pixels among the pairs of colours
+    places: Places  # (rows, columns), indices of its pixels in the colour pairs
 
 
 class Drawings:
-    """Tables in which each colour, operation, image and drawing has one number, whatever shows it."""
+    """Tables that number each colour, operation, image and drawing once."""
 
     def __init__(self) -> None:
         self.colours: dict[tuple[int, int], int] = {}  # in light, in dark; 0xAARRGGBB
@@ -41,22 +41,22 @@ class Drawings:
         self.operations: dict[Operation, int] = {}
         self.drawings: dict[tuple[int, ...], int] = {}
         self.images: list[list[Any]] = []
-        self._seen: dict[bytes, int] = {}  # numbers of images by the digests of their pixels
-        self._told: list[int] = []  # of each image, how many runs lead to it from one that is written whole
+        self._image_numbers: dict[bytes, int] = {}  # by the digest of the pixels
+        self._run_counts: list[int] = []  # by image, the number of runs since a complete image
         self._last: dict[Hashable, _Image] = {}
 
     def add(self, light: Picture, dark: Picture, place: Hashable = None) -> int:
-        """Return the number of a drawing that looks like this in the two themes.
+        """Return the number of a drawing with these pictures in the two themes.
 
-        place: pictures of the same place mostly have images that differ little.
+        place: images of the same place usually differ little.
         """
-        pair = self._paired(light, dark)
-        if pair is None:  # it has another shape in the dark
+        pair = self._with_colour_pairs(light, dark)
+        if pair is None:  # the shapes differ between the themes
             parts = [
                 ("s", 0),
-                *self._alone(light, place, 0),
+                *self._in_one_theme(light, place, 0),
                 ("s", 1),
-                *self._alone(dark, place, 1),
+                *self._in_one_theme(dark, place, 1),
                 ("s", 2),
             ]
         else:
@@ -65,28 +65,28 @@ class Drawings:
         numbers = tuple(_number(self.operations, part) for part in parts)
         return _number(self.drawings, numbers)
 
-    def _paired(self, light: Picture, dark: Picture) -> list[Operation] | None:
-        """Return the operations with pairs of colours in place of two, None where they differ in more than these."""
+    def _with_colour_pairs(self, light: Picture, dark: Picture) -> list[Operation] | None:
+        """Merge the operations of both themes with pairs of colours; None if they differ in more than colours."""
         same_images = [i.shape for i in light.images] == [i.shape for i in dark.images]
         if light.operations != dark.operations or not same_images:
             return None
         pairs = [_number(self.colours, both) for both in zip(light.colours, dark.colours, strict=True)]
-        return [self._numbered(operation, pairs) for operation in light.operations]
+        return [self._with_numbers(operation, pairs) for operation in light.operations]
 
-    def _alone(self, picture: Picture, place: Hashable, theme: int) -> list[Operation]:
-        """Return the operations of a picture that is drawn in one theme alone."""
+    def _in_one_theme(self, picture: Picture, place: Hashable, theme: int) -> list[Operation]:
+        """Return the operations of a picture drawn in only one theme."""
         pairs = [_number(self.colours, (colour, colour)) for colour in picture.colours]
-        found = [self._numbered(operation, pairs) for operation in picture.operations]
-        return self._with_images(found, picture, picture, (place, theme))
+        operations = [self._with_numbers(operation, pairs) for operation in picture.operations]
+        return self._with_images(operations, picture, picture, (place, theme))
 
-    def _numbered(self, operation: Operation, pairs: list[int]) -> Operation:
-        """Return an operation with the numbers of its colours, pen and font."""
+    def _with_numbers(self, operation: Operation, pairs: list[int]) -> Operation:
+        """Replace colours, pen and font of an operation by their numbers."""
         parts, name = list(operation), operation[0]
         if (fill := FILLS.get(name)) and parts[fill] != NOTHING:
             parts[fill] = pairs[parts[fill]]
-        if (at := PENS.get(name)) and parts[at] != NOTHING:
-            colour, *rest = parts[at]
-            parts[at] = _number(self.pens, (pairs[colour], *rest))
+        if (index := PENS.get(name)) and parts[index] != NOTHING:
+            colour, *rest = parts[index]
+            parts[index] = _number(self.pens, (pairs[colour], *rest))
         if name == "t":
             parts[2] = _number(self.fonts, parts[2])
         return tuple(parts)
@@ -94,7 +94,7 @@ class Drawings:
     def _with_images(
         self, operations: list[Operation], light: Picture, dark: Picture, place: Hashable
     ) -> list[Operation]:
-        """Return operations with the numbers of their images."""
+        """Replace the images of operations by their numbers."""
         return [
             (part[0], self._image(light.images[part[1]], dark.images[part[1]], (place, part[1])), *part[2:])
             if part[0] == "i"
@@ -103,7 +103,7 @@ class Drawings:
         ]
 
     def _image(self, light: Pixels, dark: Pixels, place: Hashable) -> int:
-        """Return the number of an image; of one that differs little from the last at its place little is looked at."""
+        """Return the number of an image; compare only the pixels that differ from the last one at its place."""
         last = self._last.get(place)
         if last is not None and last.light.shape != light.shape:
             last = None
@@ -116,35 +116,35 @@ class Drawings:
             places = last.places.copy()
             places.ravel()[changed] = self._pairs(light.ravel()[changed], dark.ravel()[changed])
         key = hashlib.blake2b(repr(places.shape).encode() + places.tobytes(), digest_size=16).digest()
-        if key not in self._seen:
-            self._seen[key] = self._write(places, last)
-        self._last[place] = _Image(self._seen[key], light, dark, places)
-        return self._seen[key]
+        if key not in self._image_numbers:
+            self._image_numbers[key] = self._write(places, last)
+        self._last[place] = _Image(self._image_numbers[key], light, dark, places)
+        return self._image_numbers[key]
 
     def _pairs(self, light: Pixels, dark: Pixels) -> Places:
-        """Return the places of pixels among the pairs of colours, all of shape (n,)."""
+        """Look up the indices of pixels in the colour pairs, all of shape (n,)."""
         both = light.astype(np.uint64) << np.uint64(32) | dark.astype(np.uint64)
-        found, inverse = np.unique(both, return_inverse=True)
-        pairs = [_number(self.colours, (one >> 32, one & 0xFFFFFFFF)) for one in found.tolist()]
+        values, inverse = np.unique(both, return_inverse=True)
+        pairs = [_number(self.colours, (pair >> 32, pair & 0xFFFFFFFF)) for pair in values.tolist()]
         return np.array(pairs, np.int32)[inverse]
 
     def _write(self, places: Places, last: _Image | None) -> int:
-        """Write an image as what differs from the last one; whole where that would lead too far back."""
+        """Store an image as differences from the last one, or completely if the chain would get too long."""
         number, (height, width) = len(self.images), places.shape
         runs = _runs(places, last.places) if last is not None else []
-        told = self._told[last.number] + len(runs) if last is not None else 0
-        if last is None or told > places.size:
-            runs, told, back = _runs(places, np.full_like(places, NOTHING)), 0, 0
+        run_count = self._run_counts[last.number] + len(runs) if last is not None else 0
+        if last is None or run_count > places.size:
+            runs, run_count, back = _runs(places, np.full_like(places, NOTHING)), 0, 0
         else:
             back = number - last.number
         self.images.append([width, height, back, *runs])
-        self._told.append(told)
+        self._run_counts.append(run_count)
         return number
 
     def written(self) -> dict[str, Any]:
         """Return the tables for JSON."""
         return {
-            "colours": [[_css(one) for one in both] for both in self.colours],
+            "colours": [[_css(colour) for colour in both] for both in self.colours],
             "fonts": list(self.fonts),
             "pens": list(self.pens),
             "operations": list(self.operations),
@@ -154,7 +154,7 @@ class Drawings:
 
 
 def _runs(now: Places, before: Places) -> list[int]:
-    """Return what differs as runs of one value: cells from the end of the run before, its length, the value."""
+    """Encode the differences as runs of equal values: (gap after the previous run, length, value)."""
     flat = now.ravel()
     changed = np.flatnonzero(flat != before.ravel())
     if not len(changed):
@@ -164,8 +164,8 @@ def _runs(now: Places, before: Places) -> list[int]:
     firsts = np.concatenate([[0], breaks])
     starts, lengths = changed[firsts], np.diff(np.concatenate([firsts, [len(changed)]]))
     gaps = starts - np.concatenate([[0], (starts + lengths)[:-1]])
-    found: list[int] = np.stack([gaps, lengths, values[firsts]], axis=1).ravel().tolist()
-    return found
+    runs: list[int] = np.stack([gaps, lengths, values[firsts]], axis=1).ravel().tolist()
+    return runs
 
 
 def _number(table: dict[Any, int], key: Any) -> int:
@@ -173,5 +173,5 @@ def _number(table: dict[Any, int], key: Any) -> int:
 
 
 def _css(colour: int) -> str:
-    """Return 0xAARRGGBB as CSS writes it."""
+    """Format 0xAARRGGBB for CSS."""
     return f"#{colour & 0xFFFFFF:06x}" + (f"{colour >> 24:02x}" if colour >> 24 < 255 else "")

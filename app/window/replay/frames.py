@@ -1,4 +1,4 @@
-"""The pictures of a pane, moment by moment, as drawings: of what looks the same nothing is drawn twice."""
+"""The pictures of a pane at each moment, as drawings; unchanged pieces are not drawn again."""
 
 from __future__ import annotations
 
@@ -29,58 +29,60 @@ from .drawings import Drawings
 from .paint_recorder import NOTHING, Picture, recorded, units
 
 THEMES = ("light", "dark")
-ALWAYS, STANDING, MOVING = range(3)  # when a piece is drawn: the last two while time stands, or passes
+ALWAYS, STANDING, MOVING = range(3)  # when a piece is drawn: always, at rest, during motion
 WARP_WIDTH, WARP_HEIGHT = 300, 400  # logical pixels of the picture of a warp
-TENTHS = 10  # to a logical pixel, in which the ends of ways are written
-LEGEND = 2  # rows of text that the legend of cells may take
-TRAVELLING = "travelling"  # the first of the names of loads on their way
-CAPTION = "caption"  # the piece that the page writes as text below the picture
-Drawn = tuple[Hashable, int]  # the name of a piece, and the number of its drawing
+TENTHS = 10  # units of a path's ends per logical pixel
+LEGEND = 2  # rows of the legend of cells at most
+TRAVELLING = "travelling"  # the first part of the names of moving loads
+CAPTION = "caption"  # the piece that the page shows as text below the picture
+Drawn = tuple[Hashable, int]  # (name of a piece, number of its drawing)
 
 
 class Form(NamedTuple):
-    """How large pictures are drawn."""
+    """The size of pictures."""
 
     width: int  # logical pixels
     height: int  # logical pixels
-    text_size: float  # times the normal
+    text_size: float  # relative to the normal size
 
 
 class PaneLook(NamedTuple):
-    """What is shown of a session: a plain value, so that steps which show the same share it."""
+    """The look of a pane: a plain value, so that steps with the same look share their drawings."""
 
-    histogram: bool = False  # in place of the memory
+    histogram: bool = False  # instead of the memory
     colour_by: str = "auto"  # as in `MemoryView`
-    tops: Tops = ()  # where scales end that panes share
-    beside: Needs | None = None  # what the pictures of two panes need together
-    only: tuple[str, ...] = ()  # the names of the buffers that are shown, () for all
-    lit: Lit | None = None  # what stands out
-    words: WordChoice = "own"  # whose words
-    warp: bool = False  # whether the request of the selected warp is shown beside
+    tops: Tops = ()  # the ends of the scales that panes share
+    beside: Needs | None = None  # the combined space of the pictures of two panes
+    only: tuple[str, ...] = ()  # names of the shown buffers, () for all
+    lit: Lit | None = None  # the highlight
+    words: WordChoice = "own"  # the vocabulary
+    warp: bool = False  # whether the request of the selected warp is shown next to it
 
 
 class Frames(Protocol):
-    """What yields the drawings of moments."""
+    """A source of the drawings of moments."""
 
     def at(self, moment: int, selection: Selection) -> Iterator[Drawn]:
-        """Yield what is drawn at a moment, from the lowest to the highest."""
+        """Yield the drawings of a moment, from bottom to top."""
         ...
 
     def words(self, moment: int, selection: Selection) -> str:
-        """Return the same in words; it was drawn before."""
+        """Describe the moment in words; it must have been drawn before."""
         ...
 
 
 def themes_of(look: PaneLook, form: Form, session: Session) -> list[Theme]:
-    """Return the light and the dark theme, in the words that a session is told in."""
+    """Return the light and the dark theme, in the vocabulary of a session."""
     named = [Theme.named(name, form.text_size, words=look.words) for name in THEMES]
     return [theme.speaking(session.scenario) for theme in named]
 
 
 def frames_of(session: Session, look: PaneLook, form: Form, drawings: Drawings) -> Frames:
-    """Return what draws a session so."""
-    made: type[MemoryFrames] | type[HistogramFrames] = HistogramFrames if look.histogram else MemoryFrames
-    return made(session, look, form, drawings)
+    """Create the frames of a session in this look."""
+    frame_class: type[MemoryFrames] | type[HistogramFrames] = (
+        HistogramFrames if look.histogram else MemoryFrames
+    )
+    return frame_class(session, look, form, drawings)
 
 
 class MemoryFrames:
@@ -92,7 +94,7 @@ class MemoryFrames:
         self._drawn: dict[Hashable, tuple[Hashable, int]] = {}  # by the names of pieces
 
     def at(self, moment: int, selection: Selection) -> Iterator[Drawn]:
-        """Yield what is drawn at a moment, from the lowest to the highest."""
+        """Yield the drawings of a moment, from bottom to top."""
         state = self._state(moment, selection)
         light, dark = (picture.pieces(state, 1.0) for picture in self.pictures)
         in_dark = {piece.name: piece for piece in (*dark.cells, *dark.above)}
@@ -103,23 +105,23 @@ class MemoryFrames:
         yield "legend", self._legend(state, light)
 
     def _state(self, moment: int, selection: Selection) -> ViewState:
-        look, lit = self.look, self.look.lit
-        keep = 1.0 if lit is None else FAINT if lit.dark or lit.in_memory else HALF
+        look, highlight = self.look, self.look.lit
+        keep = 1.0 if highlight is None else FAINT if highlight.dark or highlight.in_memory else HALF
         scales = look.colour_by, look.tops, Zoom()
         room = self.form.width, self.form.height, LEGEND, look.beside
-        return ViewState(*room, *scales, float(moment), selection, False, look.only, lit, keep)
+        return ViewState(*room, *scales, float(moment), selection, False, look.only, highlight, keep)
 
     def words(self, moment: int, selection: Selection) -> str:
-        """Return what the picture says in words."""
+        """Describe the picture in words."""
         picture = self.pictures[0]
         text = picture.description(self._state(moment, selection)).partition(". ")[2]  # after the moment
         return picture.theme.say(text)
 
     def _number(self, light: Piece, dark: Piece) -> int:
-        return self._once(light.name, (light.key, dark.key), light.draw, dark.draw)
+        return self._memoised(light.name, (light.key, dark.key), light.draw, dark.draw)
 
     def _travelling(self, state: ViewState, still: Pieces) -> Iterator[Drawn]:
-        """Yield the loads of a moment as they are on their way while time passes."""
+        """Yield the moving loads of a moment."""
         loads = [piece for piece in still.above if is_load(piece.name)]
         for piece, (ways, strength) in zip(loads, self.pictures[0].ways(state), strict=True):
             name = (TRAVELLING, piece.name)
@@ -129,19 +131,19 @@ class MemoryFrames:
             yield name, self._drawn[name][1]
 
     def _legend(self, state: ViewState, picture: Pieces) -> int:
-        """Return the drawing of the legend, which is all that is painted of a picture without pieces."""
+        """Return the drawing of the legend, which is a picture without pieces."""
         bare = Pieces(picture.look, (), ())
-        light, dark = (partial(one.paint, state=state, pieces=bare) for one in self.pictures)
-        return self._once("legend", picture.look, light, dark)
+        light, dark = (partial(p.paint, state=state, pieces=bare) for p in self.pictures)
+        return self._memoised("legend", picture.look, light, dark)
 
-    def _once(
+    def _memoised(
         self,
         name: Hashable,
         key: Hashable,
         light: Callable[[QPainter], None],
         dark: Callable[[QPainter], None],
     ) -> int:
-        """Return the drawing of what has this key, made when the key is another than before."""
+        """Return the drawing with this name; draw it again only if its key has changed."""
         if name not in self._drawn or self._drawn[name][0] != key:
             size = self.form.width, self.form.height
             number = self.drawings.add(recorded(light, *size), recorded(dark, *size), (id(self), name))
@@ -161,7 +163,7 @@ class HistogramFrames:
             view.set_spotlight(look.lit)
 
     def at(self, moment: int, selection: Selection) -> Iterator[Drawn]:
-        """Yield what is drawn at a moment."""
+        """Yield the drawing of a moment."""
         yield "histogram", self.drawings.add(*self._pictures(moment, selection), id(self))
 
     def _pictures(self, moment: int, selection: Selection) -> tuple[Picture, Picture]:
@@ -173,27 +175,32 @@ class HistogramFrames:
         return light, dark
 
     def words(self, moment: int, selection: Selection) -> str:
-        """Return what the picture says in words, as it was drawn last."""
+        """Describe the picture drawn last in words."""
         return self.views[0].accessibleDescription()
 
 
 def is_load(name: Hashable) -> bool:
-    """Return whether a piece of the memory's picture shows where loads go."""
+    """Return True if a piece of the memory's picture shows the targets of loads."""
     return isinstance(name, tuple) and name[0] == "loads"
 
 
 def travelling(ways: Ways, strength: float, theme: Theme) -> Picture:
-    """Return loads of one kind as they are drawn while time passes, all on their ways from start to end."""
-    colour, loads, found = on_panel(ways.loads.kind, theme), ways.loads, Picture([], [], [])
+    """Draw the moving loads of one kind, on their paths from start to end."""
+    colour, loads, picture = on_panel(ways.loads.kind, theme), ways.loads, Picture([], [], [])
     for own, size, opacity in LOOKS:
         chosen = loads.own == own
         if chosen.any():
             ends = np.concatenate([loads.start[chosen], loads.end[chosen]], axis=1)
             ends = np.unique((ends * TENTHS).round().astype(np.int64), axis=0)
-            found.colours.append(round(255 * opacity * strength) << 24 | (colour.rgba() & 0xFFFFFF))
-            operation = ("w", len(found.colours) - 1, units(size * theme.px(10) / 10), *ends.ravel().tolist())
-            found.operations.append(operation)
-    return found
+            picture.colours.append(round(255 * opacity * strength) << 24 | (colour.rgba() & 0xFFFFFF))
+            operation = (
+                "w",
+                len(picture.colours) - 1,
+                units(size * theme.px(10) / 10),
+                *ends.ravel().tolist(),
+            )
+            picture.operations.append(operation)
+    return picture
 
 
 def _render(view: QWidget, painter: QPainter) -> None:
@@ -209,44 +216,44 @@ class WarpFrames:
         for view in self.views:
             view.load(session)
             view.set_spotlight(look.lit)
-            view.picture.setParent(None)  # else its size is the view's to choose
+            view.picture.setParent(None)  # otherwise the view sets its size
             view.picture.resize(*self.size)
 
     def at(self, moment: int, selection: Selection) -> Iterator[Drawn]:
-        """Yield what is drawn at a moment."""
+        """Yield the drawing of a moment."""
         for view in self.views:
             view.render_moment(float(moment), selection)
         light, dark = (recorded(partial(_render, view.picture), *self.size) for view in self.views)
         yield "warp", self.drawings.add(light, dark)
 
     def words(self, moment: int, selection: Selection) -> str:
-        """Return what the picture says in words, as it was drawn last."""
+        """Describe the picture drawn last in words."""
         view = self.views[0]
-        said = view.accessibleDescription(), view.state.text(), view.description.text()
-        return " ".join(text if text.endswith(".") else f"{text}." for text in said if text.strip(" ,:"))
+        texts = view.accessibleDescription(), view.state.text(), view.description.text()
+        return " ".join(text if text.endswith(".") else f"{text}." for text in texts if text.strip(" ,:"))
 
 
 class Slots:
-    """Which drawing each piece has from which moment on, the pieces in the order in which they lie over one another."""
+    """The drawings of each piece by moment, with the pieces in stacking order."""
 
     def __init__(self) -> None:
         self._order: list[Hashable] = []
         self._changes: dict[Hashable, Changes] = {}
 
     def note(self, moment: int, drawn: list[Drawn]) -> None:
-        """Take what is drawn at a moment, from the lowest to the highest."""
-        at, seen = -1, set()
+        """Add the drawings of a moment, from bottom to top."""
+        index, seen = -1, set()
         for name, number in drawn:
-            place = self._place(name, at)
-            at = self._order.index(place)
-            seen.add(place)
-            self._changes[place].note(moment, number)
+            slot = self._slot_for(name, index)
+            index = self._order.index(slot)
+            seen.add(slot)
+            self._changes[slot].note(moment, number)
         for name, changes in self._changes.items():
             if name not in seen and changes.values:
                 changes.note(moment, NOTHING)
 
-    def _place(self, name: Hashable, after: int) -> Hashable:
-        """Return the slot of a piece above those up to `after`: a new one where its own lies below these."""
+    def _slot_for(self, name: Hashable, after: int) -> Hashable:
+        """Return the slot of a piece above index `after`, or a new one if its own is below."""
         while name in self._changes and self._order.index(name) <= after:
             name = (name, "again")
         if name not in self._changes:
@@ -255,7 +262,7 @@ class Slots:
         return name
 
     def written(self) -> list[list[Any]]:
-        """Return for JSON when each slot is drawn and its changes, from the lowest to the highest."""
+        """Serialise each slot for JSON, from bottom to top: when it is drawn, and its changes."""
         return [[_when(name), *self._changes[name].written()] for name in self._order]
 
 

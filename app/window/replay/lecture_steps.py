@@ -1,4 +1,4 @@
-"""The steps of a lecture for a replay: captions as trees of text, questions with their answers, charts, showings."""
+"""The steps of a lecture for a replay: captions as text trees, questions with answers, charts, showings."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from .showing import Showing, speed_of
 
 CHART_WIDTHS = 480, 1000  # logical pixels: for a phone and for a screen
 NO_GPU = (
-    "This step shows what a GPU did, which Tilescope itself draws: its window, its pictures and its films."
+    "This step shows a GPU's timeline, which is available only in Tilescope's window, pictures and films."
 )
 LOWEST_CHART = 360  # logical pixels
 
 
 def add_lecture_step(document: ReplayDocument, standing: StandingStep, speed: float | None = None) -> None:
-    """Add a step where it stands: its texts, and its showing, its chart, or why there is neither.
+    """Add a step at its final moment: its texts, and its showing, its chart, or the reason for neither.
 
-    speed: moments a second, None for those of the step.
+    speed: moments per second, None for the step's.
     """
     texts: dict[str, Any] = {"title": visible(standing.step.title), **caption_data(standing.caption())}
     question, answer = standing.step.change.question, standing.answer()
@@ -62,7 +62,7 @@ def add_lecture_step(document: ReplayDocument, standing: StandingStep, speed: fl
 
 
 def showing_of(standing: StandingStep) -> Showing:
-    """Return what a step shows, which has its sessions."""
+    """Return the showing of a step with sessions."""
     scene, moment, sessions = standing.scene, standing.moment, tuple(standing.sessions)
     assert moment is not None
     speed, play = speed_of(scene.look, max(session.end for session in sessions)), scene.play
@@ -75,12 +75,12 @@ def showing_of(standing: StandingStep) -> Showing:
 
 
 def caption_data(caption: FilledCaption) -> dict[str, Any]:
-    """Return a caption for JSON: trees of its text, and where its numbers come from."""
+    """Serialise a caption for JSON: text trees, and the origins of its numbers."""
     return {"caption": trees_of(caption.html), "foot": visible(caption.foot)}
 
 
 def trees_of(text: str) -> list[Any]:
-    """Return the simple rich text of captions as trees: ["p", "text", ["b", "bold"]]."""
+    """Parse the simple rich text of captions into trees: ["p", "text", ["b", "bold"]]."""
     reader = _TreeReader()
     reader.feed(text)
     reader.close()
@@ -109,10 +109,12 @@ class _TreeReader(HTMLParser):
 
 
 def _chart(document: ReplayDocument, standing: StandingStep) -> dict[str, Any]:
-    """Return the chart of a step: its drawing, and every number in words."""
-    found, _ = sources()
-    choice = parse_choice(standing.scene.look.chart, found)
-    figure = in_words(build(usual(found), choice), words_of(standing.scene.look.words, choice.subjects))
+    """Serialise the chart of a step: its drawings, and every number in words."""
+    measurements, _ = sources()
+    choice = parse_choice(standing.scene.look.chart, measurements)
+    figure = in_words(
+        build(usual(measurements), choice), words_of(standing.scene.look.words, choice.subjects)
+    )
     return {
         "title": visible(f"{figure.title}. {figure.subtitle}"),
         "numbers": [visible(text) for text in (*number_texts(figure), figure.method, *figure.notes) if text],
@@ -121,7 +123,7 @@ def _chart(document: ReplayDocument, standing: StandingStep) -> dict[str, Any]:
 
 
 def _chart_form(document: ReplayDocument, figure: Figure, width: int) -> dict[str, Any]:
-    """Return a chart as it is drawn in a width: its size and its drawing."""
+    """Draw a chart in a width; return its size and its drawing."""
     light, dark = (Theme.named(name, document.form.text_size) for name in THEMES)
     height = max(LOWEST_CHART, wanted_height(figure, width, light))
     in_light, in_dark = (_drawn(figure, width, height, theme) for theme in (light, dark))

@@ -1,4 +1,4 @@
-"""The page of a replay: markup, style and program of ours, and beside them the document as packed data."""
+"""The page of a replay: markup, style, scripts, and the document as packed data."""
 
 from __future__ import annotations
 
@@ -21,15 +21,14 @@ PROGRAMS = (
     "timeline.js",
     "texts.js",
     "replay.js",
-)  # in the order in which they run
-LINE = 120  # letters of a line of packed data
+)  # in execution order
+LINE = 120  # letters per line of packed data
 
 
 def page_of(document: dict[str, Any]) -> str:
-    """Return the page of a document: one file that fetches nothing and in which all texts are data.
+    """Build the page of a document: one file that fetches nothing and contains all texts as data.
 
-    What it runs and how it looks is named by its hash in the page's own policy; nothing else may be run, drawn or
-    fetched.
+    The page's content security policy allows only its own scripts and style, by their hashes.
     """
     style, program = f"{_colours()}\n{_text('replay.css')}", "\n".join(map(_text, PROGRAMS))
     opening = _text("opening.js")
@@ -48,21 +47,21 @@ def page_of(document: dict[str, Any]) -> str:
 
 
 def packed(document: dict[str, Any]) -> str:
-    """Return a document as JSON, compressed (zlib), in letters (base64), which hold no markup."""
+    """Serialise a document as JSON, zlib and base64, which contains no markup."""
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     letters = base64.b64encode(zlib.compress(text.encode("utf-8", "replace"), 9)).decode("ascii")
     return "\n".join(letters[i : i + LINE] for i in range(0, len(letters), LINE))
 
 
 def unpacked(page: str) -> dict[str, Any]:
-    """Return the document of a page."""
+    """Extract the document from a page."""
     letters = page.partition('<script id="data" type="text/plain">')[2].partition("</script>")[0]
-    found: dict[str, Any] = json.loads(zlib.decompress(base64.b64decode(letters)))
-    return found
+    document: dict[str, Any] = json.loads(zlib.decompress(base64.b64decode(letters)))
+    return document
 
 
 def _colours() -> str:
-    """Return the theme's colours and fonts for the page's style, light unless the page turns dark."""
+    """Build the CSS variables of colours and fonts, for the light and the dark theme."""
     fonts = {"sans": (*SANS, "system-ui", "sans-serif"), "mono": (*MONO, "monospace")}
     families = "".join(f"--{name}:{','.join(map(_family, names))};" for name, names in fonts.items())
     light, dark = (

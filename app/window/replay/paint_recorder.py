@@ -1,4 +1,4 @@
-"""What a painter does, written down: a paint device whose pictures are lists of operations in logical pixels."""
+"""A paint device that records a painter's operations in logical pixels."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ from PySide6.QtGui import (
 
 Operation = tuple[
     Any, ...
-]  # its name, then what it needs: numbers, texts and tuples of them; see `replay.js`
+]  # its name, then its arguments: numbers, texts and tuples of them; see `replay.js`
 Pixels = NDArray[np.uint32]
-UNITS = 100  # to a logical pixel, in which coordinates are written
-NOTHING = -1  # in place of a colour: a shape without edge, or without filling
+UNITS = 100  # units of coordinates per logical pixel
+NOTHING = -1  # instead of a colour: no edge, or no fill
 NO_HINTS = QPainter.RenderHint(0)
 CAPS = {Qt.PenCapStyle.FlatCap: 0, Qt.PenCapStyle.SquareCap: 1, Qt.PenCapStyle.RoundCap: 2}
 JOINS = {Qt.PenJoinStyle.MiterJoin: 0, Qt.PenJoinStyle.BevelJoin: 1, Qt.PenJoinStyle.RoundJoin: 2}
 DASHES: dict[Qt.PenStyle, tuple[float, ...]] = {Qt.PenStyle.DashLine: (4, 2), Qt.PenStyle.DotLine: (1, 2)}
 Flag = QPaintEngine.DirtyFlag
-# A point of a path as Qt streams it: what leads to it, and where it lies; a curve has two more behind its own.
+# A point of a path in Qt's stream format: the kind of its segment and its position; a curve has two more points.
 POINT = np.dtype([("kind", ">i4"), ("x", ">f8"), ("y", ">f8")])
 MOVE, LINE, CURVE = range(3)
 
 
 class Picture(NamedTuple):
-    """What was drawn. Colours and images stand in the operations by their places in these lists."""
+    """A recorded drawing. Operations contain indices into the lists of colours and images."""
 
     operations: list[Operation]  # in order
     colours: list[int]  # 0xAARRGGBB, not premultiplied
@@ -51,7 +51,7 @@ class Picture(NamedTuple):
 
 
 def recorded(draw: Callable[[QPainter], None], width: int, height: int) -> Picture:
-    """Return what a function draws on a device of this size in logical pixels."""
+    """Record the operations of a function on a device of this size in logical pixels."""
     device = _Device(width, height)
     painter = QPainter(device)
     try:
@@ -62,24 +62,24 @@ def recorded(draw: Callable[[QPainter], None], width: int, height: int) -> Pictu
 
 
 class _Ink(Struct):
-    """What a painter draws with now."""
+    """The current state of a painter."""
 
     pen: QPen = field(default_factory=QPen)
     brush: QBrush = field(default_factory=QBrush)
     opacity: float = 1.0
-    hints: QPainter.RenderHint = NO_HINTS  # those that are set
+    hints: QPainter.RenderHint = NO_HINTS
     transform: QTransform = field(default_factory=QTransform)
-    is_clip_known: bool = True  # whether `clip` is that of now
+    is_clip_current: bool = True  # whether the engine's clip is up to date
 
 
 class _Engine(QPaintEngine):
-    """Takes down every operation with its colours, where it comes to lie."""
+    """Records every operation with its colours and its transformed position."""
 
     def __init__(self) -> None:
         super().__init__(QPaintEngine.PaintEngineFeature.AllFeatures)
         self.picture = Picture([], [], [])
         self._ink = _Ink()
-        self._clip: str = ""  # the path that limits what is drawn, "" for none
+        self._clip: str = ""  # the current clip path, "" for none
 
     def begin(self, device: QPaintDevice) -> bool:
         return True
@@ -103,26 +103,26 @@ class _Engine(QPaintEngine):
         if flags & Flag.DirtyTransform:
             ink.transform = state.transform()
         if flags & (Flag.DirtyClipPath | Flag.DirtyClipRegion | Flag.DirtyClipEnabled):
-            ink.is_clip_known = False
+            ink.is_clip_current = False
 
-    # What is drawn.
+    # Operations.
 
     def drawRects(self, rects: Iterable[Any]) -> None:
-        places = [self._mapped(QRectF(rect)) for rect in rects]
-        flat = [n for place in places for n in _box(place)]
+        boxes = [self._mapped(QRectF(rect)) for rect in rects]
+        flat = [n for box in boxes for n in _box(box)]
         self._add("r", self._fill(), self._edge(), self._smooth(), *flat)
 
     def drawEllipse(self, rect: QRectF | QRect, /) -> None:
         self._add("e", self._fill(), self._edge(), self._smooth(), *_box(self._mapped(QRectF(rect))))
 
     def drawLines(self, lines: Iterable[Any]) -> None:
-        places = [self._ink.transform.map(QLineF(line)) for line in lines]
-        flat = [units(n) for p in places for n in (p.x1(), p.y1(), p.x2(), p.y2())]
+        mapped = [self._ink.transform.map(QLineF(line)) for line in lines]
+        flat = [units(n) for p in mapped for n in (p.x1(), p.y1(), p.x2(), p.y2())]
         self._add("l", self._edge(), self._smooth(), *flat)
 
     def drawPoints(self, points: Iterable[Any]) -> None:
-        places = [self._ink.transform.map(QPointF(point)) for point in points]
-        self._add("o", self._edge(), *[units(n) for p in places for n in (p.x(), p.y())])
+        mapped = [self._ink.transform.map(QPointF(point)) for point in points]
+        self._add("o", self._edge(), *[units(n) for p in mapped for n in (p.x(), p.y())])
 
     def drawPolygon(self, points: Iterable[Any], mode: QPaintEngine.PolygonDrawMode) -> None:
         first, *others = points
@@ -138,11 +138,11 @@ class _Engine(QPaintEngine):
         self._path(path, self._fill(), path.fillRule() == Qt.FillRule.OddEvenFill)
 
     def drawTextItem(self, point: QPointF | QPoint | QPainterPath.Element, item: QTextItem, /) -> None:
-        at, turned = self._ink.transform.map(QPointF(point)), self._ink.transform.m12()  # type: ignore[arg-type]
+        position, turned = self._ink.transform.map(QPointF(point)), self._ink.transform.m12()  # type: ignore[arg-type]
         colour = self._colour(self._ink.pen.color())
         quarter = round(math.copysign(1, turned)) if abs(turned) > 0.5 else 0
         font, width = _font(item.font()), units(item.width())
-        self._add("t", colour, font, units(at.x()), units(at.y()), width, quarter, item.text())
+        self._add("t", colour, font, units(position.x()), units(position.y()), width, quarter, item.text())
 
     def drawPixmap(self, box: QRectF | QRect, pixmap: QPixmap | QImage, part: QRectF | QRect, /) -> None:
         self.drawImage(box, pixmap if isinstance(pixmap, QImage) else pixmap.toImage(), part)
@@ -164,18 +164,18 @@ class _Engine(QPaintEngine):
         opacity = round(self._ink.opacity, 3)
         self._add("i", number, int(smooth), opacity, *_box(self._mapped(QRectF(box))))
 
-    # How it is drawn.
+    # State.
 
     def _add(self, *operation: Any) -> None:
-        self._limit()
+        self._update_clip()
         self.picture.operations.append(operation)
 
-    def _limit(self) -> None:
-        """Say before an operation what limits it, where that has changed."""
+    def _update_clip(self) -> None:
+        """Record a changed clip before an operation."""
         ink = self._ink
-        if ink.is_clip_known:
+        if ink.is_clip_current:
             return
-        ink.is_clip_known = True
+        ink.is_clip_current = True
         painter = self.painter()
         limited = painter.hasClipping()
         text = path_text(ink.transform.map(painter.clipPath())) if limited else ""
@@ -200,7 +200,7 @@ class _Engine(QPaintEngine):
         return NOTHING if brush.style() == Qt.BrushStyle.NoBrush else self._colour(brush.color())
 
     def _edge(self) -> Any:
-        """Return the pen: colour, width, cap, joint and dashes, these in logical pixels."""
+        """Return the pen: colour, width, cap, join and dashes, in units."""
         pen = self._ink.pen
         if pen.style() == Qt.PenStyle.NoPen:
             return NOTHING
@@ -218,14 +218,14 @@ class _Engine(QPaintEngine):
         )
 
     def _colour(self, colour: QColor) -> int:
-        """Return the place of a colour, as faint as the painter draws now."""
+        """Return the index of a colour with the painter's opacity."""
         alpha = round(colour.alpha() * self._ink.opacity)
         self.picture.colours.append(alpha << 24 | (colour.rgba() & 0xFFFFFF))
         return len(self.picture.colours) - 1
 
 
 class _Device(QPaintDevice):
-    """A device of a size, one dot to a logical pixel."""
+    """A device of a fixed size, with one dot per logical pixel."""
 
     def __init__(self, width: int, height: int) -> None:
         super().__init__()
@@ -246,26 +246,26 @@ class _Device(QPaintDevice):
 
 
 def units(length: float) -> int:
-    """Return a length in hundredths of a logical pixel."""
+    """Convert a length to hundredths of a logical pixel."""
     return round(length * UNITS)
 
 
 def _box(rect: QRectF) -> tuple[int, int, int, int]:
-    """Return left, top, width and height, rounded so that boxes side by side stay so."""
+    """Return left, top, width and height, rounded so that adjacent boxes stay adjacent."""
     left, top = units(rect.left()), units(rect.top())
     return left, top, units(rect.left() + rect.width()) - left, units(rect.top() + rect.height()) - top
 
 
 def _font(font: QFont) -> tuple[int, int, int, int]:
-    """Return the size in pixels, and whether it is bold, italic, and of letters of one width."""
+    """Return the size in pixels, and flags for bold, italic and monospace."""
     mono = any("mono" in family.lower() or family in ("Menlo", "Consolas") for family in font.families())
     return font.pixelSize(), int(font.bold()), int(font.italic()), int(mono)
 
 
 def path_text(path: QPainterPath) -> str:
-    """Return a path as SVG writes it, in hundredths of a logical pixel.
+    """Write a path in SVG syntax, in hundredths of a logical pixel.
 
-    It is written to a stream first, as Qt writes paths: a call from Python for every point takes twice as long.
+    Qt streams the path to a buffer first, since a call from Python for every point takes twice as long.
     """
     data = QByteArray()
     QDataStream(data, QIODevice.OpenModeFlag.WriteOnly) << path
@@ -283,7 +283,7 @@ def path_text(path: QPainterPath) -> str:
         elif kind == CURVE:
             ends = (f"{xs[n] - x} {ys[n] - y}" for n in range(i, i + 3))
             parts.append(f"c{' '.join(ends)}")
-            continue  # the point that it leads to comes third
+            continue  # its end is the third point
         elif points["kind"][i - 1] == CURVE:
             continue
         x, y = xs[i], ys[i]

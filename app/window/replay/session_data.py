@@ -1,4 +1,4 @@
-"""What a replay has of a session beside its pictures: heading, counters, source, findings, timeline."""
+"""The data of a session in a replay besides its pictures: heading, counters, source, findings, timeline."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ from ...widgets.patterns import EXCHANGE, LOOKS, WAITING
 from .changes import Changes, gaps
 
 Say = Callable[[str], str]
-CODE = ord("0")  # the letter of code 0 in the rows of a timeline
+CODE = ord("0")  # the character of code 0 in the rows of a timeline
 NONE: Ints = np.empty(0, np.int64)
-MOST_LINES = 400  # of a file that the kernel is not in
-MOST_BARS = 4096  # blocks of the strip that shows all of them
+MOST_LINES = 400  # of a file without the kernel
+MOST_BARS = 4096  # blocks in the strip of all blocks
 
 
 def session_data(
     session: Session, say: Say, moments: Iterable[int], blocks: Collection[int], wavefronts: bool
 ) -> dict[str, Any]:
-    """Return what a page says of a session, for JSON.
+    """Serialise a session for JSON.
 
-    moments: those that are shown, of which the counters are told. blocks: those that are looked at. wavefronts:
-    whether those of shared memory are counted, here and in what stands beside it.
+    moments: the shown moments, for the counters. blocks: the selected blocks. wavefronts: whether shared memory
+    wavefronts are counted.
     """
     shown = sorted(moments)
     verdict, good = check_text(session.trace)
@@ -67,15 +67,15 @@ def session_data(
 
 
 def _counters(session: Session, say: Say, moments: list[int], wavefronts: bool) -> list[dict[str, Any]]:
-    """Return the numbers below a picture, each at every moment."""
-    whole = totals_of(session.trace)
-    mark = "part" if notice_of(session.trace) and not whole else "exact"
-    found = []
+    """Serialise the counters below a picture at every moment."""
+    totals = totals_of(session.trace)
+    mark = "part" if notice_of(session.trace) and not totals else "exact"
+    counters = []
     for tile in tiles_of(session, wavefronts):
         changes = Changes()
         for moment in moments:
             changes.note(moment, tile.text(moment))
-        found.append(
+        counters.append(
             {
                 "label": say(tile.label),
                 "meaning": say(tile.meaning),
@@ -84,39 +84,39 @@ def _counters(session: Session, say: Say, moments: list[int], wavefronts: bool) 
                 "texts": changes.written(),
             }
         )
-    return found
+    return counters
 
 
 def _source(session: Session, moments: list[int]) -> dict[str, Any]:
-    """Return the files that make accesses, the lines of the sites, and when each line made its requests."""
-    sites, known = session.trace.sites, files_of(session)
-    files = [_file(session, name) for name in known]
+    """Serialise the source files, the lines of the sites, and the requests of each line by moment."""
+    sites, names = session.trace.sites, files_of(session)
+    files = [_file(session, name) for name in names]
     twin = cuda_c_of(session)
     if twin is not None:
         files.append(_lines(twin[1], twin[0], 1, twin[1].count("\n") + 1, cuda_c_tokens(twin[1])))
-    made = {line: Changes() for line in session.counters.line_counts(session.end)}
+    by_line = {line: Changes() for line in session.counters.line_counts(session.end)}
     for moment in moments:
         for line, count in session.counters.line_counts(moment).items():
-            made[line].note(moment, count)
+            by_line[line].note(moment, count)
     return {
         "files": files,
-        "sites": [[known.index(s.file) if s.file in known else -1, s.line] for s in sites],
+        "sites": [[names.index(s.file) if s.file in names else -1, s.line] for s in sites],
         "counts": [
-            [known.index(file), line, *changes.written()]
-            for (file, line), changes in made.items()
-            if file in known
+            [names.index(file), line, *changes.written()]
+            for (file, line), changes in by_line.items()
+            if file in names
         ],
     }
 
 
 def files_of(session: Session) -> list[str]:
-    """Return the files that make accesses, the kernel's first: pages name them by their places in this list."""
+    """List the files with accesses, the kernel's first; pages refer to them by index."""
     names = dict.fromkeys([kernel_file(session), *(site.file for site in session.trace.sites)])
     return [name for name in names if source_text(session, name)]
 
 
 def _file(session: Session, name: str) -> dict[str, Any]:
-    """Return the lines of a file: of the kernel's those of the kernel, of another the first."""
+    """Serialise the relevant lines of a file: the kernel, or the accesses in another file."""
     text = source_text(session, name)
     first, last = lines_of(text, session.trace.kernel) if name == kernel_file(session) else (1, 0)
     lines = [site.line for site in session.trace.sites if site.file == name]
@@ -128,27 +128,27 @@ def _file(session: Session, name: str) -> dict[str, Any]:
 
 
 def _lines(text: str, name: str, first: int, last: int, tokens: dict[int, list[Token]]) -> dict[str, Any]:
-    """Return some lines of a text, each as its parts: (style, text)."""
+    """Serialise some lines of a text, each as parts (style, text)."""
     lines = text.replace("\r\n", "\n").split("\n")[first - 1 : last]
     parts = [_parts(line, tokens.get(first - 1 + i, [])) for i, line in enumerate(lines)]
-    short = visible(name.replace("\\", "/").rpartition("/")[2])  # where it lies is nobody's business
+    short = visible(name.replace("\\", "/").rpartition("/")[2])  # the folder is private
     return {"name": short, "first": first, "lines": parts}
 
 
 def _parts(line: str, tokens: list[Token]) -> list[list[str]]:
-    """Return a line as its parts, each with its style, "" for none."""
-    found, at = [], 0
+    """Split a line into parts with their styles, "" for none."""
+    parts, position = [], 0
     for start, length, style in tokens:
-        found += [["", line[at:start]], [style, line[start : start + length]]]
-        at = start + length
-    return [[style, visible_lines(text)] for style, text in [*found, ["", line[at:]]] if text]
+        parts += [["", line[position:start]], [style, line[start : start + length]]]
+        position = start + length
+    return [[style, visible_lines(text)] for style, text in [*parts, ["", line[position:]]] if text]
 
 
 def _findings(session: Session, say: Say) -> list[dict[str, Any]]:
-    found = []
+    entries = []
     for finding in session.findings:
         file, line = source_location(finding, session.trace) if finding.sites or finding.location else ("", 0)
-        found.append(
+        entries.append(
             {
                 "kind": finding.kind,
                 "severity": finding.severity,
@@ -157,11 +157,11 @@ def _findings(session: Session, say: Say) -> list[dict[str, Any]]:
                 "line": line if file else 0,
             }
         )
-    return found
+    return entries
 
 
 def _timeline(session: Session, say: Say, blocks: Collection[int]) -> dict[str, Any]:
-    """Return what a timeline shows: all blocks as bars, and of those that are looked at each warp's moments."""
+    """Serialise a timeline: all blocks as bars, and each warp's moments of the selected blocks."""
     requests, trace = session.requests, session.trace
     start, end = requests.block_spans if len(trace.blocks) else (NONE, NONE)
     few = slice(0, MOST_BARS)

@@ -1,4 +1,4 @@
-"""A track: the moments of a pane that a replay has, with all that is drawn and said at each."""
+"""A track: the moments of a pane in a replay, with the drawings and texts of each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .session_data import files_of
 
 
 class Track:
-    """One session, shown in one way, as seen from one block and thread while these run."""
+    """A session in one look, with a selected block and thread while these run."""
 
     def __init__(
         self, session: Session, look: PaneLook, selection: Selection, form: Form, drawings: Drawings
@@ -29,63 +29,63 @@ class Track:
         self._frames = frames_of(session, look, form, drawings)
         self._slots = Slots()
         self._warp = WarpFrames(session, look, form, drawings) if look.warp else None
-        self._warp_slots, self._warp_says = Slots(), Changes()
-        self._blocks, self._says, self._phases = Changes(), Changes(), Changes()
-        self._places, self._sites = Changes(), Changes()
+        self._warp_slots, self._warp_descriptions = Slots(), Changes()
+        self._blocks, self._descriptions, self._phases = Changes(), Changes(), Changes()
+        self._positions, self._sites = Changes(), Changes()
         self._warps: dict[int, WarpActivity] = {}
         self._phase_texts: dict[tuple[int, int], list[str]] = {}
         self.moments: set[int] = set()
 
     @property
     def blocks(self) -> set[int]:
-        """The blocks that are looked at."""
+        """The selected blocks."""
         return set(self._blocks.values)
 
     def record(self, moment: int) -> None:
-        """Take down a moment, which comes after those before."""
+        """Record a moment; moments must increase."""
         selection = follow(self.session, self.selection, float(moment))
         self.moments.add(moment)
         self._slots.note(moment, list(self._frames.at(moment, selection)))
-        self._says.note(moment, self._frames.words(moment, selection))
+        self._descriptions.note(moment, self._frames.words(moment, selection))
         if self._warp is not None:
             self._warp_slots.note(moment, list(self._warp.at(moment, selection)))
-            self._warp_says.note(moment, self._warp.words(moment, selection))
+            self._warp_descriptions.note(moment, self._warp.words(moment, selection))
         block = block_activity(self.session, selection.block)
         phase = block.phase_at(moment)
         self._blocks.note(moment, selection.block)
         self._phases.note(moment, self._phase(block, phase))
-        where = f"{block_text(self.session.trace, block.block)} · phase {phase}"
-        self._places.note(moment, self.say(where))
+        position = f"{block_text(self.session.trace, block.block)} · phase {phase}"
+        self._positions.note(moment, self.say(position))
         self._sites.note(moment, self._site(block, selection, moment))
 
     def _phase(self, block: BlockActivity, phase: int) -> list[str]:
-        """Return how a phase of a block is called, what it does, and what it costs with the mark of that."""
+        """Return label, description and cost of a block's phase, and the mark of the cost."""
         key = block.block, phase
         if key not in self._phase_texts:
             text = phase_text(self.session.scenario, phase, block.phases)
             facts = facts_text(self.session, block, phase)
-            said = [self.say(one) for one in (capital(text.label), text.sentence, facts)]
-            self._phase_texts[key] = [*said, mark_of(self.session.trace)]
+            texts = [self.say(part) for part in (capital(text.label), text.sentence, facts)]
+            self._phase_texts[key] = [*texts, mark_of(self.session.trace)]
         return self._phase_texts[key]
 
     def _site(self, block: BlockActivity, selection: Selection, moment: int) -> list[int]:
-        """Return the site where the selected warp is, -1 for none, and how it looks there."""
+        """Return the current site of the selected warp, -1 for none, and its look."""
         requests, warp = self.session.requests, selection.thread // WARP
         if block.block not in self._warps:
             self._warps[block.block] = warp_activity(requests, block.block, warp)
-        now = warp_status(block, self._warps[block.block], requests, moment)
-        if now.state == "request":
-            return [now.site, LOOKS.index(REQUEST_KINDS[requests.kind[now.request]])]
-        look = {"waiting": WAITING, "exchange": EXCHANGE}.get(now.state, "")
-        return [now.site, LOOKS.index(look)] if look else [-1, 0]
+        status = warp_status(block, self._warps[block.block], requests, moment)
+        if status.state == "request":
+            return [status.site, LOOKS.index(REQUEST_KINDS[requests.kind[status.request]])]
+        look = {"waiting": WAITING, "exchange": EXCHANGE}.get(status.state, "")
+        return [status.site, LOOKS.index(look)] if look else [-1, 0]
 
     def written(self, session: int) -> dict[str, Any]:
-        """Return the track for JSON; session: the number of its session."""
-        lit, files = self.look.lit, files_of(self.session)
+        """Serialise the track for JSON; session: the number of its session."""
+        highlight, files = self.look.lit, files_of(self.session)
         warp = self._warp and {
             "size": list(self._warp.size),
             "slots": self._warp_slots.written(),
-            "says": self._warp_says.written(),
+            "says": self._warp_descriptions.written(),
         }
         return {
             "warp": warp,
@@ -95,10 +95,12 @@ class Track:
             "slots": self._slots.written(),
             "thread": self.selection.thread,
             "block": self._blocks.written(),
-            "place": self._places.written(),
-            "says": self._says.written(),
+            "place": self._positions.written(),
+            "says": self._descriptions.written(),
             "phase": self._phases.written(),
             "site": self._sites.written(),
-            "lines": [[files.index(f), line] for f, line in sorted(lit.lines) if f in files] if lit else [],
-            "counters": sorted(self.say(label) for label in lit.counters) if lit else [],
+            "lines": [[files.index(f), line] for f, line in sorted(highlight.lines) if f in files]
+            if highlight
+            else [],
+            "counters": sorted(self.say(label) for label in highlight.counters) if highlight else [],
         }

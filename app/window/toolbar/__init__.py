@@ -1,1 +1,1 @@
-"""The bar at the top, with its fields and options; what an edit means is decided in model."""
+"""The toolbar with its fields and options; `model` turns edits into setups."""

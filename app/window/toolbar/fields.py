@@ -1,4 +1,4 @@
-"""The fields of a launch: one control per parameter and option, each with a text, checked by what it stands for."""
+"""The fields of a launch: one control with a text for each parameter and option."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .hand import Handle, ParameterChip, hint_of
 
 
 class Field(Protocol):
-    """What every field can: give and take its text, and show that it is wrong."""
+    """A control with a text that can be marked as invalid."""
 
     def text(self) -> str: ...
     def put(self, text: str) -> None: ...
@@ -28,43 +28,43 @@ class Field(Protocol):
 
 
 class ChoiceField(Combo):
-    """A field with a few words to choose from."""
+    """A field with a list of values."""
 
-    hint = ""  # its tip while it is right
+    hint = ""  # its tooltip while it is valid
 
     def text(self) -> str:
-        """Return the chosen word."""
+        """Return the chosen value."""
         return str(self.currentData())
 
     def put(self, text: str) -> None:
-        """Choose a word."""
+        """Choose a value."""
         self.choose(text)
 
     def mark(self, sentence: str) -> None:
-        """Show the field as wrong, or as right again."""
+        """Mark the field as invalid with a sentence, or as valid with ""."""
         self.setToolTip(plain_tip(sentence or self.hint))
         mark(self, "invalid", bool(sentence))
 
 
 class NumberField(Entry):
-    """A field for a number, or for several where `takes_spaces`; Space plays, and Return leaves it.
+    """A field for a number, or for several if `takes_spaces`; Space plays, and Return leaves the field.
 
-    left: the user is done here.
+    left: the user has finished.
     """
 
     left = Signal()
-    hint = ""  # its tip while it is right
+    hint = ""  # its tooltip while it is valid
     takes_spaces = False
 
     def event(self, event: QEvent) -> bool:
-        """Leave Space to the window, whose shortcut plays."""
+        """Pass Space to the window, whose shortcut plays."""
         if event.type() == QEvent.Type.ShortcutOverride and self._is_for_window(event):
             event.ignore()
             return True
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Type; Return asks for what was typed and leaves the field unless that is refused."""
+        """Type; Return applies the text and leaves the field if the text is valid."""
         if self._is_for_window(event):
             event.ignore()
             return
@@ -78,12 +78,12 @@ class NumberField(Entry):
         return isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Space and not self.takes_spaces
 
     def mark(self, sentence: str) -> None:
-        """Show the field as wrong, or as right again."""
+        """Mark the field as invalid with a sentence, or as valid with ""."""
         self.setToolTip(plain_tip(sentence or self.hint))
         mark(self, "invalid", bool(sentence))
 
     def put(self, text: str) -> None:
-        """Show a text, unless the user has just typed the same."""
+        """Show a text, unless it is shown already."""
         if text != self.text():
             self.setText(text)
 
@@ -100,14 +100,16 @@ class FileField(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(2)
         self.choose: QPushButton = button(name, name, run=self._ask)
-        self.clear: QPushButton = button(f"{name}: none", "Use no file", "close", run=lambda: self._take(""))
+        self.clear: QPushButton = button(
+            f"{name}: none", "Remove the file", "close", run=lambda: self._take("")
+        )
         self.clear.setObjectName("flat")
         row.addWidget(self.choose)
         row.addWidget(self.clear)
         self.put("")
 
     def text(self) -> str:
-        """Return the path, or ""."""
+        """Return the path, "" for none."""
         return self._path
 
     def put(self, text: str) -> None:
@@ -118,7 +120,7 @@ class FileField(QWidget):
         self.clear.setVisible(bool(text))
 
     def mark(self, sentence: str) -> None:
-        """Show the field as wrong, or as right again."""
+        """Mark the field as invalid with a sentence, or as valid with ""."""
         self.choose.setToolTip(plain_tip(sentence or self._path))
         mark(self.choose, "invalid", bool(sentence))
 
@@ -133,9 +135,9 @@ class FileField(QWidget):
 
 
 def field_for(parameter: Parameter, touched: Callable[[bool], None], left: Callable[[], None]) -> QWidget:
-    """Return the control of a parameter.
+    """Create the control of a parameter.
 
-    It calls `touched` at every key with False and where a choice is made with True, `left` when the typing is over.
+    It calls `touched(False)` at every key, `touched(True)` after a choice, and `left` when the typing is finished.
     """
     if parameter.file:
         file = FileField(parameter.label, "NumPy arrays (*.npy)")
@@ -155,7 +157,7 @@ def field_for(parameter: Parameter, touched: Callable[[bool], None], left: Calla
 
 
 def handle_for(parameter: Parameter, field: QWidget, owner: str = "") -> Handle:
-    """Return what a parameter's field is dragged by: its name, with the pane that alone has it."""
+    """Create the drag handle of a parameter's field: its name, and the only pane that has it."""
     label = f"{parameter.label}, {owner}" if owner else parameter.label
     handle = Handle(label, field, hint_of(parameter))
     handle.setAccessibleName(f"Drag to change {label}")
@@ -165,30 +167,30 @@ def handle_for(parameter: Parameter, field: QWidget, owner: str = "") -> Handle:
 def parameter_chips(
     parameters: Iterable[Parameter], fields: dict[str, QWidget], owners: Mapping[str, str]
 ) -> list[Chip]:
-    """Return the parameters' fields in frames: neighbouring numbers with short names, as M K N, share one.
+    """Build frames for the parameters' fields; neighbouring numbers with short names, such as M K N, share one.
 
-    owners: by name, the pane that alone has the parameter, which is then said.
+    owners: by name, the only pane that has the parameter.
     """
-    made: list[Chip] = []
-    for (_, owner), group in groupby(parameters, lambda p: (_alone(p), owners.get(p.name, ""))):
+    chips: list[Chip] = []
+    for (_, owner), group in groupby(parameters, lambda p: (_group_key(p), owners.get(p.name, ""))):
         members = list(group)
-        whose = owner if len(members) == 1 else ""  # else the frame says it
-        made.append(ParameterChip([handle_for(p, fields[p.name], whose) for p in members], owner))
-    return made
+        label_owner = owner if len(members) == 1 else ""  # otherwise the frame shows it
+        chips.append(ParameterChip([handle_for(p, fields[p.name], label_owner) for p in members], owner))
+    return chips
 
 
-def _alone(parameter: Parameter) -> str:
-    """Return what parameters in one frame have in common: their name, or "" for all with short names."""
+def _group_key(parameter: Parameter) -> str:
+    """Return the key that parameters in one frame share: their name, or "" for all with short names."""
     return parameter.name if parameter.choices or parameter.file or len(parameter.label) > 2 else ""
 
 
 def merged_parameters(parameters: Iterable[Parameter]) -> list[Parameter]:
-    """Return each parameter once, by its name, with the choices of all of that name."""
-    found: dict[str, Parameter] = {}
+    """Merge parameters with the same name, and their choices."""
+    merged: dict[str, Parameter] = {}
     for parameter in parameters:
-        other = found.get(parameter.name, parameter)
+        other = merged.get(parameter.name, parameter)
         choices = tuple(dict.fromkeys(other.choices + parameter.choices))
         free = not (other.choices and parameter.choices)
         top = max(other.maximum, parameter.maximum)
-        found[parameter.name] = replace(other, choices=() if free else choices, maximum=top)
-    return list(found.values())
+        merged[parameter.name] = replace(other, choices=() if free else choices, maximum=top)
+    return list(merged.values())

@@ -1,4 +1,4 @@
-"""The panel behind the bar's last button: schedule, seed, resident blocks, blocks to run, files, one pane or both."""
+"""The popup of launch options: schedule, seed, resident blocks, blocks to run, files, one pane or both."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ NUMBERS = (("seed", "Seed", 6), ("resident", "Resident blocks", 6), ("blocks", "
 
 
 class LaunchOptions(QFrame):
-    """Fields of what every launch has, whatever its scenario: `fields` by the names that `option_texts` has too.
+    """The fields of options that every launch has; the names are those of `option_texts`.
 
-    closed: it is no longer shown.
+    closed: the popup was hidden.
     """
 
     closed = Signal()
@@ -44,28 +44,28 @@ class LaunchOptions(QFrame):
             self.numbers[name].textEdited.connect(lambda _, name=name: touched(name, False))
             self.numbers[name].editingFinished.connect(left)
             self.form.addRow(PlainLabel(label), self.numbers[name])
-        self.same = QCheckBox("Change both panes alike")
-        self.same.setAccessibleName("Change both panes alike")
+        self.same = QCheckBox("Apply changes to both panes")
+        self.same.setAccessibleName("Apply changes to both panes")
         self.form.addRow(self.same)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Tell that the user is done here."""
+        """Report that the popup was closed."""
         super().hideEvent(event)
         self.closed.emit()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size for the check box, which the style sheet of the application leaves alone."""
+        """Apply colours and text size to the check box, which the application's style sheet does not style."""
         self.same.setPalette(boxes_palette(theme))
         self.same.setStyleSheet(boxes_sheet("QCheckBox", theme))
 
     def offer_schedules(self, choices: list[tuple[str, str]]) -> None:
-        """Offer these schedules, (text, kind) each, unless they stand there already; what is chosen stays."""
+        """Offer these schedules, (text, kind) each, unless they are offered already; keep the choice."""
         if choices != self._offered:
             self._offered = choices
             self.schedule.offer(choices, self.schedule.text())
 
     def show_shared(self, shared: bool, several: bool) -> None:
-        """Show whether both panes are changed alike, and whether there are two, without telling anybody."""
+        """Update the check box without emitting a signal; disable it with a single pane."""
         with QSignalBlocker(self.same):
             self.same.setChecked(shared)
         self.same.setEnabled(several)

@@ -1,4 +1,4 @@
-"""The bar at the top: what each pane runs. It asks for other setups; the window decides."""
+"""The toolbar: shows the setups of the panes and requests others; the window decides."""
 
 from __future__ import annotations
 
@@ -43,23 +43,23 @@ from .hand import Hand, Handle, ParameterChip
 from .options import LaunchOptions
 from .steps import Track, nearest, unit_of
 
-FORESEEN = 8  # values on each side for which kernels are compiled ahead where somebody comes to a parameter
-CALM = 1500  # milliseconds for which nothing else is shown, before that is done for the next value on each side of all
-TYPING_DELAY = 150  # milliseconds without a key after which what was typed counts
+FORESEEN = 8  # values on each side whose kernels are compiled in advance when the pointer is at a parameter
+CALM = 1500  # idle milliseconds before the kernels of every parameter's neighbouring values are compiled
+TYPING_DELAY = 150  # milliseconds without a key after which a text is applied
 Groups = Mapping[str, tuple[Scenario, ...]]  # scenarios under their headings
 PANE_NAMES = ("Left", "Right")
-ONE_PANE = "none: one pane"
+ONE_PANE = "None (one pane)"
 
 
 class Toolbar(QFrame):
     """Scenario, parameters and schedule of the panes.
 
-    setups_asked: the user wants these setups. problem: a field cannot be used, one sentence; "" when all can.
-    may_come: launches of other kernels that a hand may move a parameter to.
-    left: the user is done with a field.
-    moved: a hand that moves a parameter wants these setups just now; rested: and no others any more.
-    Fields show the setup of the pane in focus, and say where the other one's differs; only what the user touched
-    is written into setups.
+    setups_asked: the user requests these setups. problem: one sentence about an invalid field; "" if all are valid.
+    may_come: launches of other kernels that a drag may request.
+    left: the user has left a field.
+    moved: a drag requests these setups now; rested: the drag ended.
+    Fields show the setup of the pane in focus and mark differences from the other one; only fields that the user
+    touched are written into setups.
     """
 
     setups_asked = Signal(object)
@@ -78,24 +78,24 @@ class Toolbar(QFrame):
         self.names: tuple[str, ...] = ()  # of the trace files that panes show
         self.focus, self.shared = 0, True
         self.fields: dict[str, QWidget] = {}
-        self.handles: dict[str, Handle] = {}  # what the fields are dragged by
-        self._touched: set[str] = set()  # fields whose text is the user's, not the setup's
-        self._filled: dict[str, str] = {}  # what the setup put into each field
+        self.handles: dict[str, Handle] = {}  # by parameter
+        self._touched: set[str] = set()  # fields that the user has edited
+        self._filled: dict[str, str] = {}  # by field, the text from the setup
         self._chips: list[Chip] = []
         self._scenario_chips: list[Chip] = []
         self._parameters: list[Parameter] = []
         self._owners: dict[str, str] = {}
-        self._held = ""  # the parameter that a hand moves
-        self._moved_from: tuple[tuple[Setup, ...], str] = ((), "")  # setups and text before it did
-        self._wanted: tuple[Setup, ...] = ()  # the setups that it wants now
+        self._dragged = ""  # the parameter in a drag
+        self._moved_from: tuple[tuple[Setup, ...], str] = ((), "")  # setups and text before the drag
+        self._requested: tuple[Setup, ...] = ()  # the setups that the drag requests now
         self.hand = Hand(self._track, self)
-        self.hand.neared.connect(self._foresee)
+        self.hand.neared.connect(self._announce_likely)
         self.hand.moved.connect(self._move)
         self.hand.rested.connect(self.rested)
-        self._wait = QTimer(self, singleShot=True, interval=TYPING_DELAY)
-        self._wait.timeout.connect(self.ask)
-        self._calm = QTimer(self, singleShot=True, interval=CALM)
-        self._calm.timeout.connect(lambda: self._foresee(*self._parameters, count=1))
+        self._typing_timer = QTimer(self, singleShot=True, interval=TYPING_DELAY)
+        self._typing_timer.timeout.connect(self.ask)
+        self._idle_timer = QTimer(self, singleShot=True, interval=CALM)
+        self._idle_timer.timeout.connect(lambda: self._announce_likely(*self._parameters, count=1))
         self._build()
 
     def _build(self) -> None:
@@ -120,7 +120,7 @@ class Toolbar(QFrame):
     def _build_buttons(self) -> None:
         tip = "Schedule, seed, resident blocks, chosen blocks, files"
         self.more = button("Schedule and more", tip, "down", run=self._open)
-        tip = "Times measured on a GPU, as charts (Ctrl+6)"
+        tip = "Charts of times measured on a GPU (Ctrl+6)"
         self.timings = button("Timings", tip, text="Timings")
         self.menu: QPushButton = button("Menu", "Menu (F10)", "menu")
         self.flow.add(self.more)
@@ -128,14 +128,14 @@ class Toolbar(QFrame):
         self.flow.add(self.menu, right=True)
 
     def _order_tabs(self) -> None:
-        """Let the Tab key go from left to right, also through fields that were made later than their neighbours."""
+        """Make the Tab key move from left to right, also through fields that were created later."""
         fields = [field for chip in self._chips for field in chip.notes]
         order = [*self.scenario_combos, *fields, self.more, self.timings, self.menu]
-        for one, next_one in pairwise(order):
-            QWidget.setTabOrder(one, next_one)
+        for before, after in pairwise(order):
+            QWidget.setTabOrder(before, after)
 
     def parameters(self) -> list[Parameter]:
-        """Return the parameters that have a field here."""
+        """List the parameters that have a field."""
         return self._parameters
 
     def put(self, name: str, text: str) -> None:
@@ -144,7 +144,7 @@ class Toolbar(QFrame):
         self._touch(name, True)
 
     def title_of(self, setup: Setup) -> str:
-        """Return what a setup is called in a sentence: its scenario's title, or its file."""
+        """Return the title of a setup's scenario, or its file name."""
         return Path(setup.file).name if setup.file else self.scenarios[setup.scenario].title
 
     def _share(self, shared: bool) -> None:
@@ -157,7 +157,7 @@ class Toolbar(QFrame):
         self.schedule.setFocus()
 
     def fit(self, width: int) -> None:
-        """Leave the program's name to the window's title, and the sides to their order, where one row is too short."""
+        """Hide the program's name and the captions of the panes if one row is too short."""
         captions = [chip.width_with(True) - chip.width_with(False) for chip in self._scenario_chips]
         more = sum(captions) + self.brand.sizeHint().width() + self.flow.spacing()
         shown = self.flow.sizeHint().width() + more * self.brand.isHidden() <= width
@@ -166,7 +166,7 @@ class Toolbar(QFrame):
         self.updateGeometry()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size."""
+        """Apply colours and text size."""
         self.panel.set_theme(theme)
         files = [field for field in self.fields.values() if isinstance(field, FileField)]
         for target in (self.more, self.menu, *(field.clear for field in files)):
@@ -177,20 +177,20 @@ class Toolbar(QFrame):
         self.flow.setSpacing(theme.px(8))
 
     def speak(self, theme: Theme) -> None:
-        """Say what stands here in the words of the pane in focus."""
+        """Translate the texts into the vocabulary of the pane in focus."""
         setup = self.setups[self.focus] if self.setups else None
         speak(self, theme.speaking(self.scenarios.get(setup.scenario) if setup else None).say)
 
     def show_setups(
         self, setups: tuple[Setup, ...], focus: int, shared: bool, names: Sequence[str] = ()
     ) -> None:
-        """Show what the panes run; the fields are those of the pane in focus where the panes differ.
+        """Show the setups of the panes; the fields show the pane in focus where the panes differ.
 
-        names: what the trace files of the panes are called. What the user is typing stays while nothing else changes.
+        names: the display names of the panes' trace files. Typed text is kept if the setups do not change.
         """
         focus = min(focus, len(setups) - 1)
         if (setups, focus) != (self.setups, self.focus):
-            self._forget()
+            self._drop_edits()
         self.setups, self.focus, self.shared, self.names = setups, focus, shared, tuple(names)
         for i, combo in enumerate(self.scenario_combos):
             self._show_scenario(i, combo)
@@ -199,18 +199,18 @@ class Toolbar(QFrame):
         self.panel.show_shared(shared, len(setups) > 1)
 
     def has_focus_in_field(self) -> bool:
-        """Return whether the user types into a field here, or chooses in one."""
+        """Return True if a field of the toolbar has the focus."""
         widget = QApplication.focusWidget()
         return isinstance(widget, NumberField | Combo) and self.isAncestorOf(widget)
 
     def restore(self) -> None:
-        """Show the setups again in place of what the user typed."""
-        self._forget()
+        """Discard typed text and show the setups again."""
+        self._drop_edits()
         if self.setups:
             self._fill()
 
-    def _forget(self) -> None:
-        self._wait.stop()
+    def _drop_edits(self) -> None:
+        self._typing_timer.stop()
         self._touched.clear()
         self._filled.clear()
 
@@ -229,11 +229,11 @@ class Toolbar(QFrame):
         return parameters_of(self.scenarios.get(setup.scenario), setup)
 
     def _values(self) -> list[dict[str, str]]:
-        """Return the texts of each pane's parameters, by their names."""
+        """List the texts of each pane's parameters, by name."""
         return [values_of(setup, self.scenarios.get(setup.scenario)) for setup in self.setups]
 
     def _owners_of(self) -> dict[str, str]:
-        """Return the pane that alone has a parameter, by its name, where one of two has it."""
+        """Map each parameter that only one of two panes has to that pane."""
         values = self._values()
         names = [set(of_pane) for of_pane in values]
         return {
@@ -244,7 +244,7 @@ class Toolbar(QFrame):
         }
 
     def _make_fields(self) -> None:
-        """Make the controls of the scenarios' parameters, unless they stand there already."""
+        """Create the controls of the scenarios' parameters, unless they exist already."""
         parameters = merged_parameters(p for setup in self.setups for p in self._parameters_of(setup))
         owners = self._owners_of()
         if (parameters, owners) == (self._parameters, self._owners):
@@ -264,11 +264,11 @@ class Toolbar(QFrame):
         for row, p in enumerate(p for p in parameters if p.aside):
             handles.append(handle_for(p, self.fields[p.name]))
             self.form.insertRow(row, PlainLabel(p.label) if p.file else handles[-1], self.fields[p.name])
-        self._watch(handles)
+        self._make_draggable(handles)
         self._order_tabs()
 
-    def _watch(self, handles: list[Handle]) -> None:
-        """Let a hand move the parameters."""
+    def _make_draggable(self, handles: list[Handle]) -> None:
+        """Connect the parameters' fields and handles to the drag gesture."""
         by_field = {handle.buddy(): handle for handle in handles}
         self.handles = {
             p.name: by_field[self.fields[p.name]] for p in self._parameters if self.fields[p.name] in by_field
@@ -284,16 +284,16 @@ class Toolbar(QFrame):
         for p in self._parameters:
             if p.aside:
                 self.form.removeRow(self.fields[p.name])
-        self._forget()
+        self._drop_edits()
 
     def _fill(self) -> None:
-        """Show the setup of the pane in focus, but for the fields in which the user is typing."""
+        """Show the setup of the pane in focus, except in fields that the user is editing."""
         setup = self.setups[self.focus]
         self.panel.offer_schedules(schedule_choices([setup]))
         values = self._values()
         texts = {**values[1 - self.focus], **values[self.focus]} if len(values) > 1 else values[0]
         for name, text in {**texts, **option_texts(setup)}.items():
-            if name not in (*self._touched, self._held):
+            if name not in (*self._touched, self._dragged):
                 self._field(name).put(text)
                 self._field(name).mark("")
                 self._filled[name] = text
@@ -305,18 +305,18 @@ class Toolbar(QFrame):
         self._note_differences()
 
     def _note_differences(self) -> None:
-        """Say beside a field what the other pane has there, where that is something else."""
+        """Show the other pane's value next to each field if it differs."""
         values = self._values()
         others = values[1 - self.focus] if len(values) > 1 else {}
         for p in self._parameters:
-            theirs = others.get(p.name, "") if p.name in values[self.focus] else ""
-            differs = p.name in others and theirs != values[self.focus].get(p.name, theirs)
+            other_text = others.get(p.name, "") if p.name in values[self.focus] else ""
+            differs = p.name in others and other_text != values[self.focus].get(p.name, other_text)
             pane = PANE_NAMES[1 - self.focus].lower()
-            reach = "both panes" if self.shared else "the other pane alone"
-            tip = f"The {pane} pane has {theirs}; what is chosen here goes to {reach}." if differs else ""
+            reach = "both panes" if self.shared else "the other pane only"
+            tip = f"The {pane} pane has {other_text}. A change here applies to {reach}." if differs else ""
             for chip in self._chips:
                 if self.fields[p.name] in chip.notes:
-                    chip.note(self.fields[p.name], f"≠ {theirs}" if differs else "", tip)
+                    chip.note(self.fields[p.name], f"≠ {other_text}" if differs else "", tip)
 
     def _field(self, name: str) -> Field:
         if name == "schedule":
@@ -324,29 +324,29 @@ class Toolbar(QFrame):
         return self.options[name] if name in self.options else cast(Field, self.fields[name])
 
     def pick(self, pane: int, name: object) -> None:
-        """Take another scenario for a pane, None for one pane; parameters of the same name are kept."""
+        """Choose another scenario for a pane, None for a single pane; keep parameters with the same names."""
         if name == "":
             return
         setups = list(self.setups)
         if name is None:
             setups = setups[:1]
         else:
-            like, scenario = setups[min(pane, len(setups) - 1)], self.scenarios[str(name)]
-            setups[pane : pane + 1] = [with_scenario(scenario, like)]
+            template, scenario = setups[min(pane, len(setups) - 1)], self.scenarios[str(name)]
+            setups[pane : pane + 1] = [with_scenario(scenario, template)]
         self.setups_asked.emit(tuple(setups))
 
     def _touch(self, name: str, at_once: bool) -> None:
-        """Take a field's text for the user's; ask for it at once, or when the typing stops."""
+        """Mark a field as edited; apply it at once, or when the typing stops."""
         self._touched.add(name)
-        self.ask() if at_once else self._wait.start()
+        self.ask() if at_once else self._typing_timer.start()
 
     def _finish(self) -> None:
-        """Take what was typed at once when the field is left."""
-        if self._wait.isActive():
+        """Apply typed text at once when the field is left."""
+        if self._typing_timer.isActive():
             self.ask()
 
     def _track(self, parameter: Parameter, fine: bool) -> Track:
-        """Return the values to which a hand moves a parameter from the one that its field has, or had before a typo."""
+        """Create the track of a parameter's values, from its field's value or the last valid one."""
         name = parameter.name
         self._finish()
         texts = {p.name: self._field(p.name).text() for p in self._parameters}
@@ -354,19 +354,19 @@ class Toolbar(QFrame):
         return Track(parameter, start, 1 if fine else unit_of(parameter, texts), partial(self._refuses, name))
 
     def foresee(self) -> None:
-        """Have kernels of the next values compiled in a while: all is shown."""
-        self._calm.start()
+        """Schedule the compilation of kernels for the next values, since the stage is settled."""
+        self._idle_timer.start()
 
     def foresee_nothing(self) -> None:
-        """Have none compiled while something is asked for."""
-        self._calm.stop()
+        """Cancel the scheduled compilation while setups are being loaded."""
+        self._idle_timer.stop()
 
-    def _foresee(self, *parameters: Parameter, count: int = FORESEEN) -> None:
-        """Tell to which launches a hand may move parameters that are chosen, where they need other kernels.
+    def _announce_likely(self, *parameters: Parameter, count: int = FORESEEN) -> None:
+        """Emit the launches of neighbouring values that need other kernels, for parameters with choices.
 
         count: values on each side.
         """
-        if self._held or self._wait.isActive():
+        if self._dragged or self._typing_timer.isActive():
             return
         around = {p.name: nearest(self._track(p, False), count) for p in parameters if p.choices}
         may_come = [
@@ -376,21 +376,21 @@ class Toolbar(QFrame):
             self.may_come.emit(others)
 
     def _refuses(self, name: str, text: str) -> bool:
-        """Return whether one of the panes that a field is written into can't run with a text in it."""
+        """Return True if a text in a field is invalid for any of its target panes."""
         targets = [self.setups[i] for i in self._targets(name)]
         return bool(launch_problem(name, text, targets, self.scenarios))
 
     def _move(self, name: str, text: str) -> None:
-        """Show the text that a hand has moved a field to, and ask for its setups; at the start, for those there."""
-        if self._held != name:
-            self._moved_from = (self._wanted if self._held else self.setups), self._filled.get(name, "")
-            self._held = name
+        """Show a dragged value in its field and request its setups; at the start value, request the original ones."""
+        if self._dragged != name:
+            self._moved_from = (self._requested if self._dragged else self.setups), self._filled.get(name, "")
+            self._dragged = name
         field = self._field(name)
         field.put(text)
         field.mark("")
-        before, its_text = self._moved_from
-        self._wanted = before if text == its_text else self._changed(before, name, text)
-        self.moved.emit(self._wanted)
+        before, start_text = self._moved_from
+        self._requested = before if text == start_text else self._changed(before, name, text)
+        self.moved.emit(self._requested)
 
     def _changed(self, setups: Sequence[Setup], name: str, text: str) -> tuple[Setup, ...]:
         targets = self._targets(name)
@@ -400,26 +400,26 @@ class Toolbar(QFrame):
         )
 
     def let_go(self) -> None:
-        """Let the field that a hand moved say again what the setups have."""
-        self._held = ""
+        """End the drag and show the setups in its field again."""
+        self._dragged = ""
         self.hand.drop()
         if self.setups:
             self._fill()
 
     def _edits(self) -> dict[str, str]:
-        """Return the texts of the fields that no longer say what the setup put there, or that the user chose anew."""
+        """Return the texts of the fields that the user has edited or that differ from the setup."""
         texts = {name: self._field(name).text() for name in (*self.fields, "schedule", *self.options)}
         return {n: text for n, text in texts.items() if n in self._touched or text != self._filled.get(n)}
 
     def _targets(self, name: str) -> list[int]:
-        """Return the panes that a field is written into: both, or that in focus, or the one that alone has it."""
+        """List the target panes of a field: both, the one in focus, or the only one that has the parameter."""
         panes = list(range(len(self.setups)))
-        alone = [i for i in panes if PANE_NAMES[i].lower() == self._owners.get(name)]
-        return alone or (panes if self.shared else [self.focus])
+        own_panes = [i for i in panes if PANE_NAMES[i].lower() == self._owners.get(name)]
+        return own_panes or (panes if self.shared else [self.focus])
 
     def ask(self) -> None:
-        """Check the fields that were changed, mark the wrong ones and say what is wrong, else ask for the setups."""
-        self._wait.stop()
+        """Check the edited fields and mark invalid ones; if all are valid, request the setups."""
+        self._typing_timer.stop()
         edits = self._edits()
         problems = list(filter(None, [self._check(name, text) for name, text in edits.items()]))
         self.problem.emit(problems[0] if problems else "")
@@ -427,7 +427,7 @@ class Toolbar(QFrame):
             self.setups_asked.emit(tuple(self._with_edits(i, edits) for i in range(len(self.setups))))
 
     def _check(self, name: str, text: str) -> str:
-        """Mark a field as right or wrong; return why it is wrong, or ""."""
+        """Mark a field as valid or invalid; return the error, "" if valid."""
         sentence = text_problem(name, text, [self.setups[i] for i in self._targets(name)], self.scenarios)
         self._field(name).mark(sentence)
         return sentence

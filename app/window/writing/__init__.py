@@ -1,1 +1,1 @@
-"""Writing a lecture in the window: steps from the screen, captions and notes in place, and the panel of all of it."""
+"""Editing a lecture in the window: steps from the screen, captions and notes in place, and the editing panel."""

@@ -1,4 +1,4 @@
-"""Caption and notes written in place: over the caption of the step that is presented, as large as it is read."""
+"""The in-place editor of caption and notes, over the caption of the current step and in its font size."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from .looks import caption_look, names_of, show_told
 from .words_edit import WordsEdit, has_focus_within
 from .writer import LectureWriter
 
-PAUSE = 150  # milliseconds after a key, after which one looks at what was written
-KEYS = "Ctrl+Enter takes it, Escape gives it up"
+PAUSE = 150  # milliseconds after a key before the preview is updated
+KEYS = "Ctrl+Enter applies, Escape cancels"
 
 
 class CaptionEditor(QFrame):
-    """Two fields that lie over a caption bar while they are written in.
+    """Two fields over the caption bar during editing.
 
-    What is written is taken with Ctrl+Enter, or when the focus goes elsewhere; with Escape it is given up. What can't
-    be taken stays in its field, with the reason below it. closed: nothing is written here any more.
+    Ctrl+Enter or leaving the fields applies the edit; Escape cancels it. An invalid text stays in its field, with the
+    reason below. closed: the editor was closed.
     """
 
     closed = Signal()
@@ -30,19 +30,19 @@ class CaptionEditor(QFrame):
         super().__init__(parent)
         self.setObjectName("panel")
         self.writer, self.bar, self.theme, self.over = writer, bar, theme, parent
-        self.number = 0  # of the step whose words these are
-        self.caption = WordsEdit("Caption", "What the audience reads", (2, 8))
-        self.notes = WordsEdit("Notes", "What the speaker reads", (2, 8))
+        self.number = 0  # of the edited step
+        self.caption = WordsEdit("Caption", "Text for the audience", (2, 8))
+        self.notes = WordsEdit("Notes", "Text for the speaker", (2, 8))
         self.heading, self.foot, self.keys = PlainLabel(), PlainLabel(), PlainLabel(KEYS)
         self.beside = PlainLabel("Notes for the speaker")
         for label in (self.heading, self.keys, self.beside):
             label.setObjectName("muted")
         self.foot.setWordWrap(True)
         self._build()
-        self._pause = QTimer(self, singleShot=True, interval=PAUSE)
-        self._pause.timeout.connect(self._look)
+        self._preview_timer = QTimer(self, singleShot=True, interval=PAUSE)
+        self._preview_timer.timeout.connect(self._preview)
         for field in (self.caption, self.notes):
-            field.textChanged.connect(self._pause.start)
+            field.textChanged.connect(self._preview_timer.start)
             field.textChanged.connect(self._place_soon)
             field.taken.connect(self.take)
             field.given_up.connect(self.give_up)
@@ -65,10 +65,12 @@ class CaptionEditor(QFrame):
         self.grid.setColumnStretch(1, 3)
 
     def open(self) -> None:
-        """Let the caption of the step that is presented be written."""
+        """Edit the caption of the current step."""
         lecture = self.writer.lecture()
         if lecture is None:
-            self.writer.problem.emit("There is no caption: no lecture is presented. Ctrl+D begins one.")
+            self.writer.problem.emit(
+                "There is no caption, since no lecture is presented. Press Ctrl+D to begin one."
+            )
             return
         if self.isHidden():
             self._fill(self.writer.player.number)
@@ -76,11 +78,11 @@ class CaptionEditor(QFrame):
         self.show()
         self.raise_()
         self._place()
-        self._look()
+        self._preview()
         self.caption.setFocus()
 
     def _fill(self, number: int) -> None:
-        """Show the words of a step."""
+        """Show the texts of a step."""
         words = step_words(self.writer.text, number, self.writer.path)
         self.number = number
         self.heading.setText(f"Caption of step {number + 1}, {words.title}")
@@ -89,24 +91,24 @@ class CaptionEditor(QFrame):
         self.caption.selectAll()
 
     def take(self) -> bool:
-        """Take what was written; return False, and stay, where it can't be taken."""
+        """Apply the edit and close; return False and stay open if it is invalid."""
         writer, caption, notes = self.writer, self.caption, self.notes
         if self.isHidden():
             return True
-        said = caption.words(), notes.words()
-        taken = not caption.is_changed() or writer.set_caption(self.number, said[0])
+        words = caption.words(), notes.words()
+        taken = not caption.is_changed() or writer.set_caption(self.number, words[0])
         if taken:
-            caption.held = said[0]
-            taken = not notes.is_changed() or writer.set_notes(self.number, said[1])
+            caption.held = words[0]
+            taken = not notes.is_changed() or writer.set_notes(self.number, words[1])
         if taken:
-            notes.held = said[1]
+            notes.held = words[1]
             self._close()
         else:
-            self._look()
+            self._preview()
         return taken
 
     def give_up(self) -> None:
-        """Leave the words as they were."""
+        """Cancel the edit."""
         self.caption.put(self.caption.held)
         self.notes.put(self.notes.held)
         self._close()
@@ -123,7 +125,7 @@ class CaptionEditor(QFrame):
             self.take()
 
     def _follow(self) -> None:
-        """Take what was written of a step when another one is presented."""
+        """Apply the edit when another step is shown."""
         player = self.writer.player
         if self.isHidden():
             return
@@ -132,8 +134,8 @@ class CaptionEditor(QFrame):
         elif player.number != self.number:
             self.take()
 
-    def _look(self) -> None:
-        """Say below how the caption reads with its numbers, or what is wrong with it."""
+    def _preview(self) -> None:
+        """Show below the field the caption with its numbers, or its error."""
         if self.isHidden():
             return
         player = self.writer.player
@@ -144,10 +146,10 @@ class CaptionEditor(QFrame):
         show_told(self.foot, f"Reads: {text}" if has_numbers and text else "", problem)
         self._place()
 
-    # Where it lies.
+    # Layout.
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size; the caption is written in the letters in which it is read."""
+        """Apply colours and text size; the caption has the font size of the caption bar."""
         self.theme = theme
         gap = theme.px(8)
         self.grid.setContentsMargins(theme.px(10), gap, theme.px(10), gap)

@@ -1,4 +1,4 @@
-"""What a window has for writing lectures: the writer, the caption in place, the panel, dialogs and commands."""
+"""Lecture editing in the window: the writer, the in-place caption editor, the panel, dialogs and commands."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from .caption_editor import CaptionEditor
     from .panel import LecturePanel, PanelHeading
 
-ALWAYS = ("Add the screen as a step", "Edit lecture", "Save lecture…")  # what can be done without a lecture
+ALWAYS = ("Add the screen as a step", "Edit lecture", "Save lecture…")  # available without a lecture
 LECTURES = "Lectures (*.md)"
 WIDTH = 380  # pixels of the panel at the normal text size
 
 
 class WritingDesk(QObject):
-    """Writes the lecture that a window presents.
+    """Edits the lecture that a window presents.
 
-    window: the parent of dialogs, which holds the panel. screen: says what it shows. launch_of: of the program that
-    the user runs the launch that a trace is of. writing_changed: the user begins or ends to write.
+    window: the parent of dialogs, contains the panel. screen: returns its state. launch_of: returns the launch in the
+    user's program that made a trace. writing_changed: the user begins or ends editing.
     """
 
     writing_changed = Signal()
@@ -52,7 +52,7 @@ class WritingDesk(QObject):
             lectures.places.notice,
         )
         self.writer = LectureWriter(lectures.player, stage, screen, self.choose_path, launch_of, self)
-        self.writer.problem.connect(self._tell_problem)
+        self.writer.problem.connect(self._show_problem)
         self.writer.told.connect(self.notice.inform)
         self.writer.saved.connect(lambda path: lectures.settings.note_lecture(str(path)))
         self.writer.left_unsaved.connect(lambda: QTimer.singleShot(0, self, self._offer_to_save))
@@ -64,18 +64,18 @@ class WritingDesk(QObject):
         self.writer.changed.connect(self.writing_changed)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Let a double click on the caption write it."""
+        """Edit the caption on a double click."""
         if watched is self.bar and event.type() == QEvent.Type.MouseButtonDblClick:
             self.edit_caption()
             return True
         return super().eventFilter(watched, event)
 
     def commands(self) -> list[Command]:
-        """Return what writes a lecture."""
+        """List the commands that edit a lecture."""
         return [
             LINE,
             Command("Add the screen as a step", "Ctrl+D", self.add_screen),
-            Command("Write caption and notes", "F2", self.edit_caption),
+            Command("Edit caption and notes", "F2", self.edit_caption),
             Command("Edit lecture", "Ctrl+Shift+L", self.toggle_panel, self.is_panel_shown),
             Command("Undo edit", "Ctrl+Z", self.undo),
             Command("Redo edit", "Ctrl+Shift+Z, Ctrl+Y", self.redo),
@@ -83,7 +83,7 @@ class WritingDesk(QObject):
         ]
 
     def allow(self, entries: Mapping[str, QAction]) -> None:
-        """Let the keys for a lecture work while one is presented, and belong to others while none is."""
+        """Enable the commands that need a lecture while one is presented."""
 
         def update() -> None:
             for command in self.commands():
@@ -93,8 +93,8 @@ class WritingDesk(QObject):
         self.writer.changed.connect(update)
         update()
 
-    def _tell_problem(self, sentence: str) -> None:
-        """Say why an edit can't be made, or take that back for ""."""
+    def _show_problem(self, sentence: str) -> None:
+        """Show the error of an edit, or clear it for ""."""
         if sentence:
             self.notice.error(sentence, "writing")
         else:
@@ -103,27 +103,27 @@ class WritingDesk(QObject):
     # Commands.
 
     def add_screen(self) -> None:
-        """Add what is on screen as a step."""
-        if self._taken():
+        """Add the screen as a step."""
+        if self._apply_edits():
             self.writer.add_screen()
 
     def undo(self) -> None:
-        """Take the last edit back."""
+        """Undo the last edit."""
         self.writer.undo()
 
     def redo(self) -> None:
-        """Make the edit again that was undone."""
+        """Redo the last undone edit."""
         self.writer.redo()
 
     def save(self) -> None:
-        """Save the lecture in a file."""
-        if self._taken():
+        """Save the lecture to a file."""
+        if self._apply_edits():
             self.writer.save_as()
 
     def edit_caption(self) -> None:
-        """Let caption and notes be written over the caption."""
+        """Open the in-place editor of caption and notes."""
         if self.caption is None:
-            from .caption_editor import CaptionEditor  # what nobody writes with is not loaded
+            from .caption_editor import CaptionEditor  # loaded on first use
 
             self.caption = CaptionEditor(self.writer, self.bar, self.theme, self.over)
             self.caption.closed.connect(self.writing_changed)
@@ -132,25 +132,25 @@ class WritingDesk(QObject):
         self.writing_changed.emit()
 
     def is_writing(self) -> bool:
-        """Return whether the user writes at the lecture."""
+        """Return True if the user is editing the lecture."""
         return self.is_panel_shown() or (self.caption is not None and self.caption.isVisible())
 
     def toggle_panel(self) -> None:
-        """Show the panel, or hide it."""
+        """Show or hide the panel."""
         if self.is_panel_shown():
-            if self._taken() and self.dock is not None:
+            if self._apply_edits() and self.dock is not None:
                 self.dock.hide()
             return
-        panel, dock = self._made_panel()
+        panel, dock = self._ensure_panel()
         dock.show()
         panel.follow()
         panel.steps.setFocus()
 
     def is_panel_shown(self) -> bool:
-        """Return whether the panel is there."""
+        """Return True if the panel is visible."""
         return self.dock is not None and self.dock.isVisible()
 
-    def _made_panel(self) -> tuple[LecturePanel, QDockWidget]:
+    def _ensure_panel(self) -> tuple[LecturePanel, QDockWidget]:
         if self.panel is None or self.dock is None:
             from .panel import LecturePanel, PanelHeading
 
@@ -169,14 +169,14 @@ class WritingDesk(QObject):
             self.window.resizeDocks([self.dock], [self.theme.px(WIDTH)], Qt.Orientation.Horizontal)
         return self.panel, self.dock
 
-    def _taken(self) -> bool:
-        """Take what is being written; return False where it can't be taken."""
+    def _apply_edits(self) -> bool:
+        """Apply pending edits; return False if one is invalid."""
         return all(part.take() for part in (self.caption, self.panel) if part is not None)
 
     # The window.
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size."""
+        """Apply colours and text size."""
         self.theme = theme
         for part in (self.caption, self.panel, self.heading):
             if part is not None:
@@ -188,20 +188,20 @@ class WritingDesk(QObject):
         return (Path(path) if Path(path).suffix else Path(path).with_suffix(".md")) if path else None
 
     def may_close(self) -> bool:
-        """Ask, where a lecture is in no file, whether it shall be saved; return False where nothing shall be closed."""
-        self._taken()
+        """Ask about an unsaved lecture; return False if the user cancels."""
+        self._apply_edits()
         if not self.writer.has_unsaved:
             return True
         buttons = QMessageBox.StandardButton
         choice = QMessageBox.question(
             self.window,
             "Save the lecture?",
-            "The lecture is in no file yet. Shall it be saved?",
+            "The lecture has not been saved yet. Do you want to save it?",
             buttons.Save | buttons.Discard | buttons.Cancel,
         )
         return choice == buttons.Discard or (choice == buttons.Save and self.writer.save_as())
 
     def _offer_to_save(self) -> None:
         writer = self.writer
-        answers = [("Save…", self.save), ("Present it again", writer.resume), ("Forget it", writer.discard)]
-        self.notice.ask("The lecture that was left is in no file yet.", answers, "left lecture")
+        answers = [("Save…", self.save), ("Present it again", writer.resume), ("Discard", writer.discard)]
+        self.notice.ask("The lecture that you left has not been saved yet.", answers, "left lecture")

@@ -1,4 +1,4 @@
-"""How words look before they are taken: a caption with its numbers, a question with its answer, or what is wrong."""
+"""Previews of edited texts: a caption with its numbers, a question with its answer, or their errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..lecture.player import LecturePlayer
 
 
 def names_of(player: LecturePlayer) -> Environment | None:
-    """Return what names mean in the step that is presented, None where it has no picture."""
+    """Return the environment of names in the current step, None if it has no picture."""
     sessions, moment = player.sessions(), player.moment()
     if sessions is None or moment is None:
         return None
@@ -27,7 +27,7 @@ def names_of(player: LecturePlayer) -> Environment | None:
 
 
 def caption_look(markdown: str, path: Path, names: Environment | None) -> tuple[str, str]:
-    """Return (how a caption reads, what is wrong with it), one of them "" or both."""
+    """Return (the text of a caption with its numbers, its error); either or both may be ""."""
     problem = caption_problem(markdown, path.parent)
     if problem:
         return "", problem
@@ -44,29 +44,29 @@ def caption_look(markdown: str, path: Path, names: Environment | None) -> tuple[
 
 
 def change_problem(lines: str, folder: Path) -> str:
-    """Return what is wrong with the lines of a change, "" for nothing."""
+    """Return the error in the lines of a change, "" for none."""
     _, problems = parse_change(dict(enumerate(lines.split("\n"), 1)), folder)
     return problems[0][1] if problems else ""
 
 
 def answer_look(ask: str, choices: str, answer: str, names: Environment | None) -> tuple[str, str]:
-    """Return (the answer to a question, what is wrong with it), one of them ""."""
+    """Return (the answer to a question, its error), one of them ""."""
     try:
         question = parse_question(ask, choices, answer)
         if question is None or names is None:
             return "", ""
-        found = answer_of(question, names)
+        result = answer_of(question, names)
     except (ExpressionError, ValueError) as error:
         return "", str(error)
-    mark = MARK_TEXTS.get(found.quantity.mark, "")
-    return f"{found.text} · {mark}" if mark else found.text, ""
+    mark = MARK_TEXTS.get(result.quantity.mark, "")
+    return f"{result.text} · {mark}" if mark else result.text, ""
 
 
 def show_told(label: QLabel, text: str, problem: str) -> None:
-    """Say below a field how it reads, or what is wrong with it; hidden where there is nothing to say."""
-    said = problem[:1].upper() + problem[1:] or text
+    """Show a preview or an error below a field; hide the label if both are empty."""
+    shown = problem[:1].upper() + problem[1:] or text
     label.setObjectName("wrong" if problem else "muted")
     label.style().unpolish(label)
     label.style().polish(label)
-    label.setText(said)
-    label.setVisible(bool(said))
+    label.setText(shown)
+    label.setVisible(bool(shown))

@@ -1,4 +1,4 @@
-"""The panel in which a lecture is written: its steps in order, and all that is said of one."""
+"""The editing panel of a lecture: its steps, and the texts of the current one."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from .step_table import StepTable
 from .words_edit import WordsEdit
 from .writer import LectureWriter
 
-PAUSE = 200  # milliseconds after a key, after which one looks at what was written
-STEPS = 0.4  # the share of the height that the list of steps takes at most
+PAUSE = 200  # milliseconds after a key before the preview is updated
+STEPS = 0.4  # the largest share of the height for the list of steps
 QUESTION = ("ask", "choices", "answer")
 
 
 class PanelHeading(QWidget):
-    """What stands above the panel: its name, and the button that closes it."""
+    """The title bar of the panel: its name and a Close button."""
 
     def __init__(self, name: str, close: Callable[[], None]) -> None:
         super().__init__()
@@ -45,42 +45,42 @@ class PanelHeading(QWidget):
         self.row.addWidget(self.close_button)
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size."""
+        """Apply colours and text size."""
         self.name.setFont(theme.font(14, bold=True))
         paint_icon(self.close_button, theme)
         self.row.setContentsMargins(theme.px(10), theme.px(4), theme.px(6), theme.px(2))
 
 
 class LecturePanel(QFrame):
-    """Title, steps, and the words of the step that is presented; each field is taken when one leaves it."""
+    """Title, steps, and the texts of the current step; leaving a field applies its edit."""
 
     def __init__(self, writer: LectureWriter) -> None:
         super().__init__()
         self.setObjectName("panel")
         self.writer = writer
-        self.number = 0  # of the step whose words the fields hold
+        self.number = 0  # of the step in the fields
         self._is_taking = False
         self.title = WordsEdit("Title of the lecture", "Title of the lecture", (1, 2), one_line=True)
         self.steps = StepTable()
         self.fields = {
-            "title": WordsEdit("Title of the step", "What this step is about", (1, 2), one_line=True),
+            "title": WordsEdit("Title of the step", "The topic of this step", (1, 2), one_line=True),
             "caption": WordsEdit("Caption", "Markdown; {left.global_sectors} is a number", (3, 12)),
-            "notes": WordsEdit("Notes", "What the speaker reads", (2, 10)),
-            "change": WordsEdit("Change", "What it changes, such as: at: next phase", (2, 12)),
-            "ask": WordsEdit("Question", "What is asked; empty for nothing", (1, 4), one_line=True),
+            "notes": WordsEdit("Notes", "Text for the speaker", (2, 10)),
+            "change": WordsEdit("Change", "The lines that change, such as: at: next phase", (2, 12)),
+            "ask": WordsEdit("Question", "The question, or empty", (1, 4), one_line=True),
             "choices": WordsEdit("Choices", "8 | 16 | {left.tile}, or none", (1, 3), one_line=True),
             "answer": WordsEdit("Answer", "left.global_sectors", (1, 3), one_line=True),
         }
         self.told = {name: PlainLabel() for name in (*self.fields, "file")}
-        self._is_split = False  # whether the user has shared the height
+        self._is_split = False  # whether the user has moved the splitter
         self.labels: list[QLabel] = []
-        self.buttons: dict[str, QPushButton] = {}  # by their text
+        self.buttons: dict[str, QPushButton] = {}  # by text
         self._build()
-        self._pause = QTimer(self, singleShot=True, interval=PAUSE)
-        self._pause.timeout.connect(self._look)
+        self._preview_timer = QTimer(self, singleShot=True, interval=PAUSE)
+        self._preview_timer.timeout.connect(self._preview)
         self._connect()
 
-    # What it is made of.
+    # Construction.
 
     def _build(self) -> None:
         column = self.column = QVBoxLayout(self)
@@ -94,7 +94,7 @@ class LecturePanel(QFrame):
         self.split.splitterMoved.connect(self._keep_split)
         column.addWidget(self.split, 1)
         foot = QHBoxLayout()
-        self.save = button("Save lecture", "Save it in a file (Ctrl+Shift+S)", text="Save…", run=self._save)
+        self.save = button("Save lecture", "Save to a file (Ctrl+Shift+S)", text="Save…", run=self._save)
         self.told["file"].setObjectName("muted")
         self.told["file"].setWordWrap(True)
         foot.addWidget(self.told["file"], 1)
@@ -102,25 +102,25 @@ class LecturePanel(QFrame):
         column.addLayout(foot)
 
     def _build_steps(self) -> QWidget:
-        made = QWidget()
-        column = self.upper = QVBoxLayout(made)
+        container = QWidget()
+        column = self.upper = QVBoxLayout(container)
         column.setContentsMargins(0, 0, 0, 0)
         row = self.row = FlowLayout()
         writer = self.writer
         acts: dict[str, tuple[str, Callable[[], object]]] = {
-            "Add screen": ("Add what is on screen as the next step (Ctrl+D)", writer.add_screen),
-            "Copy": ("Put this step once more after itself", lambda: writer.copy(self.number)),
-            "Take out": ("Take this step out (Del in the list)", lambda: writer.take_out(self.number)),
-            "Undo": ("Take the last edit back (Ctrl+Z)", writer.undo),
-            "Redo": ("Make it again (Ctrl+Shift+Z)", writer.redo),
+            "Add screen": ("Add the screen as the next step (Ctrl+D)", writer.add_screen),
+            "Copy": ("Duplicate this step", lambda: writer.copy(self.number)),
+            "Delete": ("Delete this step (Del in the list)", lambda: writer.take_out(self.number)),
+            "Undo": ("Undo the last edit (Ctrl+Z)", writer.undo),
+            "Redo": ("Redo the last undone edit (Ctrl+Shift+Z)", writer.redo),
         }
         for name, (tip, run) in acts.items():
-            made_button = button(name, tip, text=name, run=self._after_taking(run))
-            row.add(made_button)
-            self.buttons[name] = made_button
+            push_button = button(name, tip, text=name, run=self._after_taking(run))
+            row.add(push_button)
+            self.buttons[name] = push_button
         column.addWidget(self.steps, 1)
         column.addLayout(row)
-        return made
+        return container
 
     def _after_taking(self, run: Callable[[], object]) -> Callable[[], None]:
         def act() -> None:
@@ -130,12 +130,12 @@ class LecturePanel(QFrame):
         return act
 
     def _build_step(self) -> QWidget:
-        made = QWidget()
-        column = self.form = QVBoxLayout(made)
+        container = QWidget()
+        column = self.form = QVBoxLayout(container)
         for name, label in (
-            ("title", "Step"), ("caption", "Caption, which the audience reads"), ("notes", "Notes for the speaker"),
-            ("change", "What it changes against the step before"), ("ask", "Question"),
-            ("choices", "Choices, with | between them"), ("answer", "Answer, computed when it is revealed"),
+            ("title", "Step"), ("caption", "Caption for the audience"), ("notes", "Notes for the speaker"),
+            ("change", "Changes from the previous step"), ("ask", "Question"),
+            ("choices", "Choices, separated by |"), ("answer", "Answer, computed when it is shown"),
         ):  # fmt: skip
             heading = PlainLabel(label)
             heading.setObjectName("muted")
@@ -149,7 +149,7 @@ class LecturePanel(QFrame):
                 column.addWidget(widget)
         column.addStretch(1)
         self.area = QScrollArea()
-        self.area.setWidget(made)
+        self.area.setWidget(container)
         self.area.setWidgetResizable(True)
         self.area.setFrameShape(QFrame.Shape.NoFrame)
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -157,10 +157,10 @@ class LecturePanel(QFrame):
 
     def _connect(self) -> None:
         for field in (self.title, *self.fields.values()):
-            field.textChanged.connect(self._pause.start)
+            field.textChanged.connect(self._preview_timer.start)
             field.taken.connect(lambda: self.take(half=True))
             field.left.connect(lambda: self.take(half=True))
-            field.given_up.connect(self._give_up)
+            field.given_up.connect(self._revert_field)
         self.steps.chosen.connect(self._choose)
         self.steps.moved.connect(self._move)
         self.steps.taken_out.connect(lambda number: self.take() and self.writer.take_out(number))
@@ -171,7 +171,7 @@ class LecturePanel(QFrame):
         self._is_split = True
 
     def _share_height(self) -> None:
-        """Give the steps the height of all of them, up to a part of what there is, unless the user has shared it."""
+        """Give the list its full height, up to its largest share, unless the user has moved the splitter."""
         below = self.row.heightForWidth(self.split.width()) + self.upper.spacing()
         self.top.setMinimumHeight(self.steps.minimumHeight() + below)
         if not self._is_split:
@@ -180,14 +180,14 @@ class LecturePanel(QFrame):
             self.split.setSizes([above, max(height - above, 1)])
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Share the height anew."""
+        """Distribute the height again."""
         super().resizeEvent(event)
         self._share_height()
 
-    # What it shows.
+    # Content.
 
     def follow(self) -> None:
-        """Show the step that is presented, once what was written of another one is taken."""
+        """Show the current step, after the edit of another one is applied."""
         if self.isHidden() or self._is_taking:
             return
         if self.number != self.writer.number and not self.take():
@@ -198,7 +198,7 @@ class LecturePanel(QFrame):
         writer, lecture = self.writer, self.writer.lecture()
         for widget in (self.split, self.title, self.save):
             widget.setEnabled(lecture is not None)
-        self.told["file"].setText(self._where())
+        self.told["file"].setText(self._file_state())
         self.save.setVisible(writer.is_unsaved or writer.left is not None)
         self.buttons["Undo"].setEnabled(writer.history.can_undo)
         self.buttons["Redo"].setEnabled(writer.history.can_redo)
@@ -211,47 +211,47 @@ class LecturePanel(QFrame):
         words = step_words(writer.text, self.number, writer.path)
         for name, field in self.fields.items():
             self._fill(field, getattr(words, name))
-        self._look()
+        self._preview()
 
     def _fill(self, field: WordsEdit, text: str) -> None:
-        """Show a text in a field, unless somebody writes in it."""
+        """Show a text in a field, unless the user is editing it."""
         if not (field.hasFocus() and field.is_changed()):
             field.put(text)
 
-    def _where(self) -> str:
+    def _file_state(self) -> str:
         writer = self.writer
         if writer.lecture() is None:
-            return "No lecture is presented. Ctrl+D begins one with what is on screen."
+            return "No lecture is presented. Press Ctrl+D to begin one with the screen."
         if writer.is_unsaved or writer.file is None:
-            return "In no file yet."
+            return "Not saved yet"
         if writer.file.is_shipped:
-            return "Comes with Tilescope; the first edit makes a copy of your own."
-        return f"{writer.path.name}, written at each edit"
+            return "Included with Tilescope; your first edit makes a copy"
+        return f"{writer.path.name}, saved at each edit"
 
-    def _look(self) -> None:
-        """Say below the fields what is wrong with what was written, and how it reads."""
+    def _preview(self) -> None:
+        """Show previews and errors below the fields."""
         if self.isHidden() or self.writer.lecture() is None:
             return
         player, path = self.writer.player, self.writer.path
         names = names_of(player) if player.number == self.number else None
         text, wrong = caption_look(self.fields["caption"].words(), path, names)
         has_numbers = "{" in self.fields["caption"].words()
-        self._say("caption", f"Reads: {text}" if text and has_numbers else "", wrong)
-        self._say("change", "", change_problem(self.fields["change"].words(), path.parent))
+        self._show_preview("caption", f"Reads: {text}" if text and has_numbers else "", wrong)
+        self._show_preview("change", "", change_problem(self.fields["change"].words(), path.parent))
         ask, choices, answer = (" ".join(self.fields[name].words().split()) for name in QUESTION)
         answer, wrong = answer_look(ask, choices, answer, names)
-        self._say("answer", f"Here: {answer}" if answer else "", wrong)
+        self._show_preview("answer", f"Here: {answer}" if answer else "", wrong)
 
-    def _say(self, name: str, text: str, problem: str) -> None:
+    def _show_preview(self, name: str, text: str, problem: str) -> None:
         self.fields[name].tell(problem)
         show_told(self.told[name], text, problem)
 
-    # What is written.
+    # Edits.
 
     def take(self, *, half: bool = False) -> bool:
-        """Take every field that somebody has changed; return False where one can't be taken, which then stays.
+        """Apply every changed field; return False if one is invalid, which keeps its text.
 
-        half: a question may be half written.
+        half: allow an incomplete question.
         """
         if self._is_taking or self.isHidden():
             return True
@@ -263,14 +263,16 @@ class LecturePanel(QFrame):
         if taken:
             self._show()
         else:
-            self._look()
+            self._preview()
         return taken
 
     def _take_fields(self, half: bool) -> bool:
         writer, number = self.writer, self.number
         if writer.lecture() is None:
             return True
-        if self.title.is_changed() and not self._taken(writer.set_title(self.title.words()), self.title):
+        if self.title.is_changed() and not self._mark_applied(
+            writer.set_title(self.title.words()), self.title
+        ):
             return False
         setters = {
             "title": writer.set_step_title,
@@ -280,32 +282,32 @@ class LecturePanel(QFrame):
         }
         for name, put in setters.items():
             field = self.fields[name]
-            if field.is_changed() and not self._taken(put(number, field.words()), field):
+            if field.is_changed() and not self._mark_applied(put(number, field.words()), field):
                 return False
         return self._take_question(half)
 
     def _take_question(self, half: bool) -> bool:
-        """Take the question, once it is whole where it may be `half` written."""
+        """Apply the question; if `half`, only once it is complete."""
         fields = [self.fields[name] for name in QUESTION]
         ask, choices, answer = (field.words() for field in fields)
         if not any(field.is_changed() for field in fields):
             return True
         if half and any(field.hasFocus() for field in fields) and answer_look(ask, choices, answer, None)[1]:
             return True
-        return self._taken(self.writer.set_question(self.number, ask, choices, answer), *fields)
+        return self._mark_applied(self.writer.set_question(self.number, ask, choices, answer), *fields)
 
     @staticmethod
-    def _taken(done: bool, *fields: WordsEdit) -> bool:
+    def _mark_applied(done: bool, *fields: WordsEdit) -> bool:
         for field in fields if done else ():
             field.held = field.words()
         return done
 
-    def _give_up(self) -> None:
-        """Put back the text of the field in focus."""
+    def _revert_field(self) -> None:
+        """Restore the text of the field in focus."""
         for field in (self.title, *self.fields.values()):
             if field.hasFocus():
                 field.put(field.held)
-        self._look()
+        self._preview()
 
     def _choose(self, number: int) -> None:
         if self.take():
@@ -320,7 +322,7 @@ class LecturePanel(QFrame):
             self.writer.save_as()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size."""
+        """Apply colours and text size."""
         px = theme.px
         self.column.setContentsMargins(px(10), px(8), px(10), px(8))
         self.column.setSpacing(px(6))

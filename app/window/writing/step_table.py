@@ -1,4 +1,4 @@
-"""The steps of a lecture as a list to choose from and to put in order."""
+"""The list of a lecture's steps, to choose from and to reorder."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOVES = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 
 
 class StepTable(QListWidget):
-    """Titles with their numbers. chosen: a step. moved: (step, the number that it is to have). taken_out: a step."""
+    """The numbered titles. chosen: a step. moved: (step, its new number). taken_out: a step to delete."""
 
     chosen = Signal(int)
     moved = Signal(int, int)
@@ -25,7 +25,7 @@ class StepTable(QListWidget):
         super().__init__()
         self.setObjectName("steps")
         self.setAccessibleName("Steps of the lecture")
-        self.setToolTip("Drag a step, or press Alt+Up and Alt+Down, to move it; Del takes it out")
+        self.setToolTip("Drag a step, or press Alt+Up or Alt+Down, to move it; press Del to delete it")
         self.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)
         self.setDefaultDropAction(Qt.DropAction.MoveAction)
         self.setTextElideMode(Qt.TextElideMode.ElideRight)
@@ -35,7 +35,7 @@ class StepTable(QListWidget):
         self.itemActivated.connect(lambda _: self.chosen.emit(self.currentRow()))
 
     def show_steps(self, titles: Sequence[str], current: int) -> None:
-        """Show these steps, one of them as the one that is presented."""
+        """Show these steps, with the current one selected."""
         if list(titles) != list(self._titles):
             self._titles = list(titles)
             self.clear()
@@ -44,19 +44,19 @@ class StepTable(QListWidget):
         self.setCurrentRow(current)
 
     def set_theme(self, theme: Theme) -> None:
-        """Take colours and text size."""
+        """Apply colours and text size."""
         self.setFont(theme.font())
         self.setMinimumHeight(theme.px(80))
 
     def sizeHint(self) -> QSize:
-        """Ask for the height of all steps."""
+        """Return the height of all steps."""
         rows = max(self.count(), 3)
         return QSize(
             200, rows * max(self.sizeHintForRow(0), self.fontMetrics().height()) + 2 * self.frameWidth() + 4
         )
 
     def event(self, event: QEvent) -> bool:
-        """Keep the keys that move a step from what they do elsewhere in the window."""
+        """Reserve the keys that move a step, which are shortcuts of the window."""
         if (
             event.type() == QEvent.Type.ShortcutOverride
             and isinstance(event, QKeyEvent)
@@ -67,7 +67,7 @@ class StepTable(QListWidget):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move the step with Alt and an arrow, take it out with Delete."""
+        """Move the step with Alt and an arrow, delete it with Delete."""
         row, direction = self.currentRow(), _direction(event)
         if direction and 0 <= row + direction < self.count():
             self.moved.emit(row, row + direction)
@@ -77,7 +77,7 @@ class StepTable(QListWidget):
             super().keyPressEvent(event)
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Ask for the step to be moved; the list shows it once that is done."""
+        """Request the move of a step; the list is updated afterwards."""
         source, position = self.currentRow(), event.position().toPoint()
         target = self.indexAt(position).row()
         below = self.dropIndicatorPosition() == QAbstractItemView.DropIndicatorPosition.BelowItem

@@ -1,4 +1,4 @@
-"""A field for words that are taken when one leaves it, and given up with Escape."""
+"""A text field that applies its edit when it is left, and cancels it with Escape."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ from ...widgets.controls import mark
 from ...widgets.theme import Theme
 
 KEPT_FOCUS = (Qt.FocusReason.ActiveWindowFocusReason, Qt.FocusReason.PopupFocusReason)
-FRAME = 4  # pixels that the frame takes, and to spare
+FRAME = 4  # pixels for the frame, with some reserve
 ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 class WordsEdit(QPlainTextEdit):
-    """Plain text in a field as high as its lines, within limits.
+    """A plain-text field that grows with its lines, within limits.
 
-    taken: with Ctrl+Enter, and with Enter where it holds one line. given_up: with Escape. left: the focus went
-    elsewhere in the window.
+    taken: Ctrl+Enter, or Enter in a one-line field. given_up: Escape. left: the focus moved within the window.
 
-    lines: how many it shows at least and at most. one_line: what is written is one, which may be shown as several.
+    lines: the smallest and largest number of shown lines. one_line: the text is a single line, which may be wrapped.
     """
 
     taken = Signal()
@@ -36,30 +35,30 @@ class WordsEdit(QPlainTextEdit):
         self.setPlaceholderText(hint)
         self.setTabChangesFocus(True)
         self.lines, self.one_line = lines, one_line
-        self.held = ""  # the text that was put in, which Escape goes back to
+        self.held = ""  # the original text, which Escape restores
         self.textChanged.connect(self._fit)
 
     def put(self, text: str) -> None:
-        """Show a text, which nobody has changed yet."""
+        """Show a text as the original."""
         self.held = text
         if self.words() != text:
             self.setPlainText(text)
 
     def words(self) -> str:
-        """Return the text as it is now."""
+        """Return the current text."""
         return self.toPlainText()
 
     def is_changed(self) -> bool:
-        """Return whether somebody has changed the text."""
+        """Return True if the text differs from the original."""
         return self.words() != self.held
 
     def tell(self, sentence: str) -> None:
-        """Mark the field as wrong where there is a sentence that says why."""
+        """Mark the field as invalid with a sentence, or as valid with ""."""
         mark(self, "invalid", bool(sentence))
         self.setAccessibleDescription(sentence)
 
     def set_theme(self, theme: Theme, pixels: int = 0, *, mono: bool = False) -> None:
-        """Take colours and text size, or letters of so many pixels."""
+        """Apply colours and text size, or a font size in pixels."""
         font = QFont(theme.font(mono=mono))
         if pixels:
             font.setPixelSize(pixels)
@@ -67,7 +66,7 @@ class WordsEdit(QPlainTextEdit):
         self._fit()
 
     def _fit(self) -> None:
-        """Be as high as the lines that there are."""
+        """Set the height for the current lines."""
         least, most = self.lines
         shown = min(max(round(self.document().size().height()), least), most)
         around = 2 * round(self.document().documentMargin()) + 2 * FRAME
@@ -75,48 +74,48 @@ class WordsEdit(QPlainTextEdit):
         self.updateGeometry()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Be as high as the lines are at another width."""
+        """Set the height again after a change of width."""
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
             self._fit()
 
     def event(self, event: QEvent) -> bool:
-        """Keep Escape and Ctrl+Enter from what they do elsewhere in the window."""
+        """Reserve Escape and Ctrl+Enter, which are shortcuts of the window."""
         if (
             event.type() == QEvent.Type.ShortcutOverride
             and isinstance(event, QKeyEvent)
-            and self._is_own(event)
+            and self._is_handled(event)
         ):
             event.accept()
             return True
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Take the text, give it up, or write."""
+        """Apply the edit, cancel it, or type."""
         if event.key() == Qt.Key.Key_Escape:
             self.given_up.emit()
-        elif self._is_own(event):
+        elif self._is_handled(event):
             self.taken.emit()
         else:
             super().keyPressEvent(event)
 
-    def _is_own(self, event: QKeyEvent) -> bool:
+    def _is_handled(self, event: QKeyEvent) -> bool:
         takes = self.one_line or event.modifiers() & Qt.KeyboardModifier.ControlModifier
         return event.key() == Qt.Key.Key_Escape or (event.key() in ENTER and bool(takes))
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """Take what is pasted as plain text, in one line where there is one."""
+        """Paste as plain text, joined to one line if needed."""
         text = " ".join(source.text().split()) if self.one_line else source.text()
         self.insertPlainText(text)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Tell that the focus went to another widget of the window."""
+        """Emit `left` if the focus moved to another widget of the window."""
         super().focusOutEvent(event)
         if event.reason() not in KEPT_FOCUS:
             self.left.emit()
 
 
 def has_focus_within(widget: QWidget) -> bool:
-    """Return whether the focus is on a widget or in it."""
+    """Return True if a widget or a descendant has the focus."""
     focus = widget.window().focusWidget()
     return focus is not None and (focus is widget or widget.isAncestorOf(focus))

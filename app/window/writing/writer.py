@@ -1,4 +1,4 @@
-"""The writer of a lecture: each edit makes its text anew, is written to its file at once, and can be undone."""
+"""The writer of a lecture: each edit makes a new text, is saved at once, and can be undone."""
 
 from __future__ import annotations
 
@@ -32,28 +32,28 @@ from ...views.common.wording import phase_text
 from ..lecture.player import LecturePlayer
 from ..lecture.programs import NoLaunch
 
-MOST_FILES, MOST_BYTES = 200, 1_000_000  # Python files beside a lecture that are looked through, and of each
-NAME = "Lecture"  # of one that nobody named yet
+MOST_FILES, MOST_BYTES = 200, 1_000_000  # limits of the search for Python files in a lecture's folder
+NAME = "Lecture"  # of an unnamed one
 LaunchOf = Callable[[str], ProgramLaunch | None]
-Make = Callable[[str, Path], Rearranged]  # another text from a text and the path of its file
+Make = Callable[[str, Path], Rearranged]  # makes a new text from a text and the path of its file
 
 
-def _shows_the_same(one: Setup, other: Setup) -> bool:
-    """Return whether two setups show one launch of a program, or one edited kernel."""
-    return one == other if one.source else bool(one.file) and one.file == other.file
+def _show_same_launch(setup: Setup, other: Setup) -> bool:
+    """Return True if two setups show the same launch of a program, or the same edited kernel."""
+    return setup == other if setup.source else bool(setup.file) and setup.file == other.file
 
 
 class LectureWriter(QObject):
     """Edits the lecture that the player presents, or begins one.
 
-    changed: the text, or whether it is in a file. problem: one sentence, "" once an edit
-    could be made. told: one sentence that is no problem.
-    left_unsaved: a lecture that is in no file is not presented any more; it is kept in `left`.
-    saved: the lecture is in a file now, its path.
+    changed: the text, or its saved state. problem: one sentence, "" after a successful edit.
+    told: one sentence of information.
+    left_unsaved: an unsaved lecture was left; it is kept in `left`.
+    saved: the path of the saved lecture.
 
-    screen: says what the window shows, its side shown or hidden. choose_path: asks where to save, from a path that is
-    suggested; None where nobody wants to. launch_of: the launch that a trace is of which goes
-    when the window closes, its program's file absolute; None for any other trace.
+    screen: returns the window's state, with the inspector shown or hidden. choose_path: asks for a file with a
+    suggested path; None if the user cancels. launch_of: returns the launch in the user's program that made a temporary
+    trace, with an absolute path; None for any other trace.
     """
 
     changed = Signal()
@@ -74,40 +74,39 @@ class LectureWriter(QObject):
         super().__init__(parent)
         self.player, self.stage, self._screen = player, stage, screen
         self._choose_path, self._launch_of = choose_path, launch_of
-        self.file: LectureFile | None = None  # None while nothing is written or presented
+        self.file: LectureFile | None = None  # None without a lecture
         self.history = TextHistory("")
-        self.is_unsaved = False  # whether the text is in no file
-        self.left: tuple[LectureFile, TextHistory] | None = None  # a lecture in no file that was left
-        self._shown: Lecture | None = None  # the lecture that the player presents and that was taken
-        self._waiting: tuple[str, Callable[[], object]] | None = (
-            None  # the key of a session, and what waits for it
-        )
+        self.is_unsaved = False  # whether the text was never saved
+        self.left: tuple[LectureFile, TextHistory] | None = None  # an unsaved lecture that was left
+        self._shown: Lecture | None = None  # the presented lecture that was adopted
+        # The key of a session, and the edit that waits for it.
+        self._waiting: tuple[str, Callable[[], object]] | None = None
         player.changed.connect(self._follow)
-        stage.jobs.prepared.connect(self._go_on)
+        stage.jobs.prepared.connect(self._continue_edit)
 
-    # What is written.
+    # State.
 
     @property
     def text(self) -> str:
-        """The text of the lecture that is presented, "" where none is."""
+        """The text of the presented lecture, "" without one."""
         return self.history.text if self.file is not None else ""
 
     @property
     def path(self) -> Path:
-        """The path of its file; of a lecture that nobody saved yet, one where nothing is."""
+        """The path of its file; an unused path for an unsaved lecture."""
         return self.file.path if self.file is not None else Path(f"{NAME}.md")
 
     @property
     def number(self) -> int:
-        """The step that is edited: the one that is presented."""
+        """The number of the edited step, which is the presented one."""
         return self.player.number if self.player.awaited is None else self.player.awaited
 
     def lecture(self) -> Lecture | None:
-        """Return the lecture that is written, None where none is presented."""
+        """Return the edited lecture, None without one."""
         return self.player.lecture
 
     def _follow(self) -> None:
-        """Take the lecture that is presented now as the one that is edited."""
+        """Adopt the presented lecture as the edited one."""
         lecture = self.player.lecture
         if lecture is self._shown:
             return
@@ -122,86 +121,86 @@ class LectureWriter(QObject):
         self.changed.emit()
 
     def _leave(self) -> None:
-        """Keep a lecture that is in no file, and say so."""
+        """Keep an unsaved lecture in `left`, and report it."""
         if self.is_unsaved and self.file is not None:
             self.left, self.is_unsaved = (self.file, self.history), False
             self.left_unsaved.emit()
 
     def resume(self) -> None:
-        """Present the lecture again that was left and is in no file."""
+        """Present the unsaved lecture that was left again."""
         if self.left is not None:
             (self.file, self.history), self.left, self.is_unsaved = self.left, None, True
             self._show(0)
 
-    # Edits of one step, or of the whole.
+    # Edits of a step or of the lecture.
 
     def set_title(self, title: str) -> bool:
-        """Give the lecture another title; return whether that could be done, as all edits do."""
+        """Set the title of the lecture; return False on an error, as all edits do."""
         return self._edit(lambda old, path: Rearranged(text.with_title(old, title, path)), self.number)
 
     def set_step_title(self, number: int, title: str) -> bool:
-        """Give a step another heading."""
+        """Set the heading of a step."""
         return self._edit_step(number, partial(text.with_step_title, title=title))
 
     def set_caption(self, number: int, markdown: str) -> bool:
-        """Give a step another caption."""
+        """Set the caption of a step."""
         return self._edit_step(number, partial(text.with_caption, markdown=markdown))
 
     def set_notes(self, number: int, notes: str) -> bool:
-        """Give a step other notes."""
+        """Set the notes of a step."""
         return self._edit_step(number, partial(text.with_notes, notes=notes))
 
     def set_change(self, number: int, lines: str) -> bool:
-        """Let a step change something else."""
+        """Set the changes of a step."""
         return self._edit_step(number, partial(text.with_change, lines=lines.split("\n")))
 
     def set_question(self, number: int, ask: str, choices: str, answer: str) -> bool:
-        """Let a step ask something else, or nothing."""
-        said = {"ask": ask or None, "choices": choices or None, "answer": answer or None}
-        return self._edit_step(number, partial(text.with_values, said=said))
+        """Set the question of a step; "" removes it."""
+        values = {"ask": ask or None, "choices": choices or None, "answer": answer or None}
+        return self._edit_step(number, partial(text.with_values, values=values))
 
     def _edit_step(self, number: int, make: Callable[..., str]) -> bool:
-        def made(old: str, path: Path) -> Rearranged:
+        def apply(old: str, path: Path) -> Rearranged:
             new = make(old, number, path=path)
             check_problems(lecture_of(old, path), lecture_of(new, path))
             return Rearranged(new)
 
-        return self._edit(made, self.number)
+        return self._edit(apply, self.number)
 
     # Steps.
 
     def add_screen(self) -> bool:
-        """Add what is on screen as a step after the one that is presented; begin a lecture where none is."""
+        """Add the screen as a step after the current one, or as the first step of a new lecture."""
         if self.player.lecture is None:
             return self._begin()
         number = self.number
 
-        def made(old: str, path: Path) -> Rearranged:
+        def apply(old: str, path: Path) -> Rearranged:
             return steps.with_step(
                 old, number, self._step_of_screen(lecture_of(old, path), number), path, self._sessions
             )
 
-        return self._edit(made, number + 1)
+        return self._edit(apply, number + 1)
 
     def _begin(self) -> bool:
         if self.left is not None:
-            self.problem.emit("The lecture written before is in no file yet: Ctrl+Shift+S saves it.")
+            self.problem.emit("The previous lecture has not been saved yet. Press Ctrl+Shift+S to save it.")
             return False
         path = self._new_path()
         old = text.new_lecture(NAME)
         try:
             body = self._step_of_screen(lecture_of(old, path), -1)
-            made = steps.with_step(old, -1, body, path, self._sessions).text
+            new_text = steps.with_step(old, -1, body, path, self._sessions).text
         except EditError as error:
             self.problem.emit(str(error))
             return False
-        self.file, self.history, self.is_unsaved = LectureFile(path), TextHistory(made), True
+        self.file, self.history, self.is_unsaved = LectureFile(path), TextHistory(new_text), True
         self._show(0)
-        self.told.emit("A lecture has begun, with this as its first step; Ctrl+Shift+S saves it.")
+        self.told.emit("A new lecture has begun with this step. Press Ctrl+Shift+S to save it.")
         return True
 
     def _new_path(self) -> Path:
-        """Return where nothing is: in the folder of a trace or program that is shown, which a step names from there."""
+        """Return an unused path in the folder of a shown trace or program, which steps name relative to it."""
         traces = [setup.file for setup in self.stage.setups if setup.file]
         launches = map(self._launch_of, traces)
         files = [
@@ -212,52 +211,52 @@ class LectureWriter(QObject):
         return next(folder / name for name in names if not (folder / name).exists())
 
     def _step_of_screen(self, lecture: Lecture, after: int) -> str:
-        """Return the text of a step that shows what is on screen; raises EditError."""
+        """Write the text of a step that shows the screen; raises EditError."""
         mark, sessions = self._screen(), self.stage.sessions
-        known = [session for session in sessions if session is not None]
+        loaded = [session for session in sessions if session is not None]
         if not sessions:
-            raise EditError("Nothing is on screen yet; show a scenario, and add it then.")
-        if len(known) < len(sessions) or not self.stage.is_settled():
-            raise EditError("What is on screen is still being traced; add it once it is there.")
+            raise EditError("The screen is empty. Show a scenario first.")
+        if len(loaded) < len(sessions) or not self.stage.is_settled():
+            raise EditError("The launches on screen are still being traced. Add the step when they are done.")
         panes = self._panes(lecture.folder, after, mark)
         return text.step_text(
-            self._title(known), change_lines(lecture, after, mark, known, panes), lecture.folder
+            self._title(loaded), change_lines(lecture, after, mark, loaded, panes), lecture.folder
         )
 
     def _panes(self, folder: Path, after: int, mark: Bookmark) -> Panes:
         """Return the panes on screen as a step names them; raises EditError.
 
-        Launches of a program are named as the step before does, or as those of the program that the user runs.
+        A program's launch is named as in the previous step, or as one of the user's program.
         """
         player = self.player
         panes = player.scenes[after].panes if after >= 0 and player.moment() is not None else ()
         brought = [pane for pane in panes if not isinstance(pane, Setup)]
         try:
-            known = [(self._setup(pane), pane) for pane in brought]
+            named_panes = [(self._setup(pane), pane) for pane in brought]
         except NoLaunch as error:
             raise EditError(str(error)) from None
-        return tuple(self._named(setup, known, folder) for setup in mark.panes)
+        return tuple(self._named(setup, named_panes, folder) for setup in mark.panes)
 
-    def _named(self, setup: Setup, known: Sequence[tuple[Setup, Pane]], folder: Path) -> Pane:
-        """Return a pane as a step names it: what came with the lecture as the step before does."""
-        like = next((pane for other, pane in known if _shows_the_same(other, setup)), None)
-        return like or self._launch(setup, folder) or self._edited(setup, folder) or setup
+    def _named(self, setup: Setup, named_panes: Sequence[tuple[Setup, Pane]], folder: Path) -> Pane:
+        """Return a pane as a step names it; files of the lecture are named as in the previous step."""
+        match = next((pane for other, pane in named_panes if _show_same_launch(other, setup)), None)
+        return match or self._launch(setup, folder) or self._edited(setup, folder) or setup
 
     def _launch(self, setup: Setup, folder: Path) -> ProgramLaunch | None:
-        """Return the launch that a pane shows of the program that the user runs; the lecture may run it too, then."""
+        """Return the launch in the user's program that a pane shows, and trust that program in the lecture."""
         launch = self._launch_of(setup.file)
         if launch is None:
             return None
         program = Path(launch.file)
         if not program.is_relative_to(folder.absolute()):
             raise EditError(
-                f"{program.name} does not lie beside the lecture; save the lecture in its folder first."
+                f"{program.name} is not in the folder of the lecture. Save the lecture in the program's folder first."
             )
         self.player.programs.agree(program)
         return ProgramLaunch(program.relative_to(folder.absolute()).as_posix(), launch.launch)
 
     def _edited(self, setup: Setup, folder: Path) -> EditedKernel | None:
-        """Return a pane with an edited kernel as a step names it, by the file beside the lecture that has its text."""
+        """Return an edited kernel as a step names it, by the file in the lecture's folder with the same text."""
         files = sorted(folder.glob("*.py"))[:MOST_FILES] if setup.source and not setup.file else []
         for path in files:
             if path.stat().st_size <= MOST_BYTES and path.read_text("utf-8", "replace") == setup.source:
@@ -267,13 +266,13 @@ class LectureWriter(QObject):
         return None
 
     def _setup(self, pane: Pane) -> Setup:
-        """Return what a pane runs; raises NoLaunch where its program has not run."""
+        """Return the setup of a pane; raises NoLaunch if its program has not run."""
         if isinstance(pane, Setup):
             return pane
         return self.player.programs.setup_of(pane, self.path.parent)
 
     def _title(self, sessions: list[Session]) -> str:
-        """Return a title for what is on screen: the phase that the pane in focus is in."""
+        """Return a title for the screen: the current phase of the pane in focus."""
         session, focus = sessions[self.stage.focus], self.stage.focus
         selection, moment = self.stage.selections[focus], self.stage.moments()[focus]
         if moment < 1:
@@ -283,81 +282,87 @@ class LectureWriter(QObject):
         return f"{label[:1].upper()}{label[1:]}" if phases > 1 else session.title
 
     def copy(self, number: int) -> bool:
-        """Put a step once more after itself."""
+        """Duplicate a step."""
         return self._edit(lambda old, path: steps.copied_step(old, number, path, self._sessions), number + 1)
 
     def take_out(self, number: int) -> bool:
-        """Take a step out."""
+        """Delete a step."""
         lecture = self.player.lecture
         if lecture is not None and len(lecture.steps) == 1:
-            self.problem.emit("A lecture has at least one step; add another one before you take this out.")
+            self.problem.emit(
+                "A lecture needs at least one step. Add another one before you delete this one."
+            )
             return False
         return self._edit(lambda old, path: steps.without_step(old, number, path, self._sessions), number)
 
     def move(self, number: int, to: int) -> bool:
-        """Give a step another number."""
+        """Move a step to another number."""
         return self._edit(lambda old, path: steps.moved_step(old, number, to, path, self._sessions), to)
 
     def _sessions(self, panes: Panes) -> list[Session] | None:
-        """Return the sessions of panes where they are in memory."""
+        """Return the sessions of panes, None if some are not in memory."""
         try:
-            found = [self.stage.jobs.held(source) for source in self._sources(panes)]
+            sessions = [self.stage.jobs.held(source) for source in self._sources(panes)]
         except (CatalogueError, NoLaunch):
             return None
-        known = [session for session in found if session is not None]
-        return known if panes and len(known) == len(panes) else None
+        loaded = [session for session in sessions if session is not None]
+        return loaded if panes and len(loaded) == len(panes) else None
 
     def _sources(self, panes: Panes) -> list[Source]:
-        """Return what the sessions of panes are made from; raises CatalogueError and NoLaunch."""
+        """List the sources of the sessions of panes; raises CatalogueError and NoLaunch."""
         return [setup.file or launch_of_setup(setup) for setup in map(self._setup, panes)]
 
-    # How an edit is made.
+    # Applying edits.
 
     def _edit(self, make: Make, number: int) -> bool:
-        """Make an edit and show a step of what comes of it; where it can't be made, say why and change nothing."""
+        """Apply an edit and show a step of the result; on an error, report it and change nothing."""
         if self.player.lecture is None or self.file is None:
-            self.problem.emit("No lecture is presented; Ctrl+D begins one.")
+            self.problem.emit("No lecture is presented. Press Ctrl+D to begin one.")
             return False
         if self.file.is_shipped and not self._copy_shipped():
             return False
         if self._is_stale():
             return False
         try:
-            made = make(self.history.text, self.file.path)
+            result = make(self.history.text, self.file.path)
         except UntracedError as error:
             return self._trace_first(error, partial(self._edit, make, number))
         except (EditError, LectureError) as error:
             self.problem.emit(str(error))
             return False
         self.problem.emit("")
-        for sentence in made.told:
+        for sentence in result.told:
             self.told.emit(sentence)
-        if self.history.take(made.text):
-            self._keep(number)
+        if self.history.take(result.text):
+            self._store(number)
         return True
 
     def _is_stale(self) -> bool:
-        """Return whether somebody else wrote into the file; then what is there is shown in place of an edit."""
+        """Return True if another program has changed the file; show its content instead of an edit."""
         assert self.file is not None
         try:
             stale = not self.is_unsaved and self.file.is_stale()
         except EditError:
-            return False  # told where it is written
+            return False  # reported when the file is written
         if stale:
-            self._take_file(f"{self.file.path.name} was changed elsewhere, and is shown as it is there now.")
+            self._adopt_file(
+                f"{self.file.path.name} was changed by another program; the new content is shown."
+            )
         return stale
 
-    def _keep(self, number: int) -> None:
-        """Write the text, and show a step of it."""
+    def _store(self, number: int) -> None:
+        """Save the text, and show a step."""
         if not self.is_unsaved and self.file is not None:
             try:
                 self.file.write(self.history.text)
             except StaleError as error:
-                self._take_file(str(error))
+                self._adopt_file(str(error))
                 return
             except EditError as error:
                 self.is_unsaved = True
-                self.problem.emit(f"{error} Nothing is lost: save the lecture elsewhere with Ctrl+Shift+S.")
+                self.problem.emit(
+                    f"{error} Nothing is lost: save the lecture to another file with Ctrl+Shift+S."
+                )
         self._show(number)
 
     def _show(self, number: int) -> None:
@@ -365,51 +370,51 @@ class LectureWriter(QObject):
         self.player.adopt(lecture, max(0, min(number, len(lecture.steps) - 1)))
         self.changed.emit()
 
-    def _take_file(self, sentence: str) -> None:
-        """Go on with what somebody else wrote into the file, and say so; an undo goes back."""
+    def _adopt_file(self, sentence: str) -> None:
+        """Adopt the content of a file that another program has changed, and report it; undo restores the old text."""
         assert self.file is not None
         try:
             self.history.take(self.file.read())
             self._show(self.number)
         except (EditError, LectureError) as error:
             sentence = str(error)
-        self.problem.emit(f"{sentence} This edit was not made.")
+        self.problem.emit(f"{sentence} This edit was not applied.")
 
     def _trace_first(self, error: UntracedError, again: Callable[[], object]) -> bool:
-        """Have the sessions made that an edit needs, and make it then."""
+        """Load the sessions that an edit needs, and apply it afterwards."""
         try:
             sources = self._sources(error.panes)
-        except (CatalogueError, NoLaunch) as wrong:
-            self.problem.emit(str(wrong))
+        except (CatalogueError, NoLaunch) as source_error:
+            self.problem.emit(str(source_error))
             return False
         missing = [source for source in sources if self.stage.jobs.held(source) is None]
         if not missing:
             self.problem.emit(str(error))
             return False
         self._waiting = key_of(missing[0]), again
-        self.told.emit("What a step after this one shows is traced first; it is done then.")
+        self.told.emit("A later step must be traced first; the edit follows then.")
         self.stage.jobs.prepare(sources, urgent=len(sources))
         return True
 
-    def _go_on(self, key: str, why: str) -> None:
-        """Make the edit that waits for a session."""
+    def _continue_edit(self, key: str, reason: str) -> None:
+        """Apply the edit that waits for a session."""
         if self._waiting is None or self._waiting[0] != key:
             return
         again, self._waiting = self._waiting[1], None
-        if why:
-            self.problem.emit(why)
+        if reason:
+            self.problem.emit(reason)
         else:
             again()
 
     # Undo.
 
     def undo(self) -> None:
-        """Take the last edit back."""
+        """Undo the last edit."""
         self._travel(self.history.undo, "There is nothing to undo.")
 
     def redo(self) -> None:
-        """Make the edit again that was undone last."""
-        self._travel(self.history.redo, "There is nothing to do again.")
+        """Redo the last undone edit."""
+        self._travel(self.history.redo, "There is nothing to redo.")
 
     def _travel(self, go: Callable[[], bool], nothing: str) -> None:
         if self.file is None or self.player.lecture is None:
@@ -420,14 +425,14 @@ class LectureWriter(QObject):
         if not go():
             self.told.emit(nothing)
             return
-        self._keep(_first_difference(before, self.history.text, self.path, self.number))
+        self._store(_first_difference(before, self.history.text, self.path, self.number))
 
     # Files.
 
     def save_as(self) -> bool:
-        """Ask for a file and write the lecture there; from then on each edit is written to it at once."""
+        """Ask for a file and save the lecture there; later edits are saved at once."""
         if self.player.lecture is None and self.left is None:
-            self.problem.emit("There is no lecture to save; Ctrl+D begins one.")
+            self.problem.emit("There is no lecture to save. Press Ctrl+D to begin one.")
             return False
         if self.player.lecture is None:
             self.resume()
@@ -445,9 +450,7 @@ class LectureWriter(QObject):
             return False
         file = LectureFile(path)
         if file.is_shipped:
-            self.problem.emit(
-                "The lectures that come with Tilescope stay as they are; choose another folder."
-            )
+            self.problem.emit("Tilescope's own lectures cannot be overwritten. Choose another folder.")
             return False
         try:
             file.put(self.history.text.encode("utf-8"))
@@ -457,28 +460,28 @@ class LectureWriter(QObject):
         self.file, self.is_unsaved = file, False
         self._show(self.number)
         self.saved.emit(path)
-        self.told.emit(f"The lecture is saved as {path}, and each edit from now on.")
+        self.told.emit(f"The lecture was saved as {path}. Later edits are saved automatically.")
         return True
 
     def _copy_shipped(self) -> bool:
-        """Ask where a copy of a shipped lecture shall be, which is edited in its place."""
+        """Ask for the file of a copy of a shipped lecture, which is edited instead."""
         self.told.emit(
-            "This lecture comes with Tilescope and stays as it is: choose where your own copy shall be."
+            "This lecture is included with Tilescope and cannot be changed. Choose a file for your copy."
         )
         return self._save(self._suggested())
 
     @property
     def has_unsaved(self) -> bool:
-        """Whether a lecture would be lost where the window closes now."""
+        """True if closing the window would lose a lecture."""
         return self.is_unsaved or self.left is not None
 
     def discard(self) -> None:
-        """Forget the lecture that was left and is in no file."""
+        """Discard the unsaved lecture that was left."""
         self.left = None
 
 
 def _text_of(file: LectureFile, lecture: Lecture) -> str:
-    """Return the text of a lecture's file as it is there, or as it was read where it is there no more."""
+    """Return the text of a lecture's file, or the text read before if the file is gone."""
     try:
         return file.read()
     except EditError:
@@ -486,15 +489,15 @@ def _text_of(file: LectureFile, lecture: Lecture) -> str:
 
 
 def check_problems(before: Lecture, after: Lecture) -> None:
-    """Raise EditError with the first mistake that an edit would bring."""
-    known = [problem.sentence for problem in before.problems]
+    """Raise EditError with the first problem that an edit would add."""
+    old_sentences = [problem.sentence for problem in before.problems]
     for problem in after.problems:
-        if problem.sentence not in known:
+        if problem.sentence not in old_sentences:
             raise EditError(problem.sentence)
 
 
 def _first_difference(before: str, after: str, path: Path, number: int) -> int:
-    """Return the first step that differs in two texts of a lecture, or this one where none does."""
+    """Find the first step that differs between two texts of a lecture; `number` if none does."""
     old, new = (source_of(text, lecture_of(text, path)).bodies for text in (before, after))
     differing = (i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b)
     return next(differing, number if len(old) == len(new) else min(len(old), len(new)))

@@ -109,7 +109,7 @@ def test_a_line_joins_one_dtype_and_one_shape_of_blocks():
 
 def test_a_usual_shape_is_said_once_and_others_with_their_kernels():
     figure = build([H200], of("matmul-tiled", "cuda-c-naive", "transpose-naive", chart="scaling"))
-    assert figure.notes[0] == "Blocks of 16 × 16 where no others are named."
+    assert figure.notes[0] == "Blocks of 16 × 16 unless a name has others."
     assert [series.part for series in figure.panels[0].series] == ["", "", "blocks of 32 × 32"]
 
 

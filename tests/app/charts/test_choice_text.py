@@ -78,8 +78,11 @@ def test_a_choice_comes_back_from_its_words(choice):
         ("brs matmul-tiled", "no chart is called 'brs'; did you mean bars?"),
         ("bars matmul-tilde", "did you mean matmul-tiled"),
         ("bars matmul-tiled/nump", "matmul-tiled has no baseline 'nump'; it has none."),
-        ("bars matmul-tiled:width=3", "'width' after matmul-tiled: is no parameter; there are m, k"),
-        ("bars matmul-tiled sise=4096", "'sise' in sise=4096 says nothing of a chart; did you mean size?"),
+        ("bars matmul-tiled:width=3", "'width' is not a parameter of matmul-tiled; there are m, k"),
+        (
+            "bars matmul-tiled sise=4096",
+            "'sise' in sise=4096 is not an option of a chart; did you mean size?",
+        ),
         ("bars matmul-tiled size=77", "size=77 was not measured; there are 4x256x4"),
         ("bars matmul-tiled blocks=3x3", "blocks=3x3 was not measured; there are all"),
         ("bars matmul-tiled time=warm", "time=warm is not known; there are first-call"),

@@ -30,7 +30,7 @@ SIZE = (960, 540)
 PAGE = Page(SIZE)
 H200 = Source(recorded()[0], load(recorded()[0]), recorded=True)
 SAID = (
-    "Time: kernel alone, L2 cache warm",
+    "Time: kernel only, L2 cache warm",
     "Naive, row on x",
     "Tiled, shared memory",
     "297 µs",
@@ -242,7 +242,7 @@ def test_the_command_needs_no_qt_for_numbers(tmp_path):
         (["-o", "a.gif"], "must end with .png"),
         (["nope", "-o", "a.svg"], "no scenario is called 'nope'"),
         (["matmul-tiled/numpy", "-o", "a.svg"], "has no baseline 'numpy'"),
-        (["matmul-tiled:q=3", "-o", "a.svg"], "'q' after matmul-tiled: is no parameter"),
+        (["matmul-tiled:q=3", "-o", "a.svg"], "'q' is not a parameter of matmul-tiled"),
         (["matmul-tiled:m=7", "-o", "a.svg"], "nothing to draw"),
         (["bars", "matmul-tiled", "size=7", "-o", "a.svg"], "size=7 was not measured; there are"),
         (["vector-too-few-threads", "-o", "a.svg"], "differs from NumPy"),

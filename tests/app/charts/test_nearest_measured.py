@@ -46,9 +46,7 @@ def test_else_the_nearest_size_of_the_same_type_and_its_tip_says_what_differs():
     assert (mine.size, mine.row.parameters["tile"], mine.is_exactly_asked) == ("64", 16, False)
     tip = explanation(mine, None)
     assert "M = K = N = 64, blocks of 16 × 16, float32." in tip
-    assert (
-        "nearest that was measured to what this pane runs: M = K = N = 16, blocks of 8 × 8, float32." in tip
-    )
+    assert "nearest measured launch to that of this pane: M = K = N = 16, blocks of 8 × 8, float32." in tip
     assert measured_for("matmul-tiled", cube(1100, tile=32), [H200]).row.parameters["tile"] == 32
     double = measured_for("matmul-tiled", cube(64, dtype="float64"), [H200])
     assert double.size == "24 × 12 × 22, float64"

@@ -56,9 +56,9 @@ def test_the_tip_has_every_number_with_its_mark(recorded):
     recorded(profile(dram_read=30e6, l1_hits=2.5, l2_hits=97.0, warps_active=95.5))
     lines = point()[1].text.splitlines()
     assert lines[0].startswith("Tiled, shared memory: 7,2")
-    assert lines[1] == "Asked of global memory: 541 MB (exact)"
+    assert lines[1] == "Requested from global memory: 541 MB (exact)"
     assert lines[2] == "30.0 MB read from DRAM, 0 B written (measured)"
-    assert lines[3] == "L1 had 2.5 % and L2 had 97 % of the sectors asked of it (measured)"
+    assert lines[3] == "L1 had 2.5 % and L2 had 97 % of the sectors requested from it (measured)"
     assert lines[4] == "Occupancy 100 %, limited by registers and threads (modelled)"
     assert lines[5] == "95.5 % of the warps active (measured)"
     assert "Nsight Compute: NVIDIA H200, 2026-11-23" in lines[6]

@@ -57,7 +57,7 @@ def test_a_table_by_buffer_tells_elements_and_bytes():
     assert set(rows) == {"a (global)", "b (global)", "c (global)"}
     left = rows["a (global)"]
     assert left["global load requests"] == 4 * 2 * 8 and left["distinct elements"] == 16 * 8
-    assert left["bytes asked for"] == left["global load bytes"] == 64 * 32 * 4
+    assert left["bytes requested"] == left["global load bytes"] == 64 * 32 * 4
     assert left["bytes moved"] == 32 * left["global load sectors"] == 32 * 64 * 8
 
 
@@ -113,7 +113,7 @@ def test_what_differs_is_shown_beside_what_was_measured_with_the_reason(read):
     assert all(name.startswith("shared_load") for name in differing)
     assert bool(differing) == bool(read.reason)
     if not differing:
-        assert len(told) == 1 and "every counter above but bytes is what was measured" in told[0]
+        assert len(told) == 1 and "every counter above except bytes equals the measurement" in told[0]
     for name, line in zip(sorted(differing, key=NAMES.index), told if differing else [], strict=True):
         assert f"{read.counters[name]:,} {name.replace('_', ' ')} measured on an NVIDIA H200" in line
         assert f"{session.counters.total[name]:,} exact: {read.reason}." in line

@@ -36,7 +36,7 @@ def test_a_launch_that_does_what_the_simulator_says_is_told_as_equal(tmp_path, c
     assert said["NumPy"].startswith("equals NumPy")
     assert said["device"] == "Made-up GPU, 2026-11-23, 2 multiprocessors used, measured"
     assert "2 of 2 atomics by the values" in said["order"]
-    assert said["registers"] == "8 a thread, 20 with notes"
+    assert said["registers"] == "8 a thread, 20 with recording"
     [path] = (tmp_path / "new").glob("sum-sequential-*.npz")
     assert load(path).schedule == "measured" and str(path) in said["saved"]
 
@@ -85,7 +85,7 @@ def test_a_command_line_that_makes_no_sense_is_refused_in_a_sentence(words, said
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(Exception, match="can't be made"):
+    with pytest.raises(Exception, match="can't be created"):
         recorded(["count-racing"], tmp_path / "file" / "folder", lambda *given: None)
 
 
@@ -103,6 +103,6 @@ def test_a_kernel_that_does_otherwise_without_notes_is_told(tmp_path, capsys):
         ["count-racing:num_blocks=2,threads=16", "count-atomic:num_blocks=1,threads=8"], tmp_path, notes_of
     )
     said = capsys.readouterr().out
-    assert "without notes the kernel leaves other values in 1 element: counter[0] 3, with notes " in said
+    assert "without recording the results differ in 1 element: counter[0] is 3, with recording " in said
     recorded(["count-atomic:num_blocks=1,threads=8"], tmp_path, lambda made, room: notes_on_host(made))
-    assert "as it is   without notes the kernel leaves the same" in capsys.readouterr().out
+    assert "original   without recording the results are equal" in capsys.readouterr().out

@@ -68,16 +68,16 @@ def test_traces_and_scenarios_are_opened_as_before(shown, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["kernel.cu"], "kernel.cu is CUDA C++, which is not traced yet"),
-        (["open", "kernel.cu"], "kernel.cu is CUDA C++, which is not traced yet"),
+        (["kernel.cu"], "kernel.cu is CUDA C++, which can't be traced yet"),
+        (["open", "kernel.cu"], "kernel.cu is CUDA C++, which can't be traced yet"),
         (["rcae.py"], "there is no file rcae.py; did you mean race.py?"),
         (["open", "rcae.py"], "there is no file rcae.py; did you mean race.py?"),
         (["gone.md"], "there is no file gone.md; check its name and folder."),
-        (["race.py", "matmul-tiled"], "race.py is opened without other words"),
+        (["race.py", "matmul-tiled"], "race.py must be the only argument"),
         (["chek", "race.py"], "no command or scenario is called 'chek'; did you mean check?"),
         (["chek", "--format", "json", "race.py"], "did you mean check?"),
         (["lectur", "tiling"], "did you mean lecture?"),
-        (["nothing-of-ours"], "tilescope --help names the commands"),
+        (["nothing-of-ours"], "tilescope --help lists the commands"),
         (["check", "--shedule", "random", "race.py"], "--shedule (did you mean --schedule?)"),
         (["counters", "matmul-tiled:tiel=8"], "no parameter 'tiel'; did you mean tile?"),
         (["lecture", "tilng"], "There is no lecture tilng; did you mean tiling"),
@@ -94,6 +94,9 @@ def test_a_word_that_is_not_known_gets_the_one_that_was_meant(said, arguments, w
 def test_a_moment_after_the_end_says_which_one_is_drawn(capsys, tmp_path):
     words = ["snapshot", "vector-double:count=64", "-o", str(tmp_path / "x.png")]
     assert main([*words, "--moment", "99999999"]) == 0
-    assert "there is no moment 99,999,999: the launch ends at moment" in capsys.readouterr().err
+    assert (
+        "there is no moment 99,999,999; the picture shows the end of the launch, moment"
+        in capsys.readouterr().err
+    )
     assert main([*words, "--moment", "1"]) == 0
     assert "there is no moment" not in capsys.readouterr().err

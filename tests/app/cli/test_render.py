@@ -98,7 +98,7 @@ def test_size_and_length_of_a_gif_whose_delays_are_hundredths(tmp_path, capsys):
         render(TINY, "-o", path, "--from", "2", "--to", "4", "--size", SIZE, "--speed", "1", "--fps", "30")
         == 0
     )
-    assert "33.33 frames a second in place of 30" in capsys.readouterr().err
+    assert "33.33 frames a second instead of 30" in capsys.readouterr().err
     found = looked_into(path)
     assert (found["width"], found["height"]) == (640, 400)
     assert found["seconds"] == pytest.approx(3.0, abs=0.04)  # two moments, and a second at the end
@@ -165,16 +165,19 @@ def test_a_step_without_its_caption_asks_nothing(tmp_path):
     [
         ((TINY, "-o", "a.avi"), "must end with .mp4"),
         ((TINY, "-o", "gone/a.gif"), "there is no folder"),
-        ((TINY, "-o", "."), "name a new or an empty one"),
-        ((TINY, "-o", "a.gif", "--from", "soon"), "is no place in time"),
+        ((TINY, "-o", "."), "Choose a new or an empty folder"),
+        ((TINY, "-o", "a.gif", "--from", "soon"), "is not a place in time"),
         ((TINY, "-o", "a.gif", "--to", "phase 99"), "There is no phase 99"),
         ((TINY, "-o", "a.gif", "--fps", "0"), "whole number from 1 on"),
         ((TINY, "-o", "a.mp4", "--fps", "999"), "--fps must be 120 at most"),
-        ((TINY, "-o", "a.gif", "--speed", "0"), "is no speed; write moments a second"),
-        ((TINY, "-o", "a.gif", "--playhead", "3"), "--playhead can't be taken here: it is of one picture"),
+        ((TINY, "-o", "a.gif", "--speed", "0"), "is not a speed; write moments a second"),
+        (
+            (TINY, "-o", "a.gif", "--playhead", "3"),
+            "--playhead can't be used here: it applies to a single picture",
+        ),
         (
             ("tiling", "-o", "a.gif", "--colour", "reads"),
-            "--colour can't be taken here: a lecture's steps say",
+            "--colour can't be used here: its steps decide",
         ),
         ((TINY, "-o", "a.gif", "--hold", "-1"), "must be a number from 0 to 600"),
         (
@@ -188,8 +191,8 @@ def test_a_step_without_its_caption_asks_nothing(tmp_path):
         (("matmul-tild", "-o", "a.gif"), "did you mean matmul-tiled"),
         (("none.npz", "-o", "a.gif"), "there is no file none.npz"),
         (("none.md", "-o", "a.gif"), "There is no file none.md"),
-        (("tiling", "-o", "a.gif", "--from", "77"), "from a step to a step, 1 to 16"),
-        (("tiling", "-o", "a.gif", "--from", "3", "--to", "2"), "exchange --from and --to"),
+        (("tiling", "-o", "a.gif", "--from", "77"), "are steps from 1 to 16"),
+        (("tiling", "-o", "a.gif", "--from", "3", "--to", "2"), "swap --from and --to"),
     ],
 )
 def test_what_cannot_be_recorded_is_a_sentence(tmp_path, monkeypatch, capsys, words, sentence):

@@ -104,7 +104,7 @@ def test_a_piece_is_taken_from_a_place_to_another(tmp_path):
     step, track = document["steps"][0], document["tracks"][0]
     assert (step["range"], step["stand"], step["speed"]) == ([7.0, 24.0], 7.0, 3.0)
     assert track["moments"] == [7, 24]
-    for begin, end, why in (("24", "phase 1", "is not after 24"), ("never", None, "no place in time")):
+    for begin, end, why in (("24", "phase 1", "is not after 24"), ("never", None, "not a place in time")):
         asked.begin, asked.end = begin, end
         with pytest.raises(UsageError, match=why):
             write_replay_file(asked)
@@ -114,10 +114,10 @@ def test_an_old_file_stays_where_a_new_one_is_too_large(tmp_path, monkeypatch):
     path = tmp_path / "a.html"
     path.write_text("old")
     monkeypatch.setattr(limits, "LARGEST", 1000)
-    with pytest.raises(PictureError, match="which is too much for a page"):
+    with pytest.raises(PictureError, match="which is too large for a page"):
         write_replay_file(chosen(path, SMALL))
     monkeypatch.setattr(limits, "MOST_MOMENTS", 10)
-    with pytest.raises(PictureError, match=r"would have 85 moments, .* a page has at most 10"):
+    with pytest.raises(PictureError, match=r"would have 85 moments, .* A page has at most 10"):
         write_replay_file(chosen(path, SMALL))
     assert path.read_text() == "old"
     assert [one.name for one in tmp_path.iterdir()] == ["a.html"]
@@ -178,7 +178,7 @@ def test_a_lecture_is_its_steps(tmp_path):
         "A chart"
     ]
     asked.end = "3"
-    with pytest.raises(UsageError, match="1 to 2 of this one, not step 2 to 3"):
+    with pytest.raises(UsageError, match="from 1 to 2 in order, not step 2 to 3"):
         write_replay_file(asked)
 
 

@@ -88,7 +88,7 @@ def test_who_cancels_keeps_the_early_picture_and_is_told(jobs):
     jobs.trace(0, made, None, early=True)
     until(lambda: any(what == "ready" for what, _ in jobs.told) and jobs.is_idle())
     (_, early), (_, kept) = jobs.told
-    assert kept.trace.notice.endswith("the order of lockstep was not made: it was cancelled.")
+    assert kept.trace.notice.endswith("lockstep's order is not available: it was cancelled.")
     assert len(kept.trace) == len(early.trace) and races(kept)
     assert jobs.held(made) is not kept  # which counts for no launch
 
@@ -104,7 +104,7 @@ def test_a_failure_of_lockstep_leaves_the_early_picture(jobs, monkeypatch):
     jobs.trace(0, struck(472), None, early=True)
     until(lambda: any(what == "ready" for what, _ in jobs.told) and jobs.is_idle())
     assert [what for what, _ in jobs.told] == ["early", "ready"]
-    assert "not made: The tracing process ended unexpectedly" in jobs.told[1][1].trace.notice
+    assert "not available: The tracing process ended unexpectedly" in jobs.told[1][1].trace.notice
 
 
 def test_nothing_comes_early_unless_somebody_asks_or_where_the_order_does_not_matter(jobs):

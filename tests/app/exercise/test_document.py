@@ -48,21 +48,31 @@ def test_what_nobody_runs_is_read_from_a_file_that_would_raise(tmp_path):
         ("# Add ten", "# " + "x" * 400, 1, "1 to 300 characters, not 400"),
         ("kernel: add_ten\n", "", 9, "The kernel is not named"),
         ("kernel: add_ten", "kernel: add ten", 10, "by its name in Python"),
-        ("kernel:", "colonel:", 10, "'colonel' is not known here"),
+        ("kernel:", "colonel:", 10, "'colonel' is not a known key"),
         ("```exercise", "```python", 1, "There is no block marked ```exercise"),
         ("4 * n", "4 * n)", 11, "can't be read as arithmetic"),
         ("4 * n", "4 ** n", 11, "is not allowed here"),
         ("== 4 * n", "", 11, "neither true nor false"),
         ("stub.global_store_requests", "stub.colour", 12, "stub.colour is not known"),
-        ("goal: each element is read once: ", "goal: ", 11, "A goal is words, a colon and an expression"),
+        (
+            "goal: each element is read once: ",
+            "goal: ",
+            11,
+            "A goal is a description, a colon and an expression",
+        ),
         ("(01-add-ten.svg)", "(../01-add-ten.svg)", 7, "without a folder"),
         ("(01-add-ten.svg)", "(https://example.org/a.svg)", 7, "without a folder"),
         ("(01-add-ten.svg)", "(02.svg)", 7, "There is no picture 02.svg"),
         ("## Hint\n\nCompare", "## Tip\n\nCompare", 19, "each under ## Hint"),
         ("Compare it with `out.size` before you write.\n", "", 19, "A hint needs a text"),
-        ("There may", "> There may", 5, "A task or hint has paragraphs, lists and code, no blockquote"),
-        ("There may", "![a](a.svg) There may", 5, "A picture stands in a paragraph of its own"),
-        ("There may", "There may " + "be " * 4000, 5, "has at most 10,000 characters; leave some out"),
+        (
+            "There may",
+            "> There may",
+            5,
+            "A task or hint can contain paragraphs, lists and code, but no blockquote",
+        ),
+        ("There may", "![a](a.svg) There may", 5, "A picture needs a separate paragraph"),
+        ("There may", "There may " + "be " * 4000, 5, "has at most 10,000 characters; shorten it"),
     ],
 )
 def test_each_mistake_in_the_task_is_a_sentence_at_its_line(tmp_path, old, new, line, said):
@@ -88,7 +98,7 @@ def test_a_second_picture_or_block_is_one_too_many(tmp_path):
         ("def add_ten", "def add_nine", 1, "no function add_ten"),
         ("@cuda.jit\n", "", 5, "write @cuda.jit above it"),
         ("def cases", "def case", 12, "no function cases()"),
-        ("out[i] = 0", "out[i] =", 9, "This is no Python: invalid syntax."),
+        ("out[i] = 0", "out[i] =", 9, "This is not valid Python: invalid syntax."),
     ],
 )
 def test_each_mistake_in_the_program_is_a_sentence_at_its_line(tmp_path, old, new, line, said):
@@ -106,7 +116,7 @@ def test_a_file_that_is_missing_or_no_text_is_told(tmp_path):
     made.path.write_bytes(b"\xff")
     with pytest.raises(ExerciseError, match="no text in UTF-8"):
         read_exercise(made.path)
-    with pytest.raises(ExerciseError, match="not named as an exercise"):
+    with pytest.raises(ExerciseError, match="not named like an exercise"):
         read_exercise(tmp_path / "task.md")
 
 
@@ -131,7 +141,7 @@ def test_a_folder_is_listed_by_number_and_its_mistakes_are_told(tmp_path):
     assert [(e.number, e.name) for e in found] == [(2, "first"), (10, "last"), (11, "last")]
     said = "\n".join(map(str, wrong))
     assert "12-raw.md:1: " in said and "11-last.md:10: 'colonel'" in said
-    assert "10-last.md has the name last too" in said
+    assert "10-last.md also has the name last" in said
 
 
 def test_one_is_found_by_name_number_file_or_path(tmp_path, monkeypatch):

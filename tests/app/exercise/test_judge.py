@@ -112,15 +112,15 @@ def test_every_counter_may_be_named_in_a_goal(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "line", "said"),
     [
-        ("a[i] + 10", "a[i] +", 9, "This is no Python: invalid syntax."),
-        ("a[i] + 10", "b[i]", 9, "nothing is named b"),
+        ("a[i] + 10", "a[i] +", 9, "Syntax error: invalid syntax."),
+        ("a[i] + 10", "b[i]", 9, "b is not defined"),
         ("a[i] + 10", "a[i] // 0", 9, ""),
         ("add_ten", "add_nine", 0, "The file has no kernel named add_ten"),
         ("@cuda.jit\n", "", 0, "is not a @cuda.jit kernel"),
         ("(a, out)", "(a)", 5, "takes (a, out) in this exercise, not (a)"),
         ("import numpy", "import no_such_module, numpy", 1, "No module named 'no_such_module'"),
         ("\n\n@cuda", "\n\nraise SystemExit('enough')\n@cuda", 5, "SystemExit: enough"),
-        (BODY, BODY + "\nadd_ten[1, 4](np.zeros(4), np.zeros(4))\n", 11, "Your file launches a kernel by itself"),
+        (BODY, BODY + "\nadd_ten[1, 4](np.zeros(4), np.zeros(4))\n", 11, "Your file launches a kernel when it is"),
         (BODY, "        out[i] = a + 10\n", 9, "there is no setitem("),
         (BODY, f"        pass\n    while out[0] == 0:\n    {BODY}", 10, ""),
     ],
@@ -166,7 +166,7 @@ def test_a_text_that_is_no_utf_8_and_an_empty_one_are_judged():
     [
         ("a + 10", "a + ten", "yield", "The judge raised NameError: name 'ten' is not defined"),
         ("for n, block in", "for n, block in () and", "def cases", "cases() yields no case"),
-        ("{\"out\": a + 10}", "{\"sum\": a + 10}", "yield", "'sum' in 'expected' is no array of the stub's"),
+        ("{\"out\": a + 10}", "{\"sum\": a + 10}", "yield", "'sum' in 'expected' is not an array of the stub"),
         ("a + 10}", "a[1:] + 10}", "yield", "has the shape (9,), and the argument (10,)"),
         ("def cases", "import no_such_module\ndef cases", "import no_such", "No module named 'no_such_module'"),
     ],
@@ -180,12 +180,12 @@ def test_a_judge_that_fails_is_blamed_and_not_the_student(tmp_path, old, new, pa
     lines = [n for n, line in enumerate(text.splitlines(), 1) if n >= line_of(text, part)]
     assert said in str(raised.value)
     assert any(f"01-ten.py:{line}: " in str(raised.value) for line in lines), raised.value
-    assert str(raised.value).startswith("The exercise ten can't judge: ")
+    assert str(raised.value).startswith("The exercise ten can't be judged: ")
 
 
 def test_a_stub_that_does_not_run_and_a_goal_that_names_nothing_are_the_exercises(tmp_path):
     with pytest.raises(
-        ExerciseError, match=r"01-ten\.py:9: The stub does not run as it is: .*nothing is named b"
+        ExerciseError, match=r"01-ten\.py:9: The unchanged stub does not run: .*b is not defined"
     ):
         judged(RIGHT, exercise(tmp_path, stub=STUB.replace("= 0", "= b")))
     with pytest.raises(ExerciseError, match=r"01-ten\.md:7: m is not known; there are .*threads"):
@@ -201,13 +201,13 @@ def test_what_does_not_end_is_ended_and_the_line_told(monkeypatch):
     monkeypatch.setattr(warm_judge(), "_seconds", 1.0)
     verdict = judged(RIGHT.replace(BODY, "        k = 0\n        while k >= 0:\n            k += 1\n"))
     assert not verdict.passed and verdict.line in (10, 11)
-    assert verdict.error.startswith("Your kernel has not come to its end after 1 s; it was on line 1")
+    assert verdict.error.startswith("Your kernel did not end after 1 s; it was on line 1")
 
 
 def test_a_judge_that_does_not_end_is_blamed(monkeypatch, tmp_path):
     monkeypatch.setattr(warm_judge(), "_seconds", 1.0)
     made = exercise(tmp_path, CASES.replace("    for n", "    while True:\n        pass\n    for n"))
-    with pytest.raises(ExerciseError, match=r"it has not ended after 1 s, at .*01-ten\.py:1[4-5]"):
+    with pytest.raises(ExerciseError, match=r"it did not end after 1 s, at .*01-ten\.py:1[4-5]"):
         judged(RIGHT, made)
 
 
@@ -229,7 +229,9 @@ def test_a_judging_is_cancelled_and_the_next_goes_on():
     assert len(raised) == 1
     assert judged(RIGHT).passed
     died = judged(RIGHT + "\nimport os\nos._exit(3)\n")
-    assert not died.passed and "What runs your kernel ended unexpectedly (exit code 3)" in died.error
+    assert (
+        not died.passed and "The process that runs your kernel ended unexpectedly (exit code 3)" in died.error
+    )
 
 
 def test_a_judge_that_was_closed_says_so_and_leaves_no_files():

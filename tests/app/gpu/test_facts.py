@@ -69,14 +69,14 @@ def test_what_marks_cost_in_blocks_and_memory_is_told():
     told = texts(gpu_data(with_head(timeline(), **costs)))
     assert told[3].startswith("up to 2 blocks at once on a multiprocessor (the driver allows 6)")
     assert told[6] == (
-        "with marks 30 registers as without; 6 blocks at once, not 8; 64 bytes of local memory, not 0; "
+        "with marks 30 registers, as without marks; 6 blocks at once, not 8; 64 bytes of local memory, not 0; "
         "12.5 µs, not 10.0 µs (+25 %)"
     )
 
 
 def test_thinned_marks_are_told_with_why():
     fact = facts_of(gpu_data(with_head(timeline(), detail="barriers", notes=("It took longer.",))))[-1]
-    assert fact.text.startswith("marks at barriers alone")
+    assert fact.text.startswith("only barriers are marked")
     assert fact.tip == "It took longer."
 
 

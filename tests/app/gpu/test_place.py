@@ -44,15 +44,15 @@ def test_above_a_block_is_its_multiprocessor():
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("gpu blok=3", "'blok=3' is nothing of the chart gpu"),
-        ("gpu block", "'block' is nothing of the chart gpu"),
-        ("gpu block=-1", "block=-1 is no whole number from 0 on"),
-        ("gpu block=99999999999", "no whole number"),
+        ("gpu blok=3", "'blok=3' is not an option of the chart gpu"),
+        ("gpu block", "'block' is not an option of the chart gpu"),
+        ("gpu block=-1", "block=-1 is not a whole number from 0 on"),
+        ("gpu block=99999999999", "not a whole number"),
         ("gpu range=4:1", "the first before the last"),
         ("gpu range=4", "write microseconds"),
         ("gpu range=0:nan", "write microseconds"),
-        ("gpu size=a;b", "is no size"),
-        ("scaling", "is no place on a GPU"),
+        ("gpu size=a;b", "is not a size"),
+        ("scaling", "is not a place on a GPU"),
     ],
 )
 def test_what_means_no_place_is_said_in_a_sentence(text, why):

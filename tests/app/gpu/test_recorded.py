@@ -46,7 +46,7 @@ def test_a_launch_finds_its_own_recording_whatever_its_matrices_hold(recorded):
 def test_a_kernel_that_was_edited_has_none(recorded):
     edited = launch_of_pane(Setup("matmul-tiled", SMALL, without=(40,)), None)
     assert own_recording(edited, recorded) is None
-    assert "the kernel as it was changed here" in missing_text(edited, recorded)
+    assert "the kernel with your changes" in missing_text(edited, recorded)
     assert command_for(edited) == ""
 
 
@@ -85,13 +85,13 @@ def test_words_of_sizes_can_stand_in_a_place(recorded):
 def test_what_is_missing_is_said_with_the_sizes_and_the_command_that_records_it(recorded):
     here = asked(m=64, tile=16)
     assert missing_text(here, recorded) == (
-        "No GPU's clock was recorded for Tiled, shared memory at 64 × 16 × 32, tile 16; "
+        "No GPU timeline was recorded for Tiled, shared memory at 64 × 16 × 32, tile 16; "
         "recorded: 1,024, tile 8 and 32 × 16 × 32, tile 8."
     )
     assert command_for(here) == "tilescope measure --timeline matmul-tiled:m=64,k=16,n=32"
     assert "at 64 × 16 × 32; recorded: 1,024 and" in missing_text(asked(m=64), recorded)
     assert "at 32 × 16 × 32, float64; recorded" in missing_text(asked(dtype="float64"), recorded)
-    assert missing_text(asked(), []) == "No GPU's clock was recorded for Tiled, shared memory in any size."
+    assert missing_text(asked(), []) == "No GPU timeline was recorded for Tiled, shared memory in any size."
 
 
 @pytest.mark.parametrize("name", [scenario.name for scenario in scenarios()])
@@ -110,6 +110,6 @@ def test_a_kernel_of_no_catalogue_is_not_recorded():
     unknown = launch_of_pane(Setup(file="trace.npz"), None)
     assert (
         missing_text(unknown, [])
-        == "No GPU's clock was recorded for this kernel: only those of the catalogue can be."
+        == "No GPU timeline can be recorded for this kernel: only kernels of the catalogue can be recorded."
     )
     assert command_for(unknown) == ""

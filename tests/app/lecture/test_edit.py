@@ -116,8 +116,8 @@ def test_titles_are_replaced():
         ("One\n---", "Line 1 is a heading"),
         ("> quoted", "Line 1 begins with >"),
         ("a\n\n```tilescope\nend\n```", "Line 3 begins a block of changes"),
-        ("```\nfor i", "The block of code that begins in line 1 has no end"),
-        ("`next phase`", "Line 1 would change what is shown"),
+        ("```\nfor i", "The block of code from line 1 has no end"),
+        ("`next phase`", "Line 1 is a change"),
     ],
 )
 def test_what_would_be_no_caption_is_refused(markdown, sentence):
@@ -217,7 +217,7 @@ def test_a_place_that_nobody_traced_is_asked_for():
 
 def test_code_without_an_end_does_not_swallow_what_follows():
     text = SMALL + "\n```\nno end\n"
-    with pytest.raises(EditError, match="has no end"):
+    with pytest.raises(EditError, match="is not closed"):
         moved_step(text, 2, 0, PATH, sessions_of)
 
 

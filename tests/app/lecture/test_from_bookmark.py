@@ -117,7 +117,7 @@ def test_a_trace_is_named_where_it_lies_beside_the_lecture(tmp_path):
     said = change_lines(lecture, -1, mark, ())
     assert said == ["show: sub/race.npz"]
     assert same_panes(parse_change({1: said[0]}, tmp_path)[0].show, mark.panes)
-    with pytest.raises(EditError, match="does not lie beside the lecture"):
+    with pytest.raises(EditError, match="is not in the lecture's folder"):
         change_lines(replace(lecture, path=tmp_path / "sub" / "sub" / "mine.md"), -1, mark, ())
     (tmp_path / "race.py").touch()
     program = change_lines(
@@ -125,7 +125,7 @@ def test_a_trace_is_named_where_it_lies_beside_the_lecture(tmp_path):
     )
     assert program[0] == "show: race.py:launch=2"
     spaced = Setup(file=str(tmp_path / "a race.npz"))
-    with pytest.raises(EditError, match="has a space"):
+    with pytest.raises(EditError, match="contains a space"):
         change_lines(lecture, -1, Bookmark((spaced,)), ())
 
 
@@ -136,7 +136,7 @@ def test_lines_taken_out_are_named_and_an_edited_text_has_to_lie_beside_the_lect
     assert said == ["show: matmul-tiled:tile=8,without=barrier2"]
     assert same_panes(parse_change({1: said[0]}, tmp_path)[0].show, mark.panes)
     edited = Bookmark((Setup("matmul-tiled", source="import numba\n"),), side="hidden")
-    with pytest.raises(EditError, match="save the kernel beside the lecture first"):
+    with pytest.raises(EditError, match="save it in the lecture's folder first"):
         change_lines(lecture, -1, edited, ())
 
 

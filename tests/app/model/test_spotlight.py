@@ -221,7 +221,7 @@ def test_a_name_is_known_where_one_pane_has_it_unless_it_is_meant_in_the_other()
             Bookmark((), spotlight=("right", 'line "total"')),
             "the source shown is the other pane's; add focus",
         ),
-        (Bookmark((), spotlight=("C[0, 0]",), zoom=("A", "tile_a")), "zoom shows A and tile_a alone"),
+        (Bookmark((), spotlight=("C[0, 0]",), zoom=("A", "tile_a")), "zoom shows only A and tile_a"),
         (Bookmark((), spotlight=("A",), chart="scaling matmul-tiled"), "a chart is in place of the panes"),
         (Bookmark((), spotlight=("right", 'line "total"'), focus=1), ""),
         (Bookmark((), spotlight=("tile_a", "a[0]", "warp 0"), zoom=("A", "tile_a")), ""),

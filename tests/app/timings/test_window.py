@@ -172,12 +172,12 @@ def texts(combo):
 
 def test_blocks_are_named_and_none_is_offered_twice(timings):
     shape = timings.fields.combos["shape"]
-    assert shape.currentText() == "16 × 16 (usual)"
-    assert texts(shape) == ["16 × 16 (usual)", "8 × 8", "32 × 32", "all"]
+    assert shape.currentText() == "16 × 16 (default)"
+    assert texts(shape) == ["16 × 16 (default)", "8 × 8", "32 × 32", "all"]
     timings.show_choice(replace(timings.choice, shape="blocks of 16 × 16"))
     assert shape.currentText() == "16 × 16"
     timings.show_choice(of("vector-multiply", "histogram-global"))
-    assert shape.currentText() == "usual for each kernel"
+    assert shape.currentText() == "default for each kernel"
 
 
 def test_the_window_follows_the_words_of_the_main_one():

@@ -110,7 +110,7 @@ def test_filters_of_severity_kind_and_text_work_together(faulty):
     (left,) = listed(view)
     assert "also tile_b on line 71" in left
     view.text.setText("no such text")
-    assert listed(view) == [] and view.empty.text() == "No finding passes the filter."
+    assert listed(view) == [] and view.empty.text() == "No finding matches the filter."
 
 
 def test_the_text_is_looked_for_in_the_source_line_too(faulty):

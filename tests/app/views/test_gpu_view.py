@@ -15,6 +15,7 @@ from tilescope.app.views.gpu.legend import legend_of
 from tilescope.app.views.gpu.paint import box_of_item
 from tilescope.app.views.gpu.shown import shown_at
 from tilescope.app.views.gpu.text import NO_DETAILS, ordinal
+from tilescope.app.views.gpu.view import whole_range
 from tilescope.app.widgets.theme import KIND_COLOURS, Theme
 from tilescope.tracer.hardware.timeline import SEGMENT_KINDS
 
@@ -203,7 +204,7 @@ def test_the_wheel_keeps_the_time_under_the_pointer():
     wheel(view, x, y, 120)
     span = found[-1][1]
     assert span[1] - span[0] == pytest.approx(0.8 * (view.span[1] - view.span[0]))
-    view.show_place(view.shown, span, view._whole)
+    view.show_place(view.shown, span, whole_range([view.shown.whole]))
     assert view.places.time(x) == pytest.approx(before)
 
 
@@ -214,9 +215,9 @@ def test_all_is_as_far_as_one_gets_and_a_few_nanoseconds_as_near():
     assert found[-1][1] == pytest.approx(view.span)
     view.zoom(1e-9)
     assert found[-1][1][1] - found[-1][1][0] == pytest.approx(20)
-    view.show_place(view.shown, (0.0, 1000.0), view._whole)
+    view.show_place(view.shown, (0.0, 1000.0), whole_range([view.shown.whole]))
     wheel(view, 500, 100, 120 * 1000, Qt.KeyboardModifier.ShiftModifier)
-    assert found[-1][1][0] == pytest.approx(view._whole[0])
+    assert found[-1][1][0] == pytest.approx(whole_range([view.shown.whole])[0])
 
 
 def test_a_drag_moves_what_is_shown_and_is_no_click():
@@ -283,7 +284,7 @@ def test_plus_and_minus_zoom_around_the_middle():
 
 def test_the_same_place_gives_the_same_picture_from_wherever_one_comes():
     straight = view_of(place("multiprocessor", multiprocessor=2))
-    whole = straight._whole
+    whole = whole_range([straight.shown.whole])
     other = view_of(place("block", block=5))
     other.choose(1, None)
     other.show_place(place("multiprocessor", multiprocessor=2), straight.span, whole)

@@ -80,7 +80,9 @@ def test_the_dots_of_the_spread_stay_below_its_heading(high):
     image = QImage(440, high, QImage.Format.Format_RGB32)
     image.fill(LIGHT.colour("panel"))
     painter = QPainter(image)
-    draw_spread(painter, QRectF(0, 0, 440, high), Spread((5,) * 32, 32, (H200,)), 1024, LIGHT, why=False)
+    draw_spread(
+        painter, QRectF(0, 0, 440, high), Spread((5,) * 32, 32, (H200,)), 1024, LIGHT, with_reason=False
+    )
     painter.end()
     line = round(text_line(LIGHT))
     apart = [image.pixelColor(x, y).name() for x in range(440) for y in range(line, line + 4)]

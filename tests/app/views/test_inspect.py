@@ -127,7 +127,7 @@ def test_a_capped_trace_shows_the_counters_of_all(tiled):
     totals = {"global_load_sectors": 7000, "global_store_sectors": 70, "global_load_requests": 90}
     capped = replace(tiled.trace, accesses=10**9, totals=totals, notice="Only the first rows are kept.")
     view = show_panel(CountersView, replace(tiled, trace=capped))
-    assert view.mark == "exact" and view.notice == "Counters of the whole launch, at any moment."
+    assert view.mark == "exact" and view.notice == "Counters of the complete launch, at any moment."
     for moment in (0, 40):
         assert numbers(view, moment)["global sectors"] == "7,070"
         assert numbers(view, moment)["global requests"] == "90"
@@ -176,7 +176,7 @@ def test_waiting_idle_lanes_and_missing_blocks_are_said(tmp_path):
     assert told(view)["Now"] == "waits at the barrier"
     end = int(session.requests.moment[session.requests.block == 0].max())
     view.render_moment(end, Selection(0, 4))
-    assert told(view)["Now"] in ("finished", "no access: other lanes of its warp make one")
+    assert told(view)["Now"] in ("finished", "no access: other lanes of its warp access memory")
     assert told(view)["Element"] == "none: it stores nothing in global memory"
     part = matmul(m=20, k=12, n=28, tile=8, blocks=(5,))
     assert (

@@ -236,7 +236,7 @@ def test_equal_ways_are_drawn_once_and_never_too_many():
     start, end = np.repeat([[1.0, 2.0]], 64, axis=0), np.repeat([[9.0, 9.0]], 64, axis=0)
     assert merged(start, end)[0].tolist() == [[1.0, 2.0]]
     many = np.stack([np.arange(500.0), np.zeros(500)], axis=1)
-    assert len(merged(many, many + 1, most=12)[0]) == 12
+    assert len(merged(many, many + 1, limit=12)[0]) == 12
 
 
 @pytest.mark.parametrize(("cell", "expected"), [(3.1, 3), (5.9, 5), (1.5, 1.5), (0.3, 0.3)])

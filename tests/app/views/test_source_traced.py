@@ -256,7 +256,7 @@ def test_text_that_can_only_be_read_is_searched_as_well(tiled):
     view = show_panel(SourceView, tiled, 12)
     view.find_bar.open()
     view.find_bar.wanted.setText("nowhere to be found")
-    assert view.find_bar.count.text() == "none" and view.find_bar.wanted.property("invalid")
+    assert view.find_bar.count.text() == "No matches" and view.find_bar.wanted.property("invalid")
     view.find_bar.wanted.setText("cuda.jit")
     assert view.find_bar.count.text().endswith(f" of {tiled.launch.source.count('cuda.jit')}")
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPointF
-from PySide6.QtGui import QColor
+from PySide6.QtCore import QEvent, QPointF, Qt
+from PySide6.QtGui import QColor, QMouseEvent
+from PySide6.QtWidgets import QApplication
 
 from gpu_timelines import made_timeline
 from sessions import matmul, picture
@@ -51,7 +52,9 @@ def test_where_the_pointer_is_the_playhead_goes(tiled, timeline):
     for moment in (1.5, 8.25, 23.0, 40.75):
         assert view.places.moment(view.places.x(moment)) == pytest.approx(moment, abs=1e-3)
     asked = heard(view.moment_asked)
-    view._ask(view.places.x(17.5))
+    position = QPointF(view.places.x(17.5), view.places.rows.center().y())
+    buttons = Qt.MouseButton.LeftButton, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    QApplication.sendEvent(view, QMouseEvent(QEvent.Type.MouseButtonPress, position, position, *buttons))
     assert asked[0] == pytest.approx(17.5, abs=1e-3)
 
 

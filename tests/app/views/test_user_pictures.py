@@ -100,13 +100,13 @@ def test_lanes_that_give_each_other_values_are_drawn_and_told(tmp_path):
         pictures.append(picture(view))
     assert all(one != other for n, one in enumerate(pictures) for other in pictures[:n])
     view.render_moment(ballot, Selection(0, 2))
-    assert "votes: 29 of 32 lanes say yes" in view.accessibleDescription()
+    assert "votes: 29 of 32 lanes vote yes" in view.accessibleDescription()
     assert picture(view) == pictures[2]  # the same moment, from wherever one comes
     warp = show_warp(session, shuffle, Selection(0, 2))
     assert warp.title.text() == "Shuffle, line 9"
     assert warp.description.text() == "Lane 2 gets the value of lane 18."
     warp.render_moment(ballot, Selection(0, 1))
-    assert warp.description.text() == "Lane 1 says no."
+    assert warp.description.text() == "Lane 1 votes no."
     warp.render_moment(session.end, Selection(0, 1))
     assert warp.title.text().startswith("Store of out")
     timeline = show_timeline(session, shuffle)

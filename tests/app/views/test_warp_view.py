@@ -75,7 +75,7 @@ def test_a_transposed_tile_takes_32_wavefronts_and_a_padded_one_takes_one():
     assert lanes.beside(7) == list(range(32)) and lanes.sharing(7) == [7]
     assert lane_text(lanes, 7).endswith("Bank 0: collides with lanes 0 to 6 and 8 to 31.")
     assert target_text(lanes, 0).startswith("Bank 0 of 32: 32 words of 4 bytes, so 32 wavefronts")
-    assert target_text(lanes, 9) == "Bank 9 of 32: not touched."
+    assert target_text(lanes, 9) == "Bank 9 of 32: not accessed."
 
 
 def test_a_word_that_lanes_share_is_a_broadcast_and_no_conflict():
@@ -154,12 +154,12 @@ def test_lanes_of_two_halves_of_a_warp_do_not_collide(tmp_path):
     apart = shared_request(tmp_path, "float64", "2 * t")
     assert lane_text(apart, 3).endswith("Banks 12 and 13: collides with lane 11.")
     assert target_text(apart, 12) == (
-        "Bank 12 of 32: 4 words of 4 bytes, so 4 wavefronts, touched by lanes 3, 11, 19 and 27."
+        "Bank 12 of 32: 4 words of 4 bytes, so 4 wavefronts, accessed by lanes 3, 11, 19 and 27."
     )
     same = shared_request(tmp_path, "float64", "t % 8")
     assert lane_text(same, 3).endswith("Banks 6 and 7: same word as lane 11, no conflict.")
     assert target_text(same, 6) == (
-        "Bank 6 of 32: 1 word of 4 bytes, in 2 wavefronts, touched by lanes 3, 11, 19 and 27."
+        "Bank 6 of 32: 1 word of 4 bytes, in 2 wavefronts, accessed by lanes 3, 11, 19 and 27."
     )
 
 
@@ -229,9 +229,9 @@ def test_between_requests_the_last_one_stays_and_that_is_said(tmp_path):
     view.render_moment(last + 1, Selection(0, 3))
     mine = (session.requests.block == 0) & (session.requests.warp == 0)
     assert view._shown.request == np.flatnonzero(mine)[-1]
-    assert view.state.text() == "It has finished; shown is its last request."
+    assert view.state.text() == "It has finished; its last request is shown."
     view.render_moment(0, Selection(2, 0))
-    assert view.state.text() == "Its block has not begun."
+    assert view.state.text() == "Its block has not started."
 
 
 def test_idle_lanes_and_lanes_without_a_thread_are_told_apart():
@@ -241,7 +241,9 @@ def test_idle_lanes_and_lanes_without_a_thread_are_told_apart():
     selection = Selection(int(requests.block[partly]), int(requests.warp[partly]) * 32 + 1)
     view = show_warp(session, int(requests.moment[partly]), selection)
     assert sentence(figures(view._shown)).startswith("8 lanes") and view._shown.row[1] == -1
-    assert view.description.text() == f"Lane 1, thread {selection.thread}, is idle: it makes no access here."
+    assert (
+        view.description.text() == f"Lane 1, thread {selection.thread}, is idle: it accesses no memory here."
+    )
     three = show_warp(matmul("barrier-three-threads"))
     assert three._shown.present.sum() == 3
     assert lane_text(three._shown, 3) == "Lane 3 has no thread: a block has 3 threads."
@@ -312,7 +314,7 @@ def test_what_the_pointer_is_on_is_stressed_and_told():
     before, words, layout = picture(view), view.description.text(), view.picture.layout_now()
     move(view.picture, middle(layout.chips[9]))
     assert view.description.text().startswith("Lane 9, thread (9, 0), reads A[9, 0]")
-    assert view.picture._stressed() == (frozenset({9}), frozenset({9, 25}))
+    assert view.picture.lane == 9 and view.picture.lanes.beside(9) == [9, 25]
     stressed = picture(view)
     sector = list(layout.targets)[2]
     move(view.picture, middle(layout.targets[sector]))

@@ -122,7 +122,7 @@ def test_the_verdict():
 def test_a_whole_launch_has_nothing_to_say_about_parts():
     trace = matmul(m=8, k=4, n=8, tile=8).trace
     assert wording.part_text(trace) == ""
-    assert wording.part_text(replace(trace, accesses=10 * len(trace))).startswith("A part: ")
+    assert wording.part_text(replace(trace, accesses=10 * len(trace))).startswith("A part of the accesses: ")
 
 
 def test_operands_are_named_left_one_first():

@@ -252,12 +252,12 @@ def test_the_wheel_over_a_field_or_its_name_and_the_keys_step_and_are_one_entry(
     entry.setFocus()
     press(window, "Up", "Up", "Down", "PageUp", "PageDown", "PageUp")
     assert entry.text() == "15"
-    window.toolbar.hand._rest.timeout.emit()
+    window.toolbar.hand._rest_timer.timeout.emit()
     settle(window)
     assert (stride(window.stage.sessions[0]), entries(window)) == (15, 1)
     turn(entry, 40)
     turn(entry, 1)
-    window.toolbar.hand._rest.timeout.emit()
+    window.toolbar.hand._rest_timer.timeout.emit()
     settle(window)
     assert (entry.text(), stride(window.stage.sessions[0]), entries(window)) == ("32", 32, 2)
 

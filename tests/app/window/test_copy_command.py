@@ -228,7 +228,7 @@ def test_lines_that_are_not_there_are_refused(where):
 
 def test_a_text_that_was_changed_too_much_is_refused():
     source = "\n".join(f"x{i} = '{i}'" for i in range(3000))
-    with pytest.raises(CopyError, match="too much"):
+    with pytest.raises(CopyError, match="too many changes"):
         command_of(Bookmark((Setup("matmul-tiled", source=source),)), Room(), SCREEN, lambda path: "")
 
 

@@ -68,7 +68,7 @@ def test_a_bookmark_holds_where_one_looks(window):
 
 def test_what_is_no_place_is_said_and_the_panes_stay(window):
     window.central.charts.show("gpu blok=1")
-    assert "'blok=1' is nothing of the chart gpu" in window.notice.sentence.text()
+    assert "'blok=1' is not an option of the chart gpu" in window.notice.sentence.text()
     assert window.central.panes[0].isVisible() and window.bookmark().chart == ""
 
 

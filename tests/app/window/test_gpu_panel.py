@@ -141,7 +141,7 @@ def test_nothing_recorded_is_one_sentence_a_button_and_a_command():
     pane = panel.panes[1]
     assert pane.shown is None and panel.panes[0].shown is not None
     assert pane.missing.text() == (
-        "No GPU's clock was recorded for Tiled, shared memory at 32 × 16 × 32; recorded: 1,024."
+        "No GPU timeline was recorded for Tiled, shared memory at 32 × 16 × 32; recorded: 1,024."
     )
     assert pane.command.text().endswith("tilescope measure --timeline matmul-tiled:m=32,k=16,n=32,tile=8")
     assert pane.nearest.text() == "Show 1,024" and not pane.view.isVisible()

@@ -99,7 +99,7 @@ def test_escape_while_all_is_counted_goes_back_to_the_first_block(slow, monkeypa
             raise Cancelled
 
         monkeypatch.setattr(Worker, "run", run)
-        next(b for b in window.notice.answers if b.text() == "Count them all").click()
+        next(b for b in window.notice.answers if b.text() == "Count all").click()
         assert window.stage.setups[1].blocks is None
         window.escape()
         hold.set()
@@ -113,7 +113,7 @@ def test_all_can_be_counted(slow):
     with opened(PAIR) as window:
         enlarge(window, 2, 32)
         until(lambda: "both launches take about 60 minutes" in window.notice.sentence.text())
-        answer(window, "Count them all")
+        answer(window, "Count all")
         until(lambda: all(len(s.trace.blocks) == 8 for s in window.stage.sessions))
         assert [s.blocks for s in window.stage.setups] == [None, None]
         assert all(s.trace.check.equal for s in window.stage.sessions)
@@ -149,7 +149,7 @@ def test_of_a_launch_that_was_stopped_nothing_is_said_to_be_whole(monkeypatch):
         assert window.stage.sessions[0].trace.is_stopped
         said = window.notice.sentence.text()
         assert "one block makes more than the 100 that may be held" in said and "whole" not in said
-        answer(window, "Hold more")
+        answer(window, "Keep more accesses")
         trace = window.stage.sessions[0].trace
         assert len(trace) == trace.accesses and trace.check.equal
 

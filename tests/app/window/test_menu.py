@@ -20,7 +20,7 @@ def checked(window, title: str) -> set[str]:
 
 def test_what_is_on_is_checked(window):
     window.look.show("light", 1.0, False, "own")
-    assert checked(window, "View") == {"Right column", "Bar at the top", OWN}
+    assert checked(window, "View") == {"Inspector", "Toolbar", OWN}
     assert checked(window, "Play") == set()
     for name in (DARK, "Reduced motion", WORK_ITEM, "Loop"):
         window.commands[name].trigger()

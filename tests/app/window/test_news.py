@@ -47,7 +47,7 @@ def test_an_error_takes_the_place_of_older_news(window):
 
 def test_news_do_not_outlive_the_launches_that_they_are_of():
     with opened((f"matmul-tiled:{SMALL}",)) as fresh:
-        fresh.notice.inform("The tracing was cancelled; the picture is that of the launch before.")
+        fresh.notice.inform("The tracing was cancelled; the picture shows the previous launch.")
         fresh.toolbar.pick(0, "vector-increment")
         assert not fresh.notice.is_shown()
         settle(fresh)

@@ -122,7 +122,7 @@ def test_a_heading_of_a_list_is_nothing_to_choose():
 
 def test_a_dialog_is_there_once_and_gone_when_it_is_closed(window):
     for _ in range(3):
-        window.commands["Keys"].trigger()
+        window.commands["Keyboard shortcuts"].trigger()
     until(lambda: len(window.findChildren(QDialog)) == 1)
     window.findChild(QDialog).close()
     until(lambda: not window.findChildren(QDialog))

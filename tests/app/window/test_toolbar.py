@@ -150,7 +150,7 @@ def test_a_file_that_cannot_be_opened_leaves_the_bar_as_the_picture_is(tmp_path)
 
 def test_what_was_told_goes_with_the_launch_that_it_is_of():
     with opened() as window:
-        window.notice.inform("The tracing was cancelled; the picture is that of the launch before.")
+        window.notice.inform("The tracing was cancelled; the picture shows the previous launch.")
         enter(window, "m", "24")
         until(lambda: values(window, "m") == [24, 24])
         assert not window.notice.is_shown()
@@ -196,8 +196,8 @@ def test_what_is_seldom_chosen_stands_aside_and_is_told_where_it_is_chosen():
 def test_one_pane_is_the_first_choice_of_the_right_list():
     with opened() as window:
         right = window.toolbar.scenario_combos[1]
-        assert right.itemText(0) == "none: one pane"
-        assert window.toolbar.scenario_combos[0].itemText(0) != "none: one pane"
+        assert right.itemText(0) == "None (one pane)"
+        assert window.toolbar.scenario_combos[0].itemText(0) != "None (one pane)"
         right.setFocus()
         press(window, "Return")
         until(lambda: right.view().isVisible())

@@ -66,8 +66,8 @@ def test_two_launches_stand_side_by_side(window, tmp_path):
     [
         ("print(1)\n", "launches no kernel"),
         ("import sys\nsys.exit('no such thing')\n", "no such thing"),
-        ("import os\nos.abort()\n", "ended with signal 6: it said nothing"),
-        ("import sys\nsys.exit(3)\n", "ended with exit code 3: it said nothing"),
+        ("import os\nos.abort()\n", "ended with signal 6: it printed no message"),
+        ("import sys\nsys.exit(3)\n", "ended with exit code 3: it printed no message"),
         ("import math\ndef f(:\n", "SyntaxError: invalid syntax (line 2)"),
         (
             "import math\n\ndef half():\n    return 1 / 0\n\nhalf()\n",

@@ -207,7 +207,7 @@ def test_snapshot_writes_the_views_as_vectors(tmp_path, capsys):
     assert pdf.read_bytes().startswith(b"%PDF") and "Tiled,sharedmemory" in text_of(pdf.read_bytes())
     capsys.readouterr()
     assert main(["snapshot", PAIR[1], "-o", str(tmp_path / "x.png"), "--view", "warp"]) == 2
-    assert "--view goes with a picture that ends with .svg or .pdf" in capsys.readouterr().err
+    assert "--view needs a picture that ends with .svg or .pdf" in capsys.readouterr().err
 
 
 def test_the_window_saves_what_the_dialog_says(tmp_path, monkeypatch):
@@ -231,8 +231,8 @@ def test_the_window_saves_what_the_dialog_says(tmp_path, monkeypatch):
         ("a", "The window", ("a.png", None)),
         ("a.svg", "The window", ("a.svg", "all")),
         ("a.png", "Memory and timelines", ("a.svg", "all")),
-        ("a.b", "Memory alone", ("a.svg", "memory")),
-        ("a.pdf", "Timelines alone", ("a.pdf", "timeline")),
+        ("a.b", "Memory only", ("a.svg", "memory")),
+        ("a.pdf", "Timelines only", ("a.pdf", "timeline")),
         ("a.SVG", "Lanes", ("a.SVG", "warp")),
     ],
 )
@@ -272,7 +272,7 @@ def test_timelines_that_stand_side_by_side_do_so_on_paper(tmp_path):
 def test_a_chart_in_place_of_the_pictures_is_told():
     with opened(PAIR) as window:
         window.central.charts.show("bars matmul-tiled")
-        with pytest.raises(PictureError, match="A chart stands in place of the pictures"):
+        with pytest.raises(PictureError, match="A chart covers the pictures"):
             picture_of_parts(window.central, "all")
 
 

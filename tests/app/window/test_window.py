@@ -162,7 +162,7 @@ def test_scrubbing_draws_the_last_moment_once(window):
 
 def test_a_hint_says_how_to_play_until_the_time_moves():
     with opened() as fresh:
-        assert fresh.central.transport.position.quiet == "Space plays"
+        assert fresh.central.transport.position.quiet == "Press Space to play"
         press(fresh, "Right")
         press(fresh, "Left")
         assert fresh.central.transport.position.quiet == "block (0, 0) · phase 0"
@@ -254,8 +254,8 @@ def test_the_keys_are_listed_and_no_key_means_two_things(window):
     assert {"Space", "Left", "Shift+Left", "Ctrl+Left", "Home", "F11", "Ctrl+E", "Ctrl+Shift+C", "F1"} <= set(
         listed
     )
-    window.commands["Keys"].trigger()
-    shown = next(w for w in QApplication.topLevelWidgets() if w.windowTitle() == "Keys")
+    window.commands["Keyboard shortcuts"].trigger()
+    shown = next(w for w in QApplication.topLevelWidgets() if w.windowTitle() == "Keyboard shortcuts")
     assert not shown.isModal()
     assert "Shift with any of these" in " ".join(label.text() for label in shown.findChildren(QLabel))
     shown.close()

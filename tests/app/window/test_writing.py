@@ -211,7 +211,7 @@ def test_the_panel_edits_all_that_a_step_has(window, tmp_path):
     QTest.keyClick(panel.steps, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
     arrived(window)
     assert titles(path) == ["The first tile", "Begin", "Until the end"] and panel.steps.currentRow() == 1
-    panel.buttons["Take out"].click()
+    panel.buttons["Delete"].click()
     panel.buttons["Undo"].click()
     arrived(window)
     assert titles(path) == ["The first tile", "Begin", "Until the end"]
@@ -240,7 +240,7 @@ def test_a_file_that_was_changed_elsewhere_is_not_overwritten(window, tmp_path):
     path.write_bytes(other.encode())
     assert not writer.set_step_title(1, "Mine")
     arrived(window)
-    assert "was changed elsewhere" in window.notice.sentence.text() and path.read_text() == other
+    assert "was changed by another program" in window.notice.sentence.text() and path.read_text() == other
     assert writer.set_step_title(1, "Mine")
     assert path.read_text() == other.replace("## The first tile", "## Mine")
 
@@ -296,7 +296,7 @@ def test_leaving_a_lecture_in_no_file_keeps_it_and_asks(window, monkeypatch, tmp
     arrived(window)
     text = writer.text
     window.lectures.leave()
-    until(lambda: "in no file yet" in window.notice.sentence.text())
+    until(lambda: "has not been saved yet" in window.notice.sentence.text())
     asked = []
     monkeypatch.setattr(
         QMessageBox, "question", lambda *_: asked.append(1) or QMessageBox.StandardButton.Cancel
@@ -345,7 +345,7 @@ def test_a_launch_of_a_program_is_named_by_its_program(window, tmp_path):
 
 
 def test_keys_for_writing_belong_to_others_without_a_lecture(window, tmp_path):
-    names = ("Undo edit", "Redo edit", "Write caption and notes")
+    names = ("Undo edit", "Redo edit", "Edit caption and notes")
     assert not any(window.commands[name].isEnabled() for name in names)
     presented(window, tmp_path / "mine.md")
     assert all(window.commands[name].isEnabled() for name in names)
@@ -356,4 +356,4 @@ def test_nothing_on_screen_is_no_step():
         told: list[str] = []
         made.desk.writer.problem.connect(told.append)
         assert not made.desk.writer.add_screen()
-        assert told == ["Nothing is on screen yet; show a scenario, and add it then."]
+        assert told == ["The screen is empty. Show a scenario first."]

@@ -83,7 +83,7 @@ def test_shuffles_and_votes_give_what_a_gpu_gives(tmp_path):
 
 @pytest.mark.parametrize(("text", "reason"), [
     ("    if i < 16:\n        cuda.syncthreads()\n        cuda.syncwarp()\n    out[i] = 1\n", ""),
-    ("    while cuda.atomic.cas(out, 0, 0, 0) == 0:\n        pass\n", "never go on"),
+    ("    while cuda.atomic.cas(out, 0, 0, 0) == 0:\n        pass\n", "wait for each other for ever"),
     ("    out[i * 1_000_000_000_000] = 1\n", "can't be counted"),
 ])  # fmt: skip
 def test_what_can_not_be_counted_ends_in_a_sentence(text, reason, tmp_path):

@@ -41,7 +41,7 @@ APART = "i = cuda.grid(1)\nif i < out.size:\n    out[i] = 2 * a[i]"
 @pytest.fixture(autouse=True)
 def shared_at_once(monkeypatch):
     """Share the blocks of any launch, after the first."""
-    for name in ("WARM_UP", "WORTH", "COSTLY"):
+    for name in ("WARM_UP", "MIN_REMAINING", "COSTLY"):
         monkeypatch.setattr(beside, name, 0.0)
     monkeypatch.setattr(beside, "PART_ROWS", 100)
 
@@ -152,7 +152,7 @@ def test_an_error_of_ours_is_told_and_loses_nothing(tmp_path, monkeypatch):
     longs = (Array((640,), "int64", "arange"), Array((640,), "int64"))
     made = launch(tmp_path, kernel(APART), longs, grid=(10, 1, 1), block=(64, 1, 1))
     monkeypatch.setattr(Touched, "add", lambda *given: 1 // 0)
-    with pytest.warns(UserWarning, match="on one core after an error of its own: ZeroDivisionError"):
+    with pytest.warns(UserWarning, match="on one core after an internal error: ZeroDivisionError"):
         trace = of_cores(limited(made, ALL), 2)
     assert_identical(trace, of_cores(limited(made, ALL), 1))
 

@@ -91,7 +91,7 @@ def test_a_launch_with_a_race_is_shown_in_lockstep(tmp_path):
     made = launch(tmp_path, kernel("a[0] += 1"), LONGS, (32, 1, 1), (32, 1, 1), engine="compiled")
     shown = engine.run(made, nothing)
     assert contents(shown, "a")[0] == 1
-    assert shown.made_by.endswith("; run again in turns: its threads may meet")
+    assert shown.made_by.endswith("; run again in turns: its threads may interact")
     sequential = engine.run(msgspec.structs.replace(made, schedule=Schedule("sequential")), nothing)
     assert contents(sequential, "a")[0] == 1024
     assert "compiled" in sequential.made_by
@@ -203,7 +203,7 @@ from pathlib import Path
 from tilescope.tracer.compiled.driver import compile as compiling, engine
 from tilescope.tracer.model.launch import decode
 trace = engine.run_compiled(decode(Path(sys.argv[1]).read_text(encoding="utf-8")), lambda done, of: None)
-stats = [sum(d.stats.cache_hits.values()) for d in compiling._known.values()]
+stats = [sum(d.stats.cache_hits.values()) for d in compiling.compiled_kernels.values()]
 import numba
 print(len(trace), trace.error, sum(stats), numba.config.ENABLE_CUDASIM)
 """

@@ -103,7 +103,7 @@ def compiled(monkeypatch, tmp_path):
         return compile_anew(program, arguments, entry, path)
 
     monkeypatch.setenv("TILESCOPE_HOME", str(tmp_path))
-    monkeypatch.setattr(compiling, "_known", {})
+    monkeypatch.setattr(compiling, "compiled_kernels", {})
     monkeypatch.setattr(compiling, "_compile", noted)
     return found
 

@@ -269,7 +269,7 @@ def test_functions_that_call_themselves_are_refused(tmp_path):
 def test_a_function_that_calls_itself_too_often_is_refused(tmp_path):
     source = RECURSIVE.replace("DEPTH", "a[i] + 100000000")
     made = launch(tmp_path, source, LONGS, block=(16, 1, 1))
-    with pytest.raises(NotCompilable, match="depth calls itself more often"):
+    with pytest.raises(NotCompilable, match="the recursion of depth is too deep"):
         compiled.run_compiled(made, lambda done, of: None)
 
 
@@ -503,7 +503,7 @@ def test_arrays_that_a_kernel_makes(tmp_path):
 @pytest.mark.parametrize("index", ["x[4, 0]", "some(x, 2)[t + 2, 0]"])
 @pytest.mark.usefixtures("memory_in_kernels")
 def test_an_index_outside_an_array_that_a_kernel_makes_is_left_to_the_simulator(index, tmp_path):
-    with pytest.raises(NotCompilable, match="outside an array of NumPy's"):
+    with pytest.raises(NotCompilable, match="outside a NumPy array"):
         compiled.run_compiled(launch(tmp_path, MADE.replace("INDEX", index), LONGS), lambda done, of: None)
 
 
@@ -577,7 +577,7 @@ def test_assignments_that_divide_by_zero_in_a_kernel_to_be_debugged(line, tmp_pa
 @pytest.mark.parametrize("line", ["x = y ** -1", "x = operator.truediv(x, y)"])
 def test_a_division_whose_line_numba_does_not_say_is_left_to_the_simulator(line, tmp_path):
     made = launch(tmp_path, OTHER_DIVISIONS.replace("LINE", line), LONGS, block=(4, 1, 1))
-    with pytest.raises(NotCompilable, match="ZeroDivisionError of Numba's"):
+    with pytest.raises(NotCompilable, match="Numba raised ZeroDivisionError"):
         compiled.run_compiled(made, lambda done, of: None)
 
 

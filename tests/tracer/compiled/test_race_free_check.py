@@ -72,7 +72,7 @@ def test_threads_that_meet(tmp_path, line):
 def test_of_large_arrays_those_that_are_only_read_are_left_out(tmp_path, line, monkeypatch):
     trace = traced(tmp_path, line)
     expected = keep_apart(trace)
-    monkeypatch.setattr(race_free_check, "FEW", 0)
+    monkeypatch.setattr(race_free_check, "SMALL_TABLE", 0)
     assert keep_apart(trace) == expected
 
 
@@ -99,7 +99,7 @@ def test_the_lessons_are_spared_the_search(name):
 def test_several_cores_see_what_one_sees(tmp_path, line, monkeypatch):
     trace = traced(tmp_path, line)
     expected = look_at(trace)
-    monkeypatch.setattr(race_free_check, "SHARED_OUT", 0)
+    monkeypatch.setattr(race_free_check, "MIN_PARALLEL_ROWS", 0)
     assert [look_at(trace, cores) for cores in (2, 3)] == [expected, expected]
 
 
@@ -128,7 +128,7 @@ UNFILLED = {
 def test_what_was_stored_to_first_is_not_looked_through_for_reads_of_nothing(
     tmp_path, line, cores, monkeypatch
 ):
-    monkeypatch.setattr(race_free_check, "SHARED_OUT", 0)
+    monkeypatch.setattr(race_free_check, "MIN_PARALLEL_ROWS", 0)
     trace = traced(tmp_path, line)
     look = look_at(trace, cores)
     found = uninitialised_findings(replace(trace, written_first=False), requests_of(trace))

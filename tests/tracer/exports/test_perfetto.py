@@ -184,7 +184,7 @@ def test_phases_are_slices_of_their_block(session):
 def test_nobody_takes_moments_for_measured_time(session):
     part = "A part of the launch: 1 of 3 blocks ran."
     read = Read(session.trace, part)
-    said = "modelled order, no measured time: 1 µs is 1 moment"
+    said = "modelled order, not measured time: 1 µs is 1 moment"
     assert said in next(t.name for t in read.tracks.values() if not t.parent_uuid)
     ((_, begin, end, name, event),) = read.slices("launch")
     assert said in name and "a part of it" in name

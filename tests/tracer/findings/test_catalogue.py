@@ -57,9 +57,7 @@ def test_of_blocks_of_fewer_threads_than_a_warp_the_rows_are_told_as_they_are():
     found = {f.kind: f for f in findings_of(ended, requests_of(ended))}
     assert found.keys() == {"block size", "uncoalesced"}
     assert "16 lanes of the last warp of each block have no thread" in found["block size"].message
-    assert (
-        "since a warp is 4 rows of 4 threads, each in a row of its own of a" in found["uncoalesced"].message
-    )
+    assert "since a warp is 4 rows of 4 threads, each in its own row of a" in found["uncoalesced"].message
 
 
 def test_every_expected_error_has_its_scenario():

@@ -75,7 +75,7 @@ def test_narrow_blocks_are_told_to_be_wider(tmp_path):
     source = HEAD.format(names="col, row") + body
     bytes_ = (Array((64, 64), "int8"),) * 3
     (told,) = found(tmp_path, source, *bytes_, kinds=("uncoalesced",))
-    assert (told.severity, told.remedy) == ("note", "take blocks of 32 threads along x")
+    assert (told.severity, told.remedy) == ("note", "use blocks of 32 threads along x")
     assert found(tmp_path, source, *bytes_, block=(32, 8, 1), grid=(2, 6, 1), kinds=("uncoalesced",)) == []
 
 

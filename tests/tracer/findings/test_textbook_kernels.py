@@ -235,7 +235,7 @@ def test_a_copy_for_each_lane_mends_conflicts_that_the_data_make(tmp_path):
         return told(tmp_path, source, *some, block=(32, 1, 1))
 
     note = counted("256", "s[k]", "a[t] * a[t] * 8 % 256")["bank conflict", "note"]
-    assert note.remedy == "give each lane a copy of its own, in a bank of its own, as in s[i, lane]"
+    assert note.remedy == "give each lane its own copy in its own bank, as in s[i, lane]"
     assert ("bank conflict", "note") not in counted("(256, 32)", "s[k, t]", "(a[t] * a[t] * 8 % 256, t)")
 
 
@@ -294,7 +294,7 @@ def test_a_field_apart_is_mended_by_an_array_of_its_own(tmp_path):
     some = "@cuda.jit\ndef kernel(p, out):\n    i = cuda.grid(1)\n    out[i] = {}\n"
     records = Array((128,), ", ".join(kind for _, kind in fields))
     one = told(tmp_path, some.format("p[i].f0"), records, vector(128), grid=(2, 1, 1))
-    assert one["uncoalesced", "warning"].remedy == "keep each field in an array of its own"
+    assert one["uncoalesced", "warning"].remedy == "keep each field in its own array"
     # Where half of each record is used, half of what is moved is.
     two = told(tmp_path, some.format("p[i].f0 + p[i].f1"), records, vector(128), grid=(2, 1, 1))
     assert list(two) == [("uncoalesced", "note")]

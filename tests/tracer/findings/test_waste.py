@@ -99,7 +99,7 @@ def test_elements_loaded_again_and_again(tmp_path):
 def test_blocks_that_do_not_fill_their_warps(tmp_path):
     ended, found = kernel(tmp_path, "arg1[t] = arg0[t]", IN, OUT, block=(100, 1, 1))
     size = next(f for f in found if f.kind == "block size")
-    assert (size.severity, size.count) == ("note", 28) and "take 128 threads" in size.message
+    assert (size.severity, size.count) == ("note", 28) and "use 128 threads" in size.message
     file, line = source_location(size, ended)
     assert ended.sources[file].splitlines()[line - 1].startswith("def kernel")
     assert kernel(tmp_path, "arg1[t] = arg0[t]", IN, OUT, block=(96, 1, 1))[1] == []

@@ -108,7 +108,7 @@ def test_marks_become_segments_without_gaps_also_where_half_a_clock_begins_anew(
 
 def test_a_mark_that_the_kernel_has_not_is_refused():
     warps, marks, counts = launch([([(10, 9)], 20), ([], 20)])
-    with pytest.raises(Damaged, match="a number that the kernel has not"):
+    with pytest.raises(Damaged, match="a number that is not in the kernel"):
         segments_of(warps, np.array([0]), marks, counts, TABLE)
 
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tilescope.tracer.judging.cases import MOST, JudgeFault, cases_of
+from tilescope.tracer.judging.cases import MAX_CASES, JudgeFault, cases_of
 from tilescope.tracer.judging.compare import wrong_argument
 
 
@@ -50,7 +50,7 @@ def test_what_is_expected_does_not_change_with_an_argument_that_it_looks_into():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"grid": 0}, "'grid' is 0, not one to three whole numbers from 1 on"),
+        ({"grid": 0}, "'grid' is 0, not one to three positive whole numbers"),
         ({"grid": (1, 2, 3, 4)}, "'grid' is (1, 2, 3, 4)"),
         ({"grid": (1, 70_000)}, "CUDA takes at most"),
         ({"block": 2.5}, "'block' is 2.5"),
@@ -59,17 +59,17 @@ def test_what_is_expected_does_not_change_with_an_argument_that_it_looks_into():
         ({"arguments": (A,)}, "takes 3 arguments, not 1"),
         ({"arguments": (A, [1, 2], 5)}, "the argument out is list"),
         ({"arguments": (A, np.array([None]), 5)}, "an array of object"),
-        ({"expected": {}}, "'expected' is no dict with an array"),
-        ({"expected": np.ones(5)}, "'expected' is no dict with an array"),
-        ({"expected": {"result": np.ones(5)}}, "'result' in 'expected' is no array of the stub's; there are a, out"),
-        ({"expected": {"n": 5}}, "'n' in 'expected' is no array"),
+        ({"expected": {}}, "'expected' is not a dict with an array"),
+        ({"expected": np.ones(5)}, "'expected' is not a dict with an array"),
+        ({"expected": {"result": np.ones(5)}}, "'result' in 'expected' is not an array of the stub; its arrays are"),
+        ({"expected": {"n": 5}}, "'n' in 'expected' is not an array"),
         ({"expected": {"out": np.ones(4)}}, "has the shape (4,), and the argument (5,)"),
-        ({"expected": {"out": np.array(["a"] * 5)}}, "holds <U1, no numbers"),
+        ({"expected": {"out": np.array(["a"] * 5)}}, "holds <U1, not numbers"),
         ({"tolerance": -1}, "'tolerance' is -1"),
         ({"tolerance": float("nan")}, "'tolerance' is nan"),
         ({"shared_bytes": 1 << 20}, "'shared_bytes' is 1048576"),
-        ({"sizes": {"n": "five"}}, "'n' in 'sizes' is no name with a number"),
-        ({"colour": "red"}, "'colour' is not known; there are grid, block"),
+        ({"sizes": {"n": "five"}}, "'n' in 'sizes' is not a name with a finite number"),
+        ({"colour": "red"}, "'colour' is unknown; the keys are grid, block"),
     ],
 )  # fmt: skip
 def test_each_mistake_is_a_sentence_that_names_the_case(change, said):
@@ -97,12 +97,12 @@ def test_a_judge_that_raises_yields_nothing_or_too_much_is_blamed_at_its_line():
     assert raised.value.line == begin + 2
     with pytest.raises(JudgeFault, match="yields no case"):
         cases()
-    with pytest.raises(JudgeFault, match="it is no dict but int"):
+    with pytest.raises(JudgeFault, match="it is int, not a dict"):
         cases(3)
     with pytest.raises(JudgeFault, match="not iterable"):
         cases_of(lambda: None, KERNEL, __file__)
-    with pytest.raises(JudgeFault, match=f"more than {MOST} cases"):
-        cases(*[CASE] * (MOST + 1))
+    with pytest.raises(JudgeFault, match=f"more than {MAX_CASES} cases"):
+        cases(*[CASE] * (MAX_CASES + 1))
 
 
 # --- what a kernel left, against what is expected

@@ -163,7 +163,7 @@ def test_an_error_ends_its_row_and_no_other():
     failing = {"fails": MemoryError("out")}
     messages = served([case("matmul-tiled"), case("matmul-tiled-dynamic")], calls=[failing, {}])
     rows = {e.place: e.row for e in messages if isinstance(e, RowMeasured)}
-    assert rows[0].problem == "The memory is too small for it; choose a smaller size."
+    assert rows[0].problem == "The device has too little memory; choose a smaller size."
     assert rows[0].timings == ()
     assert rows[1].problem == ""
     assert rows[1].timings
@@ -180,7 +180,9 @@ def test_a_lost_device_ends_the_process_with_the_row_that_lost_it():
 
 def test_problems_are_sentences():
     assert problem_of(MeasurementError("Why.")) == "Why."
-    assert problem_of(RuntimeError("[2] CUDA_ERROR_OUT_OF_MEMORY")).startswith("The memory")
+    assert problem_of(RuntimeError("[2] CUDA_ERROR_OUT_OF_MEMORY")).startswith(
+        "The device has too little memory"
+    )
     assert problem_of(RuntimeError("[702] CUDA_ERROR_LAUNCH_TIMEOUT")).startswith("It ran too long")
     assert problem_of(ValueError("odd\nmore")) == "It could not be measured (ValueError: odd)."
 

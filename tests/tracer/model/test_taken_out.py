@@ -56,7 +56,7 @@ def test_of_an_if_the_condition_goes():
 
 @pytest.mark.parametrize(
     ("line", "why"),
-    [(2, "holds no statement"), (99, "holds no statement"), (4, "begins a function"), (5, "begins a function"),
+    [(2, "has no statement"), (99, "has no statement"), (4, "begins a function"), (5, "begins a function"),
      (16, "further condition"), (17, "several statements"), (19, "begins a block")],
 )  # fmt: skip
 def test_what_others_need_stays(line, why):

@@ -205,7 +205,7 @@ def test_a_race_in_a_library_is_told_at_the_line_that_calls_it_by_both_engines_a
     (told,) = ours
     assert told["file"] == str(path)
     assert path.read_text().splitlines()[told["line"] - 1] == "    first = reversed_in(tile, t, a[t])"
-    assert told["remedy"] == "let each thread give reversed_in elements of its own"
+    assert told["remedy"] == "let each thread give reversed_in its own elements"
 
 
 RANDOM = """

@@ -55,7 +55,7 @@ def test_threads_of_openblas_soon_leave_the_cores_to_others_unless_the_user_says
         ("import os, signal; os.kill(os.getpid(), signal.SIGTERM)", "signal 15"),
         (
             "import os, sys; print('why', file=sys.stderr, flush=True); os.kill(os.getpid(), 9)",
-            "signal 9, perhaps for want of memory: why",
+            "signal 9, perhaps for lack of memory: why",
         ),
         (
             "import sys; sys.stdout.write('half a line'); raise SystemExit('x' * 300)",

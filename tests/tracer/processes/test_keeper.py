@@ -12,7 +12,7 @@ import pytest
 
 from programs import ended
 from tilescope.tracer.processes.json_process import module_command
-from tilescope.tracer.processes.keeper import FIRST, LAST, STOP
+from tilescope.tracer.processes.keeper import FIRST_LINES, LAST_LINES, STOP
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="process groups")
 FAMILY = """
@@ -74,8 +74,8 @@ def test_what_it_prints_is_short_however_long_it_is(tmp_path):
         assert process.stderr is not None and process.stdout is not None
         lines = process.stderr.read().decode().splitlines()  # its input stays open: somebody listens
         assert process.stdout.read() == b""
-    assert (len(lines), lines[0], lines[-1]) == (FIRST + 1 + LAST, "0 ", "99999 ")
-    assert lines[FIRST] == f"... {100_000 - FIRST - LAST:,} lines left out ..."
+    assert (len(lines), lines[0], lines[-1]) == (FIRST_LINES + 1 + LAST_LINES, "0 ", "99999 ")
+    assert lines[FIRST_LINES] == f"... {100_000 - FIRST_LINES - LAST_LINES:,} lines left out ..."
 
 
 @pytest.mark.parametrize(("code", "status"), [("raise SystemExit(3)", 3), ("import os; os.abort()", -6)])

@@ -42,7 +42,7 @@ def line_of(launch: Launch, text: str) -> int:
 
 def ended(launch: Launch, monkeypatch: pytest.MonkeyPatch) -> NotEnded:
     """Run a launch here and return how it was ended."""
-    monkeypatch.setattr(endless, "LIMIT", LIMIT)
+    monkeypatch.setattr(endless, "IDLE_LIMIT", LIMIT)
     monkeypatch.setattr(endless, "PERIOD", 0.1)
     file = launch.kernel.rpartition(":")[0]
     with pytest.raises(NotEnded) as raised, ended_if_endless(file, launch.source, 10.0) as report:
@@ -55,7 +55,9 @@ def test_compiled_code_that_never_ends_names_its_loop(tmp_path, monkeypatch, sou
     launched = made(tmp_path, source)
     said = ended(launched, monkeypatch)
     line = line_of(launched, loop)
-    assert re.fullmatch(rf"It has not ended after \d+ s; it was in the loop of line {line}\.", str(said))
+    assert re.fullmatch(
+        rf"The launch has not ended after \d+ s; it was in the loop of line {line}\.", str(said)
+    )
     assert (said.file, said.line) == (launched.kernel.rpartition(":")[0], line)
 
 
@@ -72,10 +74,10 @@ def test_a_loop_that_only_passes_names_its_line(tmp_path, monkeypatch):
 
 
 def test_accesses_without_end_are_told_as_a_block_that_does_not_end(tmp_path, monkeypatch):
-    monkeypatch.setattr(endless, "SLOW_BLOCK", {True: LIMIT, False: LIMIT})
+    monkeypatch.setattr(endless, "BLOCK_LIMITS", {True: LIMIT, False: LIMIT})
     launched = made(tmp_path, STORING)
     said = ended(launched, monkeypatch)
-    assert re.match(r"It made [\d,]+ accesses and has not ended one block in \d+ s; it was in", str(said))
+    assert re.match(r"The launch made [\d,]+ accesses without ending a block in \d+ s; it was in", str(said))
     assert said.line == line_of(launched, "while a[7]")
 
 
@@ -108,7 +110,7 @@ def test_the_worker_tells_and_stays_warm(worker: Worker, tmp_path: Path):
     process = worker._alive[0].pid
     launched = made(tmp_path, FOR_EVER)
     with pytest.raises(
-        NotEnding, match=r"It has not ended after \d+ s; it was in the loop of line"
+        NotEnding, match=r"The launch has not ended after \d+ s; it was in the loop of line"
     ) as raised:
         worker.run(launched, patience=1.0)
     assert raised.value.launch == launched and raised.value.line == line_of(launched, "while x")

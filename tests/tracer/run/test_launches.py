@@ -242,5 +242,5 @@ def test_what_is_too_large_to_be_run_again_in_lockstep_says_so(tmp_path, monkeyp
         monkeypatch.setattr(part, "MOST_TURNS", 10)
     left = engine.run(made, lambda done, of: None)
     assert left.made_by.endswith("compiled")
-    assert left.notice.startswith("Its threads ran one after the other")
+    assert left.notice.startswith("The threads ran one after the other")
     assert contents(left, "out").tolist() == [32]

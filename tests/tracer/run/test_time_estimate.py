@@ -99,7 +99,7 @@ def job(patience: float | None) -> Job:
 
 
 def test_the_worker_leaves_a_launch_that_takes_long(monkeypatch):
-    monkeypatch.setattr(time_estimate, "LOOKING", 0.0)
+    monkeypatch.setattr(time_estimate, "ESTIMATE_AFTER", 0.0)
     clock = Clock()
     monkeypatch.setattr("tilescope.tracer.run.worker.TimeEstimate", lambda: TimeEstimate(clock))
 
@@ -115,7 +115,7 @@ def test_the_worker_leaves_a_launch_that_takes_long(monkeypatch):
 
 
 def test_the_worker_waits_where_nobody_minds(monkeypatch, tmp_path):
-    monkeypatch.setattr(time_estimate, "LOOKING", 0.0)
+    monkeypatch.setattr(time_estimate, "ESTIMATE_AFTER", 0.0)
     from tilescope.tracer.run.engine import run
 
     made = launch_of(find("matmul-tiled"), {"m": 4, "k": 4, "n": 4, "tile": 8})

@@ -193,5 +193,5 @@ def test_what_numba_can_not_be_asked_runs_untyped_and_says_so(tmp_path):
     """
     arguments = (Array((4,), "int64", "arange"), Array((4,), "int64"))
     traced = run(launch(tmp_path, source, arguments, block=(4, 1, 1)), lambda done, of: None)
-    assert "untyped: a function that the program taught Numba" in traced.made_by
+    assert "untyped: a function that the program registered with Numba" in traced.made_by
     assert contents(traced, "out").tolist() == [0, 2, 4, 6]

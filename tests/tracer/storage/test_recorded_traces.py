@@ -71,7 +71,7 @@ def test_another_launch_has_none_and_it_is_said_what_to_do(folder, spec):
 def test_a_kernel_that_was_changed_is_not_the_one_recorded(folder):
     wanted = launch(SPEC)
     changed = replace(wanted, source=wanted.source.replace("counter[0] += 1", "counter[0] += 2"))
-    with pytest.raises(NotRecorded, match="The kernel is another one"):
+    with pytest.raises(NotRecorded, match="The kernel has changed since a GPU"):
         recorded(changed, [folder])
 
 

@@ -1,1 +1,1 @@
-"""What compilers make of a kernel: Numba's IR, LLVM's optimised IR, PTX, a GPU's code."""
+"""Compilation of a kernel: Numba's IR, LLVM's optimised IR, PTX, and a GPU's code."""

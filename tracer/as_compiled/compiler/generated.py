@@ -1,7 +1,7 @@
 """The instructions of generated code that access memory: of PTX, and of a GPU's own code.
 
-LLVM's code generator makes two loads of neighbours one where it knows that the address is a multiple of their size.
-An access whose number is missing from the PTX has become part of another one.
+LLVM's code generator joins two loads of neighbours if it knows that the address is a multiple of their size.
+An access whose number is missing from the PTX is part of another one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ...recording import nvidia_files
 from .numbered import FIRST
 
 ARCHITECTURE = "sm_90"
-SECONDS = 60.0  # that NVIDIA's programs may take
+SECONDS = 60.0  # time limit of NVIDIA's programs
 _LOC = re.compile(r"\s*\.loc\s+\d+\s+(\d+)")
 _PTX = re.compile(
     r"^\s*(?:@!?%p\d+\s+)?(ld|st|atom|red)((?:\.[a-z_]\w*(?:::\w+)?)*?)(?:\.v([248]))?\.[bfus](\d+)\s"
@@ -32,11 +32,11 @@ class Emitted(msgspec.Struct, frozen=True):
     """An instruction that accesses memory."""
 
     size: int  # bytes
-    space: str  # "shared", "global"; "" for an address that may be either
+    space: str  # "shared" or "global"; "" if the address may be either
 
 
 class NamedAccess(msgspec.Struct, frozen=True):
-    """An instruction that loads or stores, and the line that it is said to be of."""
+    """An instruction that loads or stores, and its line in the debug data."""
 
     line: int
     kind: str  # "load", "store", "" for atomics
@@ -55,32 +55,32 @@ class SassCode(msgspec.Struct, frozen=True):
 
 def of_ptx(ptx: str) -> dict[int, Emitted]:
     """Find the numbered accesses of a kernel's PTX (see `numbered`)."""
-    found: dict[int, Emitted] = {}
-    for one in accesses_of_ptx(ptx):
-        if one.line >= FIRST:
-            before = found.get(one.line)
-            found[one.line] = Emitted(max(one.size, before.size if before else 0), one.space)
-    return found
+    emitted: dict[int, Emitted] = {}
+    for access in accesses_of_ptx(ptx):
+        if access.line >= FIRST:
+            previous = emitted.get(access.line)
+            emitted[access.line] = Emitted(max(access.size, previous.size if previous else 0), access.space)
+    return emitted
 
 
 def accesses_of_ptx(ptx: str) -> list[NamedAccess]:
-    """Find all accesses of PTX but those to parameters and local memory."""
-    found = []
+    """Find all accesses of PTX except those to parameters and local memory."""
+    accesses = []
     line = 0
     for text in ptx.split("\n"):
         if match := _LOC.match(text):
             line = int(match[1])
         elif (match := _PTX.match(text)) and ".param" not in match[2] and ".local" not in match[2]:
-            space = next((one for one in ("shared", "global") if f".{one}" in match[2]), "")
+            space = next((name for name in ("shared", "global") if f".{name}" in match[2]), "")
             size = int(match[4]) // 8 * int(match[3] or 1)
-            found.append(NamedAccess(line, _KINDS.get(match[1], ""), space, size))
-    return found
+            accesses.append(NamedAccess(line, _KINDS.get(match[1], ""), space, size))
+    return accesses
 
 
 def of_sass(ptx: str, *, listed: bool = True) -> SassCode | None:
     """Compile PTX for a GPU and find the accesses of its code; None without NVIDIA's programs, or if they fail.
 
-    listed: whether accesses are looked for, which takes nvdisasm ten times as long as ptxas.
+    listed: whether to list the accesses, for which nvdisasm takes ten times as long as ptxas.
     """
     ptxas, nvdisasm = nvidia_files.ptxas(), nvidia_files.nvdisasm()
     if ptxas is None or nvdisasm is None:
@@ -89,15 +89,15 @@ def of_sass(ptx: str, *, listed: bool = True) -> SassCode | None:
         source, code = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
         source.write_text(ptx)
         try:
-            # The whole program: with -c, ptxas does not know where shared memory lies, and joins nothing there.
-            said = _run(
+            # A complete program: with -c, ptxas does not know the addresses in shared memory, and joins nothing there.
+            report = _run(
                 [str(ptxas), f"-arch={ARCHITECTURE}", "-lineinfo", "-v", str(source), "-o", str(code)]
             )
             text = _run([str(nvdisasm), "-g", "-c", str(code)]) if listed else ""
         except (OSError, subprocess.SubprocessError):
             return None
-    registers = re.search(r"Used (\d+) registers", said)
-    spills = [int(n) for n in re.findall(r"(\d+) bytes spill (?:stores|loads)", said)]
+    registers = re.search(r"Used (\d+) registers", report)
+    spills = [int(number) for number in re.findall(r"(\d+) bytes spill (?:stores|loads)", report)]
     return SassCode(
         _accesses_of_sass(text), int(registers[1]) if registers else None, sum(spills) if spills else None,
         f"ptxas {nvidia_files.ptxas_version()}",
@@ -105,24 +105,24 @@ def of_sass(ptx: str, *, listed: bool = True) -> SassCode | None:
 
 
 def _run(command: list[str]) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=True)
-    return done.stdout + done.stderr
+    result = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=True)
+    return result.stdout + result.stderr
 
 
 def _accesses_of_sass(listed: str) -> list[NamedAccess]:
-    found = []
+    accesses = []
     line = 0
     for text in listed.split("\n"):
         if match := _LINE.search(text):
             line = int(match[1])
         elif match := _SASS.search(text):
             kind = _KINDS.get(match[1], "store")
-            found.append(NamedAccess(line, kind, _SPACES.get(match[1], ""), _size(match[2])))
-    return found
+            accesses.append(NamedAccess(line, kind, _SPACES.get(match[1], ""), _size(match[2])))
+    return accesses
 
 
 def _size(modifiers: str) -> int:
-    """Return the bytes that an instruction accesses, by its modifiers."""
+    """Return the number of bytes that an instruction accesses, by its modifiers."""
     for part in modifiers.split("."):
         if part in ("64", "128"):
             return int(part) // 8

@@ -1,6 +1,6 @@
-"""Bodies in LLVM's IR, for a CPU, of a GPU's math: NVVM's intrinsics, libdevice's functions, half floats.
+"""Bodies in LLVM's IR, for a CPU, of a GPU's math functions: NVVM's intrinsics, libdevice, half floats.
 
-Values need not be a GPU's to the last bit: only addresses and branches are looked at.
+Values need not equal a GPU's to the last bit: only addresses and branches matter.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _LIBRARY = (
 
 
 def math_definition(name: str, result: str, parameters: list[str]) -> list[str] | None:
-    """Return the body of a math function; None where its name is not known."""
+    """Return the body of a math function; None if its name is unknown."""
     if name.startswith("nvvm."):
         return _nvvm(name.removeprefix("nvvm."), result, parameters)
     if name.startswith("__nv_"):
@@ -37,8 +37,8 @@ def math_definition(name: str, result: str, parameters: list[str]) -> list[str] 
     return None
 
 
-def _call(function: str, kind: str, count: int, given: list[str] | None = None) -> list[str]:
-    values = given or [f"%a{i}" for i in range(count)]
+def _call(function: str, kind: str, count: int, arguments: list[str] | None = None) -> list[str]:
+    values = arguments or [f"%a{i}" for i in range(count)]
     listed = ", ".join(f"{kind} {value}" for value in values)
     return [f"  %r = call {kind} @{function}({listed})", f"  ret {kind} %r"]
 
@@ -75,14 +75,14 @@ def _libdevice(name: str, result: str, parameters: list[str]) -> list[str] | Non
 
 
 def _stand_in(result: str, parameters: list[str]) -> list[str] | None:
-    """Return a body that only has the type of a function of floats: what it computes is not known without libdevice."""
+    """Return a body that only has the type of a function of floats, since libdevice is missing."""
     if set(parameters) == {result}:
         return [f"  ret {result} %a0"]
     return None
 
 
 def _converted(name: str, result: str, parameters: list[str]) -> list[str] | None:
-    """Return the body of a function with a whole number among its parameters, or of one of angles in turns."""
+    """Return the body of a function with an integer among its parameters, or of one of angles in turns."""
     suffix = FLOATS[result]
     if parameters == ["i32"] or parameters == ["i64"]:
         operation = "uitofp" if name.startswith(("uint", "ull")) else "sitofp"
@@ -100,40 +100,40 @@ def _converted(name: str, result: str, parameters: list[str]) -> list[str] | Non
 
 
 def _integers(name: str, result: str, parameters: list[str]) -> list[str] | None:
-    """Return the body of a function of whole numbers, or of one that tests or converts floats."""
-    one = parameters[0] if parameters else ""
-    wide = {"i32": "i64", "i64": "i128"}.get(one, "")
+    """Return the body of a function of integers, or of one that tests or converts floats."""
+    kind = parameters[0] if parameters else ""
+    wide = {"i32": "i64", "i64": "i128"}.get(kind, "")
     simple = {
-        "popc": f"  %r = call {one} @llvm.ctpop.{one}({one} %a0)",
-        "clz": f"  %r = call {one} @llvm.ctlz.{one}({one} %a0, i1 false)",
-        "brev": f"  %r = call {one} @llvm.bitreverse.{one}({one} %a0)",
-        "abs": f"  %r = call {one} @llvm.abs.{one}({one} %a0, i1 false)",
-        "min": f"  %r = call {one} @llvm.smin.{one}({one} %a0, {one} %a1)",
-        "max": f"  %r = call {one} @llvm.smax.{one}({one} %a0, {one} %a1)",
-        "umin": f"  %r = call {one} @llvm.umin.{one}({one} %a0, {one} %a1)",
-        "umax": f"  %r = call {one} @llvm.umax.{one}({one} %a0, {one} %a1)",
+        "popc": f"  %r = call {kind} @llvm.ctpop.{kind}({kind} %a0)",
+        "clz": f"  %r = call {kind} @llvm.ctlz.{kind}({kind} %a0, i1 false)",
+        "brev": f"  %r = call {kind} @llvm.bitreverse.{kind}({kind} %a0)",
+        "abs": f"  %r = call {kind} @llvm.abs.{kind}({kind} %a0, i1 false)",
+        "min": f"  %r = call {kind} @llvm.smin.{kind}({kind} %a0, {kind} %a1)",
+        "max": f"  %r = call {kind} @llvm.smax.{kind}({kind} %a0, {kind} %a1)",
+        "umin": f"  %r = call {kind} @llvm.umin.{kind}({kind} %a0, {kind} %a1)",
+        "umax": f"  %r = call {kind} @llvm.umax.{kind}({kind} %a0, {kind} %a1)",
     }
     plain = name.removeprefix("ll").removesuffix("ll") if name != "ll" else name
     plain = {"ullmin": "umin", "ullmax": "umax"}.get(name, plain)
     if plain in simple and wide:
-        cast = result if result != one else ""
+        cast = result if result != kind else ""
         return [
             simple[plain],
-            f"  %n = trunc {one} %r to {cast}" if cast else "",
+            f"  %n = trunc {kind} %r to {cast}" if cast else "",
             f"  ret {result} %{'n' if cast else 'r'}",
         ]
     if plain == "ffs" and wide:
-        lines = [f"  %z = call {one} @llvm.cttz.{one}({one} %a0, i1 false)", f"  %p = add {one} %z, 1",
-                 f"  %c = icmp eq {one} %a0, 0", f"  %r = select i1 %c, {one} 0, {one} %p"]  # fmt: skip
-        narrowed = [f"  %n = trunc {one} %r to {result}"] if result != one else []
+        lines = [f"  %z = call {kind} @llvm.cttz.{kind}({kind} %a0, i1 false)", f"  %p = add {kind} %z, 1",
+                 f"  %c = icmp eq {kind} %a0, 0", f"  %r = select i1 %c, {kind} 0, {kind} %p"]  # fmt: skip
+        narrowed = [f"  %n = trunc {kind} %r to {result}"] if result != kind else []
         return [*lines, *narrowed, f"  ret {result} %{'n' if narrowed else 'r'}"]
     if re.fullmatch(r"u?(mulhi|mul64hi)", name) and wide:
         extend = "zext" if name.startswith("u") else "sext"
-        return [f"  %x = {extend} {one} %a0 to {wide}", f"  %y = {extend} {one} %a1 to {wide}",
-                f"  %m = mul {wide} %x, %y", f"  %h = lshr {wide} %m, {one[1:]}",
-                f"  %r = trunc {wide} %h to {one}", f"  ret {one} %r"]  # fmt: skip
-    if one in ("float", "double") and len(parameters) == 1:
-        return _tested(name, result, one) or _to_integer(name, result, one)
+        return [f"  %x = {extend} {kind} %a0 to {wide}", f"  %y = {extend} {kind} %a1 to {wide}",
+                f"  %m = mul {wide} %x, %y", f"  %h = lshr {wide} %m, {kind[1:]}",
+                f"  %r = trunc {wide} %h to {kind}", f"  ret {kind} %r"]  # fmt: skip
+    if kind in ("float", "double") and len(parameters) == 1:
+        return _tested(name, result, kind) or _to_integer(name, result, kind)
     return None
 
 
@@ -199,7 +199,7 @@ def _rounded_to_integer(name: str, result: str, kind: str) -> list[str]:
 
 
 def _with_pointers(name: str, parameters: list[str]) -> list[str] | None:
-    """Return the body of a function with a second result that it stores to a pointer."""
+    """Return the body of a function that stores a second result through a pointer."""
     kind = parameters[0] if parameters else ""
     if kind not in ("float", "double"):
         return None
@@ -275,19 +275,19 @@ def _nvvm_float(operation: str, name: str, kind: str, count: int) -> list[str] |
     return _intrinsic(_UNARY[operation], kind, 1) if operation in _UNARY and count == 1 else None
 
 
-def _nvvm_conversion(match: re.Match[str], result: str, given: str) -> list[str]:
-    """Convert between floats and whole numbers."""
-    if given.startswith("i"):
+def _nvvm_conversion(match: re.Match[str], result: str, source: str) -> list[str]:
+    """Convert between floats and integers."""
+    if source.startswith("i"):
         operation = "uitofp" if match[1].startswith("u") else "sitofp"
-        return [f"  %r = {operation} {given} %a0 to {result}", f"  ret {result} %r"]
+        return [f"  %r = {operation} {source} %a0 to {result}", f"  ret {result} %r"]
     if result in FLOATS:
-        operation = "fptrunc" if list(FLOATS).index(result) < list(FLOATS).index(given) else "fpext"
-        return [f"  %r = {operation} {given} %a0 to {result}", f"  ret {result} %r"]
-    return _rounded_to_integer(f"{match[1]}2{match[2]}_{match[3]}", result, given)
+        operation = "fptrunc" if list(FLOATS).index(result) < list(FLOATS).index(source) else "fpext"
+        return [f"  %r = {operation} {source} %a0 to {result}", f"  ret {result} %r"]
+    return _rounded_to_integer(f"{match[1]}2{match[2]}_{match[3]}", result, source)
 
 
-# Half floats: numba-cuda calls functions of CUDA C++ that it has compiled on a GPU's machine, `shims`, whose first
-# parameter points to the result, and the others to the arguments.
+# Half floats: numba-cuda calls `shims`, CUDA C++ functions that were compiled on a machine with a GPU. Their first
+# parameter points to the result, the others to the arguments.
 
 _OPERATORS = {
     "ml": "fmul", "pl": "fadd", "mi": "fsub", "dv": "fdiv", "eq": "oeq", "ne": "une", "gt": "ogt", "ge": "oge",
@@ -303,7 +303,7 @@ _HALF_INTRINSICS = {
     "hsqrt": "sqrt", "hceil": "ceil", "hfloor": "floor", "htrunc": "trunc", "hrint": "roundeven", "__habs": "fabs",
     "__hmax": "maxnum", "__hmin": "minnum", "__hmax_nan": "maximum", "__hmin_nan": "minimum", "__hfma": "fma",
 }  # fmt: skip
-# What a GPU has instructions for, and the rest by these: the intrinsic, and factors of argument and result.
+# Functions by a GPU's instructions: the intrinsic, and factors of argument and result.
 _LOG2_E, _LOG2_10, _LN_2, _LOG10_2 = (
     "0x3FF7154760000000",
     "0x400A934F00000000",
@@ -385,7 +385,7 @@ def _half_function(name: str, argument: str) -> list[str] | None:
 
 
 def _half_approximate(operation: str, before: str, after: str) -> list[str]:
-    """Return a function by one of a GPU's approximations; before, after: what argument and result are multiplied by."""
+    """Return a function that uses one of a GPU's approximations; before, after: factors of argument and result."""
     lines = ["  %h = load half, ptr %a1", "  %w = fpext half %h to float"]
     lines.append(f"  %x = fmul float %w, {before or '1.0'}")
     lines.append(f"  %y = call float @llvm.nvvm.{operation}.approx.f(float %x)")
@@ -398,8 +398,8 @@ def _half_intrinsic(operation: str) -> list[str]:
     lines = []
     for i in range(count):
         lines += [f"  %x{i} = load half, ptr %a{i + 1}", f"  %w{i} = fpext half %x{i} to float"]
-    given = ", ".join(f"float %w{i}" for i in range(count))
-    return [*lines, f"  %d = call float @llvm.{operation}.f32({given})", "  %r = fptrunc float %d to half",
+    arguments = ", ".join(f"float %w{i}" for i in range(count))
+    return [*lines, f"  %d = call float @llvm.{operation}.f32({arguments})", "  %r = fptrunc float %d to half",
             "  store half %r, ptr %a0", "  ret i32 0"]  # fmt: skip
 
 
@@ -418,7 +418,7 @@ _INTEGERS = {
 def _half_conversion(
     to: str, letter: str, target: int, source: int, rounding: str = "_rn"
 ) -> list[str] | None:
-    """Convert from or to a half float; letter: of the mangled type of what is converted."""
+    """Convert from or to a half float; letter: of the source's mangled type."""
     end = ["  ret i32 0"]
     if to == "half":
         if letter in "fd":

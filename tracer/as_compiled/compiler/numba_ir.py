@@ -1,8 +1,8 @@
-"""Compile a kernel with Numba's CUDA target up to LLVM's IR; each instruction names its place in the source.
+"""Compile a kernel with Numba's CUDA target up to LLVM's IR; each instruction refers to its place in the source.
 
-Numba writes only lines into the IR's debug locations. Here each location's line is the number of a `CodeSite`, a table
-next to the IR, so that columns survive LLVM, libNVVM and ptxas. The columns come from Python's `co_positions`. Both
-need three private methods of Numba's (`_LINES`, `_COLUMNS`): where one is missing, sites are lines, or unknown.
+Numba writes only lines into the IR's debug locations. Here each location's line is the number of a `CodeSite`, in a
+table next to the IR, so that columns survive LLVM, libNVVM and ptxas. The columns come from Python's `co_positions`.
+Both need three private methods of Numba's (`_LINES`, `_COLUMNS`): if one is missing, sites are lines, or unknown.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ UNKNOWN = 0  # number of the site of instructions without a place in the source
 
 
 class CodeSite(msgspec.Struct, frozen=True):
-    """A place in the source that instructions come from."""
+    """A place in the source of instructions."""
 
     file: str
-    line: int  # from 1; 0 where it is unknown
-    column: int = -1  # from 0, in characters; -1 where it is unknown
+    line: int  # from 1; 0 if unknown
+    column: int = -1  # from 0, in characters; -1 if unknown
 
 
 class KernelIR(msgspec.Struct, frozen=True):
-    """A kernel and all that it calls as LLVM's IR, for NVIDIA's target."""
+    """A kernel and all functions that it calls as LLVM's IR, for NVIDIA's target."""
 
     texts: tuple[str, ...]  # modules, the kernel's first
     kernel: str  # name of its function
@@ -45,7 +45,7 @@ class KernelIR(msgspec.Struct, frozen=True):
 
 
 def kernel_ir(question: Question | SourceQuestion) -> KernelIR:
-    """Compile a question's kernel; raises what Numba raises, and NotRebuilt where the kernel can't be rebuilt."""
+    """Compile a question's kernel; raises Numba's errors, and NotRebuilt if the kernel can't be rebuilt."""
     if isinstance(question, SourceQuestion):
         question = question_of_source(question.launch)
     if question.missing():
@@ -59,10 +59,10 @@ def kernel_ir(question: Question | SourceQuestion) -> KernelIR:
 
 
 class _Maker(Maker):
-    """Makes kernels that are compiled, with the elements of their constant arrays."""
+    """Rebuilds kernels to be compiled, with the elements of their constant arrays."""
 
     def value(self, value: Value) -> Any:
-        """Return what a value stands for; raises NotRebuilt for what can't be had here."""
+        """Rebuild a value; raises NotRebuilt if that is impossible here."""
         if isinstance(value, ArrayContent):
             elements = np.frombuffer(value.data, dtype_from(value.dtype))
             return elements.reshape(value.shape, order=value.layout).copy(order=value.layout)
@@ -70,13 +70,13 @@ class _Maker(Maker):
 
 
 def compiled_ir(kernel: Any, arguments: tuple[Any, ...], fastmath: bool) -> KernelIR:
-    """Compile a function for arguments, of which the types count."""
+    """Compile a function for the types of arguments."""
     from numba import typeof, types
     from numba.core.types import Type
     from numba.cuda import compiler
 
-    _stand_in_for_gpu()  # of libNVVM, which is optional, Numba asks little before it is to compile
-    kinds = tuple(one if isinstance(one, Type) else typeof(one) for one in arguments)
+    _stand_in_for_gpu()  # Numba needs little of the optional libNVVM before the final compilation
+    kinds = tuple(argument if isinstance(argument, Type) else typeof(argument) for argument in arguments)
     sites = [CodeSite("", 0)]
     with _sites_in_debug_locations(sites):
         result = compiler.compile_cuda(
@@ -88,13 +88,13 @@ def compiled_ir(kernel: Any, arguments: tuple[Any, ...], fastmath: bool) -> Kern
         library._entry_name = function.name
         compiler.kernel_fixup(function, False)
         texts = tuple(library.llvm_strs)
-    linked = tuple(str(getattr(one, "name", one)) for one in getattr(library, "_linking_files", ()))
+    linked = tuple(str(getattr(file, "name", file)) for file in getattr(library, "_linking_files", ()))
     return KernelIR(texts, str(function.name), kinds, tuple(sites), linked, fastmath, library)
 
 
 @contextmanager
 def _sites_in_debug_locations(sites: list[CodeSite]) -> Iterator[None]:
-    """Have Numba write indices of `sites` in place of lines while this lasts."""
+    """Let Numba write indices of `sites` instead of lines within this context."""
     from numba.cuda import debuginfo, lowering
     from numba.cuda.core import interpreter
 
@@ -150,14 +150,14 @@ def _with_columns(original: Any) -> Any:
 
 
 def _in_characters(file: str, line: int, column: int | None) -> int | None:
-    """Return a column of bytes as one of characters, where the line's text is known."""
+    """Convert a column in bytes to one in characters, if the line's text is known."""
     text = linecache.getline(file, line).encode() if column else b""
     return len(text[:column].decode(errors="ignore")) if text else column
 
 
 @contextmanager
 def _patched(owner: Any, name: str, around: Any) -> Iterator[None]:
-    """Replace a method by `around(method)` while this lasts; do nothing where there is no such method."""
+    """Replace a method by `around(method)` within this context; do nothing if there is no such method."""
     original = getattr(owner, name, None)
     if original is None:
         yield

@@ -1,6 +1,6 @@
-"""Number the accesses of an optimised module, so that each can be found again in what it is compiled to.
+"""Number the accesses of an optimised module, so that each can be found again in the generated code.
 
-A debug location's line is all that LLVM, ptxas and nvdisasm hand on. Each access gets a location of its own, whose line
+LLVM, ptxas and nvdisasm pass on only the line of a debug location. Each access gets a separate location, whose line
 is its number.
 """
 
@@ -17,20 +17,20 @@ _LOCATION = re.compile(r"^(!\d+) = (?:distinct )?!DILocation\(line: (\d+)(.*)\)$
 
 
 class Numbered(msgspec.Struct, frozen=True):
-    """A module whose accesses have numbers from FIRST on in place of lines."""
+    """A module whose accesses have numbers from FIRST on instead of lines."""
 
     text: str
-    sites: tuple[int, ...]  # the line that each had, by number - FIRST; 0 where it had none
+    sites: tuple[int, ...]  # the original line of each, by number - FIRST; 0 for none
 
     def site(self, number: int) -> int:
-        """Return the line that an access had; of what is none, the number itself is one."""
+        """Return the original line of an access; other numbers are lines already."""
         return self.sites[number - FIRST] if number >= FIRST else number
 
 
 def numbered(text: str) -> Numbered:
-    """Give each access of a module a debug location of its own."""
+    """Give each access of a module a separate debug location."""
     lines = text.split("\n")
-    locations = {m[1]: (int(m[2]), m[3]) for line in lines if (m := _LOCATION.match(line))}
+    locations = {match[1]: (int(match[2]), match[3]) for line in lines if (match := _LOCATION.match(line))}
     free = max((int(name) for name in re.findall(r"^!(\d+) = ", text, re.MULTILINE)), default=0) + 1
     sites: list[int] = []
     added: list[str] = []
@@ -41,18 +41,18 @@ def numbered(text: str) -> Numbered:
             scope = match[1] if match else ""
         elif scope and is_access(line):
             match = _DEBUG.search(line)
-            known = locations.get(match[1]) if match else None
+            location = locations.get(match[1]) if match else None
             number, name = FIRST + len(sites), f"!{free + len(added)}"
-            sites.append(known[0] if known else 0)
-            rest = known[1] if known else f", scope: {scope}"
+            sites.append(location[0] if location else 0)
+            rest = location[1] if location else f", scope: {scope}"
             added.append(f"{name} = !DILocation(line: {number}{rest})")
-            plain = _DEBUG.sub("", line)
-            lines[index] = f"{plain}, !dbg {name}"
+            unlocated = _DEBUG.sub("", line)
+            lines[index] = f"{unlocated}, !dbg {name}"
     return Numbered("\n".join([*lines, *added]), tuple(sites))
 
 
 def is_access(line: str) -> bool:
-    """Return whether a line is an instruction that accesses memory, also as inline PTX."""
+    """Return True if a line is an instruction that accesses memory, also as inline PTX."""
     if not line.startswith("  "):
         return False
     text = re.sub(r'^\s*%(?:"[^"]*"|[\w.$-]+) = ', "", line).strip()

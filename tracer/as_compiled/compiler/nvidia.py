@@ -1,7 +1,7 @@
-"""What NVIDIA's own compilers make of a kernel: libNVVM, ptxas and nvdisasm, of the extra `nvidia`.
+"""A kernel compiled by NVIDIA's programs: libNVVM, ptxas and nvdisasm, of the extra `nvidia`.
 
-Their code has other loops unrolled than LLVM's, so its instructions are compared with those of libNVVM's PTX, place by
-place in the source: that says which accesses to shared memory ptxas joins.
+They unroll other loops than LLVM does, so their code is compared with libNVVM's PTX, place by place in the source.
+That shows which accesses to shared memory ptxas joins.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from .generated import NamedAccess, accesses_of_ptx, of_sass
 from .numba_ir import KernelIR
 
 ARCHITECTURE = "compute_90"
-KEPT = 64  # kernels whose code is remembered
-ENDING, MOST = ".sass", 500  # of files with what was found out, and how many are kept
+KEPT = 64  # kernels whose code is cached in memory
+ENDING, MOST = ".sass", 500  # suffix and number of files in the cache
 JOINED = (("shared", "load"), ("shared", "store"))
 Place = tuple[str, str, int]  # space, "load" or "store", and the index of a `CodeSite`
 
 
 class JoinedAccesses(msgspec.Struct, frozen=True):
-    """How the accesses of one place in the source are joined."""
+    """The joined accesses of one place in the source."""
 
     accesses: int  # instructions of PTX
-    sizes: dict[int, int]  # of a GPU's code: instructions by the bytes that they access
+    sizes: dict[int, int]  # of a GPU's code: number of instructions by the bytes that they access
 
     @property
     def each(self) -> dict[int, float]:
-        """Instructions of each size for one access."""
+        """Instructions of each size per access."""
         return {size: count / self.accesses for size, count in self.sizes.items()}
 
 
@@ -60,7 +60,7 @@ _CODE = msgspec.json.Decoder(_KeptCode)
 
 
 class NvidiaCode(msgspec.Struct, frozen=True):
-    """A kernel as NVIDIA's compilers leave it."""
+    """A kernel's code by NVIDIA's compilers."""
 
     joined: dict[Place, JoinedAccesses]
     registers: int | None
@@ -68,28 +68,28 @@ class NvidiaCode(msgspec.Struct, frozen=True):
     compiler: str
 
 
-_known: OrderedDict[str, NvidiaCode | None] = OrderedDict()
-_VERSION = re.compile(r"B\d+v\d+B")  # in names, how many functions Numba had compiled before
+_cache: OrderedDict[str, NvidiaCode | None] = OrderedDict()
+_VERSION = re.compile(r"B\d+v\d+B")  # in names, Numba's count of compiled functions
 
 
 def has_compilers() -> bool:
-    """Return whether NVIDIA's compilers are installed."""
+    """Return True if NVIDIA's compilers are installed."""
     programs = nvidia_files.ptxas() is not None and nvidia_files.nvdisasm() is not None
     return programs and nvidia_files.libnvvm() is not None and nvidia_files.libdevice() is not None
 
 
 def nvidia_code(kernel: KernelIR) -> NvidiaCode | None:
-    """Compile a kernel with NVIDIA's compilers; None where they are missing or refuse it."""
+    """Compile a kernel with NVIDIA's compilers; None if they are missing or refuse it."""
     if not has_compilers() or kernel.linked:
         return None
     key = _key(kernel)
-    if key not in _known:
-        _known[key] = _kept(key) or _compiled(kernel)
-        _keep(key, _known[key])
-        while len(_known) > KEPT:
-            _known.popitem(last=False)
-    _known.move_to_end(key)
-    return _known[key]
+    if key not in _cache:
+        _cache[key] = _load_cached(key) or _compiled(kernel)
+        _store_cached(key, _cache[key])
+        while len(_cache) > KEPT:
+            _cache.popitem(last=False)
+    _cache.move_to_end(key)
+    return _cache[key]
 
 
 def _key(kernel: KernelIR) -> str:
@@ -102,16 +102,16 @@ def _path(key: str) -> Path:
     return cache_folder() / "as-compiled" / f"{key}{ENDING}"
 
 
-def _kept(key: str) -> NvidiaCode | None:
-    """Return the code that another process has found out."""
+def _load_cached(key: str) -> NvidiaCode | None:
+    """Return the code in the cache on disk."""
     with suppress(OSError, msgspec.MsgspecError, ValueError):
-        found = _CODE.decode(_path(key).read_bytes())
-        joined = {(one.space, one.kind, one.site): one.joined for one in found.places}
-        return NvidiaCode(joined, found.registers, found.spills, found.compiler)
+        code = _CODE.decode(_path(key).read_bytes())
+        joined = {(entry.space, entry.kind, entry.site): entry.joined for entry in code.places}
+        return NvidiaCode(joined, code.registers, code.spills, code.compiler)
     return None
 
 
-def _keep(key: str, code: NvidiaCode | None) -> None:
+def _store_cached(key: str, code: NvidiaCode | None) -> None:
     if code is None:
         return
     places = [_KeptPlace(*place, joined) for place, joined in code.joined.items()]
@@ -132,49 +132,51 @@ def _compiled(kernel: KernelIR) -> NvidiaCode | None:
         ptx = libnvvm_ptx(kernel)
     except Exception:  # noqa: BLE001  # libNVVM raises errors of its binding
         return None
-    asked = _by_place(accesses_of_ptx(ptx))
-    code = of_sass(ptx, listed=bool(asked))
+    ptx_accesses = _by_place(accesses_of_ptx(ptx))
+    code = of_sass(ptx, listed=bool(ptx_accesses))
     if code is None:
         return None
-    made = _by_place(code.accesses)
+    compiled_accesses = _by_place(code.accesses)
     joined = {}
-    for place, accesses in asked.items():
+    for place, accesses in ptx_accesses.items():
         sizes: dict[int, int] = {}
-        for one in made.get(place, ()):
-            sizes[one.size] = sizes.get(one.size, 0) + 1
+        for access in compiled_accesses.get(place, ()):
+            sizes[access.size] = sizes.get(access.size, 0) + 1
         joined[place] = JoinedAccesses(len(accesses), sizes)
     balanced = all(
-        sum(one.size for one in asked.get(place, ())) <= sum(one.size for one in made.get(place, ()))
+        sum(access.size for access in ptx_accesses.get(place, ()))
+        <= sum(access.size for access in compiled_accesses.get(place, ()))
         or any(
-            other[:2] == place[:2] and _gains(asked.get(other, ()), made.get(other, ())) for other in asked
+            other[:2] == place[:2] and _gains(ptx_accesses.get(other, ()), compiled_accesses.get(other, ()))
+            for other in ptx_accesses
         )
-        for place in asked
+        for place in ptx_accesses
     )
     return NvidiaCode(joined if balanced else {}, code.registers, code.spills, code.compiler)
 
 
-def _gains(asked: Iterable[NamedAccess], made: Iterable[NamedAccess]) -> bool:
-    """Return whether a place accesses more bytes than it was asked to: those of a neighbour, too."""
-    return sum(one.size for one in made) > sum(one.size for one in asked)
+def _gains(ptx_accesses: Iterable[NamedAccess], compiled_accesses: Iterable[NamedAccess]) -> bool:
+    """Return True if the code of a place accesses more bytes than its PTX: those of a neighbour, too."""
+    return sum(access.size for access in compiled_accesses) > sum(access.size for access in ptx_accesses)
 
 
 def _by_place(accesses: list[NamedAccess]) -> dict[Place, list[NamedAccess]]:
-    found: dict[Place, list[NamedAccess]] = {}
-    for one in accesses:
-        if (one.space, one.kind) in JOINED:
-            found.setdefault((one.space, one.kind, one.line), []).append(one)
-    return found
+    groups: dict[Place, list[NamedAccess]] = {}
+    for access in accesses:
+        if (access.space, access.kind) in JOINED:
+            groups.setdefault((access.space, access.kind, access.line), []).append(access)
+    return groups
 
 
 def libnvvm_ptx(kernel: KernelIR) -> str:
-    """Compile a kernel to PTX with libNVVM, as where Numba has a GPU; raises what its binding raises."""
+    """Compile a kernel to PTX with libNVVM, as Numba does with a GPU; raises its binding's errors."""
     from numba.cuda.cudadrv import nvvm
 
     libdevice = nvidia_files.libdevice()
     assert libdevice is not None
     nvvm.LibDevice._cache_ = (
         libdevice.read_bytes()
-    )  # which Numba would look for with libraries that are not needed
+    )  # Numba would search for it along with libraries that are not needed
     options: dict[str, Any] = {"arch": ARCHITECTURE, "opt": 3, "fastmath": kernel.fastmath}
-    made: bytes = nvvm.compile_ir(list(kernel.texts), **options)
-    return made.decode().strip("\x00").strip()
+    ptx: bytes = nvvm.compile_ir(list(kernel.texts), **options)
+    return ptx.decode().strip("\x00").strip()

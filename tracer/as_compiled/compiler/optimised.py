@@ -1,7 +1,7 @@
 """Link a kernel's IR and run LLVM's optimiser over it, with the cost model of NVIDIA's target.
 
-What it is asked to do is what libNVVM was seen to do on an H100 (tests/data/h100_more.json): it unrolls loops, but
-vectorises neither them nor straight code, and leaves equal stores in both arms of a branch where they are.
+The passes follow libNVVM's behaviour on an H100 (tests/data/h100_more.json): loops are unrolled, but neither loops
+nor straight code are vectorised, and equal stores in both arms of a branch stay where they are.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from .numba_ir import KernelIR
 
 TRIPLE, PROCESSOR, LEVEL = "nvptx64-nvidia-cuda", "sm_90", 3
 OPTIONS = ("-sink-common-insts=false",)
-# Operations of a warp in the words of older versions of LLVM, which newer ones take for functions that they don't know.
+# Warp operations as older versions of LLVM name them; newer ones take them for unknown functions.
 _OLD = re.compile(r'@"llvm\.nvvm\.((?:shfl\.sync\.i32|vote\.sync|match\.\w+\.sync\.\w+))"')
 _NO_MEMORY = "memory(none) nounwind willreturn"
 _OF_WARP = "convergent nounwind memory(inaccessiblemem: readwrite)"
 
 
 def optimised(kernel: KernelIR, libdevice: Path | None) -> binding.ModuleRef:
-    """Return a kernel and what it calls as one optimised module; without `libdevice`, math functions stay calls."""
+    """Link a kernel and its functions into one optimised module; without `libdevice`, math functions stay calls."""
     machine = target_machine()
     module = _linked(kernel)
     if libdevice is not None and any(
-        f.is_declaration and f.name.startswith("__nv_") for f in module.functions
+        function.is_declaration and function.name.startswith("__nv_") for function in module.functions
     ):
         _link_libdevice(module, libdevice)
     for function in module.functions:
@@ -44,7 +44,7 @@ def optimised(kernel: KernelIR, libdevice: Path | None) -> binding.ModuleRef:
 
 
 def _cleaned(module: binding.ModuleRef, builder: Any) -> binding.ModuleRef:
-    """Remove what nothing calls any more, and give every value a name."""
+    """Remove unused functions, and give every value a name."""
     passes = binding.create_new_module_pass_manager()
     passes.add_global_dead_code_eliminate_pass()
     passes.add_strip_dead_prototype_pass()
@@ -58,7 +58,7 @@ def _cleaned(module: binding.ModuleRef, builder: Any) -> binding.ModuleRef:
 
 
 def _linked(kernel: KernelIR) -> binding.ModuleRef:
-    """Link the modules as Numba does before it hands them to libNVVM, and what it links later."""
+    """Link the modules as Numba does before libNVVM, and those that it links later."""
     from numba.cuda.cudadrv.nvvm import llvm_replace
 
     module, *others = [binding.parse_assembly(_described(llvm_replace(text))) for text in kernel.texts]
@@ -72,7 +72,7 @@ def _linked(kernel: KernelIR) -> binding.ModuleRef:
 
 
 def _described(text: str) -> str:
-    """Return IR that says of functions which LLVM does not know what memory they touch."""
+    """Add to functions that LLVM does not know the memory that they touch."""
     lines = [_line(line) if line.startswith("declare ") else line for line in text.split("\n")]
     return _OLD.sub(r'@"ts.nvvm.\1"', "\n".join(lines))
 
@@ -85,13 +85,13 @@ def _line(line: str) -> str:
 
 
 def _shim(function: binding.ValueRef) -> list[str]:
-    """Return the definition of a function that Numba links as CUDA C++ compiled for links with optimisation."""
+    """Return the definition of a function that Numba links as CUDA C++ compiled for link-time optimisation."""
     parameters = [str(argument.type) for argument in function.arguments]
     body = shim_definition(function.name, parameters)
     if body is None:
         return []
-    given = ", ".join(f"{kind} %a{i}" for i, kind in enumerate(parameters))
-    return ["\n".join([f'define i32 @"{function.name}"({given}) alwaysinline {{', *body, "}"])]
+    arguments = ", ".join(f"{kind} %a{i}" for i, kind in enumerate(parameters))
+    return ["\n".join([f'define i32 @"{function.name}"({arguments}) alwaysinline {{', *body, "}"])]
 
 
 def _link_libdevice(module: binding.ModuleRef, path: Path) -> None:
@@ -107,7 +107,7 @@ def _content(path: Path) -> bytes:
 
 @cache
 def target_machine() -> Any:
-    """Return NVIDIA's target as LLVM knows it."""
+    """Return LLVM's machine for NVIDIA's target."""
     for option in OPTIONS:
         binding.set_option("tilescope", option)
     binding.initialize_all_targets()

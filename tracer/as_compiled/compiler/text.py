@@ -8,7 +8,7 @@ OPENING, CLOSING = "([{<", ")]}>"
 
 
 def split_list(text: str) -> list[str]:
-    """Split a list at the commas that stand in no bracket and no quotes."""
+    """Split a list at the commas outside brackets and quotes."""
     parts, depth, quoted, start = [], 0, False, 0
     for position, character in enumerate(text):
         if character == '"':

@@ -1,1 +1,1 @@
-"""Optimised IR run on the CPU: each access of each lane in lockstep, its requests counted."""
+"""Execution of optimised IR on the CPU: lanes run in lockstep, and their requests are counted."""

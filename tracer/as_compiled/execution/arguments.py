@@ -1,4 +1,4 @@
-"""A kernel's arguments as its compiled code takes them: one after the other, as Numba's data models flatten them."""
+"""A kernel's arguments for its compiled code: one after the other, as Numba's data models flatten them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..not_countable import NotCountableError
 
-SLOT = 16  # bytes from one to the next
+SLOT = 16  # bytes per argument
 
 
 class Pointer:
@@ -22,10 +22,10 @@ class Pointer:
 
 
 def packed(values: list[Any], types: tuple[Any, ...]) -> NDArray[np.uint8]:
-    """Return the table of arguments, SLOT bytes for each; values: numbers, tuples, `Pointer`s."""
+    """Build the table of arguments, SLOT bytes for each; values: numbers, tuples, `Pointer`s."""
     if len(values) != len(types):
         raise NotCountableError(f"It takes {len(types)} arguments and was given {len(values)}")
-    flat = [one for value, kind in zip(values, types, strict=True) for one in _flat(value, kind)]
+    flat = [part for value, kind in zip(values, types, strict=True) for part in _flat(value, kind)]
     table = np.zeros(max(1, len(flat)) * SLOT, np.uint8)
     for number, content in enumerate(flat):
         table[number * SLOT : number * SLOT + len(content)] = np.frombuffer(content, np.uint8)
@@ -33,7 +33,7 @@ def packed(values: list[Any], types: tuple[Any, ...]) -> NDArray[np.uint8]:
 
 
 def _flat(value: Any, kind: Any) -> list[bytes]:
-    """Return the parts of a value of a type of Numba's, each as its bytes."""
+    """Flatten a value of one of Numba's types into its parts, each as bytes."""
     from numba.core import types
 
     if isinstance(kind, types.Array):
@@ -42,7 +42,7 @@ def _flat(value: Any, kind: Any) -> list[bytes]:
         return [_integer(value.address)]
     if isinstance(kind, types.BaseTuple):
         inner = list(kind.types) if hasattr(kind, "types") else [kind.dtype] * kind.count
-        return [one for part, each in zip(value, inner, strict=True) for one in _flat(part, each)]
+        return [item for part, each in zip(value, inner, strict=True) for item in _flat(part, each)]
     if isinstance(kind, types.NoneType | types.Omitted | types.Literal) and not isinstance(
         kind, types.Integer
     ):
@@ -63,7 +63,7 @@ def _flat(value: Any, kind: Any) -> list[bytes]:
         return _flat(getattr(value, "value", value), kind.dtype)
     if isinstance(kind, types.CPointer | types.RawPointer):
         return [_integer(value.address if isinstance(value, Pointer) else int(value))]
-    raise NotCountableError(f"An argument is of a type that is not known here, {kind}")
+    raise NotCountableError(f"An argument has a type that is not supported here, {kind}")
 
 
 def _array(value: Pointer) -> list[bytes]:

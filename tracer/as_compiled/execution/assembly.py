@@ -1,6 +1,6 @@
 """Inline PTX in a kernel's IR, replaced by functions or instructions that a CPU has.
 
-Numba emits some, and libdevice additions with a carry. Anything else is refused: what it does is not known.
+Numba emits some, and libdevice additions with a carry. Unknown PTX is refused.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _KINDS = {"f16": "half", "f32": "float", "f64": "double"}
 
 
 def without_assembly(text: str) -> str:
-    """Return a module's text in which no inline PTX is left; raises NotCountableError for PTX that is not known."""
+    """Replace all inline PTX in a module's text; raises NotCountableError for unknown PTX."""
     if " asm " not in text:
         return text
     definitions: dict[str, str] = {}
@@ -41,13 +41,13 @@ def _replaced(line: str, definitions: dict[str, str]) -> str:
     if not match:
         return line
     end = closing_bracket(line, match.end() - 1)
-    result, ptx, given = (
+    result, ptx, arguments = (
         match[1].strip(),
         match[2].replace("\\0A", "\n").replace("\\09", " "),
         line[match.end() : end],
     )
     result = result.split(" ")[-1] if not result.endswith("}") else result[result.index("{") :]
-    operands, rest = split_list(given), line[end + 1 :]
+    operands, rest = split_list(arguments), line[end + 1 :]
     start = re.sub(r"(tail|musttail|notail) $", "", line[: match.start()])
     ptx = ptx.strip()
     if _LOAD.fullmatch(ptx):
@@ -62,15 +62,20 @@ def _replaced(line: str, definitions: dict[str, str]) -> str:
         name = f"ts.nvvm.read.ptx.sreg.{special[2]}" + (f".{special[3]}" if special[3] else "")
     if name is None:
         name = f"ts.asm.{len(definitions)}"
-        known = next((n for n, d in definitions.items() if d.endswith(f"; {match[2]}\n")), None)
-        name = known or name
+        existing = next(
+            (name_defined for name_defined, text in definitions.items() if text.endswith(f"; {match[2]}\n")),
+            None,
+        )
+        name = existing or name
         body = _body(ptx, result, types)
         if body is None:
-            raise NotCountableError(f"It has inline PTX that is not known here: {' '.join(ptx.split())[:60]}")
+            raise NotCountableError(
+                f"It has inline PTX that is not supported here: {' '.join(ptx.split())[:60]}"
+            )
         definitions[name] = _defined(name, result, types, body) + f"\n; {match[2]}\n"
     elif name not in definitions:
         definitions[name] = f'declare {result} @"{name}"({", ".join(types)})'
-    return f'{start}call {result} @"{name}"({given}){_debug(rest)}'
+    return f'{start}call {result} @"{name}"({arguments}){_debug(rest)}'
 
 
 def _debug(rest: str) -> str:
@@ -79,8 +84,8 @@ def _debug(rest: str) -> str:
 
 
 def _defined(name: str, result: str, types: list[str], body: list[str]) -> str:
-    given = ", ".join(f"{kind} %a{i}" for i, kind in enumerate(types))
-    return "\n".join([f'define internal {result} @"{name}"({given}) alwaysinline {{', *body, "}"])
+    parameters = ", ".join(f"{kind} %a{i}" for i, kind in enumerate(types))
+    return "\n".join([f'define internal {result} @"{name}"({parameters}) alwaysinline {{', *body, "}"])
 
 
 def _body(ptx: str, result: str, types: list[str]) -> list[str] | None:
@@ -100,12 +105,12 @@ def _body(ptx: str, result: str, types: list[str]) -> list[str] | None:
 
 
 def _highest_bit(ptx: str, result: str, kind: str) -> list[str]:
-    """Find the highest bit that is set, counted from the highest one for `shiftamt`; -1 where there is none."""
+    """Find the highest set bit, counted from the highest one for `shiftamt`; -1 if there is none."""
     width = int(kind[1:])
     lines = [f"  %z = call {kind} @llvm.ctlz.{kind}({kind} %a0, i1 false)"]
-    found = "%z" if "shiftamt" in ptx else "%n"
+    index = "%z" if "shiftamt" in ptx else "%n"
     lines += [f"  %n = sub {kind} {width - 1}, %z", f"  %none = icmp eq {kind} %a0, 0",
-              f"  %r = select i1 %none, {kind} -1, {kind} {found}"]  # fmt: skip
+              f"  %r = select i1 %none, {kind} -1, {kind} {index}"]  # fmt: skip
     if result != kind:
         lines.append(f"  %t = trunc {kind} %r to {result}")
     return [*lines, f"  ret {result} %{'t' if result != kind else 'r'}"]
@@ -133,23 +138,25 @@ def _wide_arithmetic(ptx: str, count: int, kind: str, wide: str) -> list[str] | 
     ]  # fmt: skip
 
 
-def _conversion(ptx: str, result: str, given: str) -> list[str] | None:
+def _conversion(ptx: str, result: str, operand_type: str) -> list[str] | None:
     """Convert between a half float, which Numba passes as an i16, and other numbers."""
     match = re.match(r"cvt\.(?:r\w+\.)?(\w+)\.(\w+) ", ptx)
     if not match:
         return None
-    to, of = match[1], match[2]
-    if of == "f16":
-        lines = [f"  %h = bitcast {given} %a0 to half"]
-        if to in _KINDS:
+    target_type, source_type = match[1], match[2]
+    if source_type == "f16":
+        lines = [f"  %h = bitcast {operand_type} %a0 to half"]
+        if target_type in _KINDS:
             return [*lines, f"  %r = fpext half %h to {result}", f"  ret {result} %r"]
-        convert = "fptoui" if to.startswith("u") else "fptosi"
+        convert = "fptoui" if target_type.startswith("u") else "fptosi"
         return [*lines, "  %f = fpext half %h to float", "  %n = call float @llvm.roundeven.f32(float %f)",
                 f"  %r = call {result} @llvm.{convert}.sat.{result}.f32(float %n)", f"  ret {result} %r"]  # fmt: skip
-    if to == "f16":
-        convert = "fptrunc" if of in _KINDS else "uitofp" if of.startswith("u") else "sitofp"
+    if target_type == "f16":
+        convert = (
+            "fptrunc" if source_type in _KINDS else "uitofp" if source_type.startswith("u") else "sitofp"
+        )
         return [
-            f"  %h = {convert} {given} %a0 to half",
+            f"  %h = {convert} {operand_type} %a0 to half",
             f"  %r = bitcast half %h to {result}",
             f"  ret {result} %r",
         ]

@@ -1,8 +1,8 @@
-"""The order in which a warp's lanes go through the blocks of a function, and where its loops come round.
+"""The order in which a warp's lanes go through the blocks of a function, and the places where its loops repeat.
 
-Lanes that diverged meet again where their ways join. A warp that always goes on with those of its lanes that are
-furthest behind shows that, if "behind" is an order in which every loop is one piece and its inside goes forwards: lanes
-that left a loop, or a branch, wait for the others. A GPU's compiler joins lanes at the same places.
+Lanes that diverged meet again where their paths join. The scheduler always continues the lanes that are furthest
+behind. That makes them meet if "behind" is an order in which every loop is contiguous and its body goes forwards:
+lanes that left a loop, or a branch, wait for the others. A GPU's compiler joins lanes at the same places.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import msgspec
 
 
 class Loop(msgspec.Struct, frozen=True):
-    """A loop: its blocks, where it is entered, and which of its blocks go back there."""
+    """A loop: its blocks, its entry, and the blocks that jump back to it."""
 
     header: int
     blocks: frozenset[int]
@@ -20,7 +20,7 @@ class Loop(msgspec.Struct, frozen=True):
 
 
 def ordered(successors: list[list[int]]) -> tuple[list[int], list[Loop]]:
-    """Return the blocks of a function in that order, without those that are never reached, and its outermost loops.
+    """Return the blocks of a function in that order, without unreachable ones, and its outermost loops.
 
     successors: of each block; the first one is the entry.
     """
@@ -28,17 +28,17 @@ def ordered(successors: list[list[int]]) -> tuple[list[int], list[Loop]]:
 
 
 def _reached(successors: list[list[int]]) -> list[int]:
-    seen, waiting = {0}, [0]
-    while waiting:
-        for block in successors[waiting.pop()]:
-            if block not in seen:
-                seen.add(block)
-                waiting.append(block)
-    return sorted(seen)
+    reached, pending = {0}, [0]
+    while pending:
+        for block in successors[pending.pop()]:
+            if block not in reached:
+                reached.add(block)
+                pending.append(block)
+    return sorted(reached)
 
 
 def _ordered(blocks: set[int], entry: int, successors: list[list[int]]) -> tuple[list[int], list[Loop]]:
-    """Order blocks of which `entry` is the first: topologically, each cycle as one piece."""
+    """Order blocks from `entry`: topologically, each cycle contiguous."""
     order: list[int] = []
     loops: list[Loop] = []
     for component in reversed(_components(blocks, entry, successors)):
@@ -47,33 +47,37 @@ def _ordered(blocks: set[int], entry: int, successors: list[list[int]]) -> tuple
             continue
         inside = set(component)
         header = _header(inside, entry, blocks, successors)
-        latches = tuple(sorted(b for b in inside if header in successors[b]))
+        latches = tuple(sorted(block for block in inside if header in successors[block]))
         without = [
-            [s for s in successors[b] if s in inside and s != header] if b in inside else []
-            for b in range(len(successors))
+            [successor for successor in successors[block] if successor in inside and successor != header]
+            if block in inside
+            else []
+            for block in range(len(successors))
         ]
         inner_order, inner = _ordered(inside, header, without)
-        missed = sorted(inside - set(inner_order))  # of cycles with several entries
-        order += [*inner_order, *missed]
+        unordered = sorted(inside - set(inner_order))  # in cycles with several entries
+        order += [*inner_order, *unordered]
         loops.append(Loop(header, frozenset(inside), latches, tuple(inner)))
     return order, loops
 
 
 def _header(inside: set[int], entry: int, blocks: set[int], successors: list[list[int]]) -> int:
-    """Return the block by which a cycle is entered, the first one where there are several."""
+    """Return the block by which a cycle is entered, the first one if there are several."""
     if entry in inside:
         return entry
-    entered = {s for b in blocks - inside for s in successors[b] if s in inside}
+    entered = {
+        successor for block in blocks - inside for successor in successors[block] if successor in inside
+    }
     return min(entered) if entered else min(inside)
 
 
 def _components(blocks: set[int], entry: int, successors: list[list[int]]) -> list[list[int]]:
-    """Return the strongly connected components that `entry` reaches, each after those that it leads to (Tarjan's)."""
+    """List the strongly connected components reachable from `entry`, each after those that it leads to (Tarjan's)."""
     index: dict[int, int] = {}
     low: dict[int, int] = {}
     on_stack: set[int] = set()
     stack: list[int] = []
-    found: list[list[int]] = []
+    components: list[list[int]] = []
     work: list[tuple[int, int]] = [(entry, 0)]
     while work:
         block, position = work.pop()
@@ -81,9 +85,9 @@ def _components(blocks: set[int], entry: int, successors: list[list[int]]) -> li
             index[block] = low[block] = len(index)
             stack.append(block)
             on_stack.add(block)
-        following = [s for s in successors[block] if s in blocks]
-        if position and (before := following[position - 1]) in on_stack:
-            low[block] = min(low[block], low[before])
+        following = [successor for successor in successors[block] if successor in blocks]
+        if position and (child := following[position - 1]) in on_stack:
+            low[block] = min(low[block], low[child])
         while position < len(following) and following[position] in index:
             if following[position] in on_stack:
                 low[block] = min(low[block], index[following[position]])
@@ -96,25 +100,27 @@ def _components(blocks: set[int], entry: int, successors: list[list[int]]) -> li
             while not component or component[-1] != block:
                 component.append(stack.pop())
                 on_stack.remove(component[-1])
-            found.append(component)
-    return found
+            components.append(component)
+    return components
 
 
 def dominators(successors: list[list[int]]) -> list[set[int]]:
-    """Return the blocks through which every way from the entry to a block goes, itself among them."""
+    """List the blocks on every path from the entry to a block, the block included."""
     reached = _reached(successors)
     predecessors: dict[int, list[int]] = {block: [] for block in reached}
     for block in reached:
         for following in successors[block]:
             predecessors[following].append(block)
-    every = set(reached)
-    found = [set(every) for _ in successors]
-    found[0] = {0}
+    all_blocks = set(reached)
+    dominators_of = [set(all_blocks) for _ in successors]
+    dominators_of[0] = {0}
     changed = True
     while changed:
         changed = False
         for block in reached[1:]:
-            new = set.intersection(*(found[b] for b in predecessors[block])) | {block}
-            if new != found[block]:
-                found[block], changed = new, True
-    return found
+            updated = set.intersection(
+                *(dominators_of[predecessor] for predecessor in predecessors[block])
+            ) | {block}
+            if updated != dominators_of[block]:
+                dominators_of[block], changed = updated, True
+    return dominators_of

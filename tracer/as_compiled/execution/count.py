@@ -33,27 +33,27 @@ from .instrument import host_code
 from .stand_ins import Table
 from .totals import at_least, counters_of, sites_of
 
-KEPT = 32  # kernels whose code is kept
-NO_TARGET = "Numba's CUDA target is not installed (numba-cuda, which there is for Linux and Windows)."
+KEPT = 32  # kernels whose code is cached
+NO_TARGET = "Numba's CUDA target is not installed (numba-cuda, which exists for Linux and Windows)."
 CONTENDED = (
     "Several warps update the same elements by atomics that are loops of a load and a compare-and-swap. A GPU repeats "
-    "them where another warp comes between: how often that is, only a GPU knows."
+    "them if another warp interferes: only a GPU shows how often."
 )
 TABLES = (
-    "Its math functions are not known here: those that load tables on a GPU (sine of a float64) are not counted. "
+    "Its math functions are not available here: loads of their tables on a GPU (sine of a float64) are not counted. "
     "Install tilescope[nvidia] for them."
 )
 
 
 def count(job: Job) -> CompiledCounters:
-    """Return the counters of a launch as compiled, or the reason why there are none."""
+    """Return the counters of a launch as compiled, or the reason for their absence."""
     try:
         return _counted(job)
     except ImportError:
         return CompiledCounters(reason=NO_TARGET)
     except (NotCountableError, NotRebuilt, LoadError) as error:
         return CompiledCounters(reason=f"{str(error).removesuffix('.')}.")
-    except Exception as error:  # noqa: BLE001  # what Numba, LLVM or a kernel's text make of each other
+    except Exception as error:  # noqa: BLE001  # Numba, LLVM and a kernel's text can fail in many ways
         text = str(error).strip().splitlines()
         return CompiledCounters(
             reason=f"It can't be compiled ({type(error).__name__}: {text[0][:120] if text else ''})."
@@ -76,7 +76,7 @@ def _counted(job: Job) -> CompiledCounters:
 
 
 class CompiledKernel:
-    """A kernel whose code is ready; dynamic: bytes of dynamic shared memory. Raises NotCountableError."""
+    """A compiled kernel; dynamic: bytes of dynamic shared memory. Raises NotCountableError."""
 
     def __init__(self, ir: KernelIR, dynamic: int, generates: bool = True) -> None:
         self.ir = ir
@@ -86,27 +86,27 @@ class CompiledKernel:
         module = binding.parse_assembly(located.text)
         emitted = of_ptx(target_machine().emit_assembly(module)) if generates else {}
         # NVIDIA's programs run while the kernel does.
-        self._native = _beside.submit(nvidia_code, ir) if generates and has_compilers() else None
+        self._native = _compiler_pool.submit(nvidia_code, ir) if generates and has_compilers() else None
         self.machine = Machine()
         self.code = host_code(located, ir.kernel, Table(self.machine.state.ctypes.data), dynamic, emitted)
         self.notes = (TABLES,) if libdevice is None and "@__nv_" in text else ()
 
     @property
     def may_be_joined(self) -> bool:
-        """Whether NVIDIA's compilers are asked which accesses are joined."""
+        """Whether NVIDIA's compilers decide which accesses are joined."""
         return self._native is not None
 
     def native(self) -> NvidiaCode | None:
-        """Return what NVIDIA's compilers made of it; waits for them."""
+        """Return the code by NVIDIA's compilers; blocks until it is there."""
         return self._native.result() if self._native else None
 
 
-_beside = ThreadPoolExecutor(1, "NVIDIA's compilers")
+_compiler_pool = ThreadPoolExecutor(1, "NVIDIA's compilers")
 _kernels: OrderedDict[str, CompiledKernel] = OrderedDict()
 
 
 def _kernel(question: Question | SourceQuestion, dynamic: int, generates: bool) -> CompiledKernel:
-    """Compile the kernel of a question, or return what is known of it."""
+    """Compile the kernel of a question, or return it from the cache."""
     key = f"{question.key()} {dynamic} {generates}"
     if key not in _kernels:
         _kernels[key] = CompiledKernel(kernel_ir(question), dynamic, generates)
@@ -134,18 +134,22 @@ def count_launch(
 
 
 def _launch_arguments(launch: Launch, ir: KernelIR) -> tuple[DeviceMemory, NDArray[np.uint8]]:
-    """Return the memory of a launch's arrays, filled, and the table of its arguments."""
-    given: list[Any] = [filled(one) if isinstance(one, Array) else one.value for one in launch.arguments]
-    arrays = [one for one in given if isinstance(one, np.ndarray)]
-    memory = DeviceMemory([one.nbytes for one in arrays])
+    """Return the filled memory of a launch's arrays, and the table of its arguments."""
+    contents: list[Any] = [
+        filled(value) if isinstance(value, Array) else value.value for value in launch.arguments
+    ]
+    arrays = [value for value in contents if isinstance(value, np.ndarray)]
+    memory = DeviceMemory([value.nbytes for value in arrays])
     for view, array in zip(memory.views, arrays, strict=True):
         view[:] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
     addresses = iter(memory.addresses)
-    values = [
-        Pointer(next(addresses), one.dtype, one.shape, one.strides) if isinstance(one, np.ndarray) else one
-        for one in given
+    entries = [
+        Pointer(next(addresses), value.dtype, value.shape, value.strides)
+        if isinstance(value, np.ndarray)
+        else value
+        for value in contents
     ]
-    return memory, packed(values, ir.types)
+    return memory, packed(entries, ir.types)
 
 
 def _live_arguments(job: LiveJob, ir: KernelIR) -> tuple[DeviceMemory, NDArray[np.uint8]]:
@@ -163,4 +167,4 @@ def _live_arguments(job: LiveJob, ir: KernelIR) -> tuple[DeviceMemory, NDArray[n
             return tuple(map(value, argument.items))
         return maker.value(argument)
 
-    return memory, packed([value(one) for one in job.arguments], ir.types)
+    return memory, packed([value(item) for item in job.arguments], ir.types)

@@ -1,7 +1,7 @@
-"""The memory of a kernel's arguments, at addresses of this process like a GPU's: in one piece, 256 bytes apart.
+"""The memory of a kernel's arguments, at addresses of this process like a GPU's: contiguous, aligned to 256 bytes.
 
-Room that nothing is in lies before and behind: as on a GPU, most accesses outside an array then reach memory, and
-neither end the process nor are left out of the counters.
+Unused space surrounds it. As on a GPU, most accesses outside an array then reach memory: they neither crash the
+process nor are missing from the counters.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ import sys
 import numpy as np
 from numpy.typing import NDArray
 
-ALIGNED = 256  # bytes, as of what cudaMalloc returns
-AROUND = 1 << 32 if sys.platform != "win32" else 1 << 24  # bytes of room on each side, which take no memory
+ALIGNED = 256  # bytes, as cudaMalloc aligns
+AROUND = (
+    1 << 32 if sys.platform != "win32" else 1 << 24
+)  # bytes of unused space on each side, which take no memory
 
 
 class DeviceMemory:
-    """Some memories, given by their bytes, one behind the other."""
+    """Consecutive memories of the given sizes in bytes."""
 
     def __init__(self, sizes: list[int]) -> None:
         offsets = []

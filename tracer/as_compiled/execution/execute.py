@@ -35,22 +35,22 @@ from .lockstep import (
 )
 
 STACK_BYTES = 33 << 12
-MOST_THREADS = 1 << 16  # of blocks that run at once
-SPINS = 64  # quanta that a warp may make while others wait
-BATCH = 64  # blocks between two looks at the clock
+MOST_THREADS = 1 << 16  # of concurrent blocks
+SPINS = 64  # quanta that a warp may take while others wait
+BATCH = 64  # blocks between two checks of the clock
 
 
 class LaunchSize(msgspec.Struct, frozen=True):
-    """How a kernel is launched."""
+    """The dimensions of a launch."""
 
     grid: Dim3
     block: Dim3
     dynamic: int = 0  # bytes of dynamic shared memory
-    blocks: tuple[int, ...] | None = None  # those that run; None for all
+    blocks: tuple[int, ...] | None = None  # to run; None for all
 
 
 class Machine:
-    """A table of state, and the code that was made for it."""
+    """A table of state, and the code compiled for it."""
 
     def __init__(self) -> None:
         self.state: Ints = np.zeros(len(Word), np.int64)
@@ -59,7 +59,7 @@ class Machine:
         self._ends: Ints = np.zeros(0, np.int64)
 
     def engine(self, code: HostCode) -> Any:
-        """Return what holds the compiled code, which is compiled when it is first asked for."""
+        """Return the engine with the code, compiled on first use."""
         if self._engine is None:
             module = binding.parse_assembly(code.text)
             module.verify()
@@ -75,7 +75,7 @@ class Machine:
         return self._engine
 
     def stacks(self, count: int) -> Ints:
-        """Return the ends of so many stacks."""
+        """Return the ends of `count` stacks."""
         if len(self._ends) < count:
             self._ends = np.concatenate([self._ends, self._stacks.grow(count)])
         return self._ends[:count].copy()
@@ -87,9 +87,9 @@ def run(
 ) -> tuple[Ints, bool]:  # fmt: skip
     """Run a launch; return the sums of each access, shape (accesses, 3, SUMS), and whether warps contend.
 
-    Sums: see `lockstep`. Warps contend where several swap one element in loops: how often these repeat is not known.
-    memory: the bounds of global memory. wide: whether costs of wider accesses are wanted too. Raises NotCountableError
-    where it does not come to its end.
+    Sums: see `lockstep`. Warps contend if several swap one element in loops: only a GPU shows how often these repeat.
+    memory: the bounds of global memory. wide: whether to count the costs of wider accesses too. Raises
+    NotCountableError if the launch does not finish.
     """
     engine = machine.engine(code)
     state = machine.state
@@ -97,13 +97,13 @@ def run(
     switch, start = stacks.code()
     count = size.grid[0] * size.grid[1] * size.grid[2]
     chosen = np.arange(count) if size.blocks is None else np.array(size.blocks, np.int64)
-    at_once = len(chosen) if code.waits_for_grid else 1
-    if at_once * threads > MOST_THREADS:
+    concurrent = len(chosen) if code.waits_for_grid else 1
+    if concurrent * threads > MOST_THREADS:
         raise NotCountableError(
-            f"Its {at_once:,} blocks wait for each other, and are too many to be run at once"
+            f"Its {concurrent:,} blocks wait for each other, and are too many to run at once"
         )
-    ends = machine.stacks(at_once * threads)
-    places = np.zeros((at_once * threads, PLACE_WORDS), np.int64)
+    ends = machine.stacks(concurrent * threads)
+    slots = np.zeros((concurrent * threads, PLACE_WORDS), np.int64)
     words = {
         Word.SWITCH: switch, Word.START: start, Word.MAIN: engine.get_function_address("ts.main"),
         Word.STACK_BYTES: STACK_BYTES, Word.STACKS: ends.ctypes.data, Word.STACK_COUNT: len(ends),
@@ -116,10 +116,11 @@ def run(
     shared = [(engine.get_global_value_address(name), nbytes) for name, nbytes in code.shared]
     tables = [(engine.get_global_value_address(name), nbytes) for name, nbytes in code.tables]
     ranges = [(*memory, GLOBAL)]
-    for known, space in ((shared, SHARED), (tables, GLOBAL)):
-        ranges += [(address, address + nbytes, space) for address, nbytes in known if address]
+    for arrays, space in ((shared, SHARED), (tables, GLOBAL)):
+        ranges += [(address, address + nbytes, space) for address, nbytes in arrays if address]
     accesses = np.array(
-        [[a.op, a.size, a.parts, wide, a.repeats] for a in code.accesses] or [[LOOP_END, 0, 1, 0, 0]],
+        [[access.op, access.size, access.parts, wide, access.repeats] for access in code.accesses]
+        or [[LOOP_END, 0, 1, 0, 0]],
         np.int64,
     )
     sums: Ints = np.zeros((len(accesses), 3, SUMS), np.int64)
@@ -131,11 +132,11 @@ def run(
     counting = (accesses, np.array(ranges, np.int64), work, new_scratch(), sums, owners)
     clock = _Clock(seconds)
     if code.waits_for_grid:
-        _run_together(state, chosen, places, grid, threads, counting, shared, clock)
+        _run_together(state, chosen, slots, grid, threads, counting, shared, clock)
         return sums, bool(owners[0, 0])
     for low in range(0, len(chosen), BATCH):
-        some = chosen[low : low + BATCH]
-        ended, _ = run_blocks(state.ctypes.data, some, places.ctypes.data, grid, threads, *counting)
+        batch = chosen[low : low + BATCH]
+        ended, _ = run_blocks(state.ctypes.data, batch, slots.ctypes.data, grid, threads, *counting)
         _check(int(ended))
         if low + BATCH < len(chosen):
             clock.check()
@@ -143,13 +144,13 @@ def run(
 
 
 class _Clock:
-    """The time that a launch may take."""
+    """The time limit of a launch."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds, self._end = seconds, time.perf_counter() + seconds
 
     def check(self) -> None:
-        """Raise NotCountableError once it is over."""
+        """Raise NotCountableError if the time is over."""
         if time.perf_counter() > self._end:
             raise NotCountableError(
                 f"It makes more requests than can be counted in {self._seconds:.0f} seconds"
@@ -158,25 +159,25 @@ class _Clock:
 
 def _check(ended: int) -> None:
     if ended != OVER:
-        raise NotCountableError(_WHY.get(ended, "Its blocks wait for each other"))
+        raise NotCountableError(_REASONS.get(ended, "Its blocks wait for each other"))
 
 
 def _run_together(
-    state: Ints, chosen: Ints, places: Ints, grid: Ints, threads: int, counting: tuple[Any, ...],
+    state: Ints, chosen: Ints, slots: Ints, grid: Ints, threads: int, counting: tuple[Any, ...],
     shared: list[tuple[int, int]], clock: _Clock,
 ) -> None:  # fmt: skip
     """Run blocks that wait for each other, each up to the barrier of the grid in turn.
 
-    shared: address and bytes of each array in shared memory, of which every block has its own content.
+    shared: address and bytes of each array in shared memory, whose contents every block has separately.
     """
-    first = [places[number * threads :].ctypes.data for number in range(len(chosen))]
+    first = [slots[number * threads :].ctypes.data for number in range(len(chosen))]
     content: list[list[bytes]] = [[] for _ in chosen]
-    left, begins = list(range(len(chosen))), True
-    while left:
+    running, begins = list(range(len(chosen))), True
+    while running:
         waiting = []
-        for number in left:
-            for (address, _), held in zip(shared, content[number], strict=False):
-                ctypes.memmove(address, held, len(held))
+        for number in running:
+            for (address, _), saved in zip(shared, content[number], strict=False):
+                ctypes.memmove(address, saved, len(saved))
             ended = run_one(
                 state.ctypes.data, chosen[number], first[number], grid, threads, begins, *counting
             )
@@ -187,8 +188,8 @@ def _run_together(
                 _check(int(ended))
         for number in waiting:
             release_grid(first[number], threads)
-        left, begins = waiting, False
+        running, begins = waiting, False
         clock.check()
 
 
-_WHY = {TRAPPED: "It ended itself with an error", STUCK: "Its threads wait for each other and never go on"}
+_REASONS = {TRAPPED: "It stopped with an error", STUCK: "Its threads wait for each other for ever"}

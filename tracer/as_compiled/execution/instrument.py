@@ -1,8 +1,8 @@
-"""From a kernel's optimised IR to code for this computer that stops before each of its accesses.
+"""Translate a kernel's optimised IR into code for this computer that stops before each of its accesses.
 
-Each access gets a code, an index of `HostCode.accesses`. Codes ascend in the order in which a warp's lanes are to go
-through the code (`block_order.py`): of lanes at several codes, those at the lowest are furthest behind. The ends of
-loops have codes too where lanes may go round a loop without the same accesses, so that they wait for each other.
+Each access gets a code, an index of `HostCode.accesses`. Codes ascend in the order in which a warp's lanes go through
+the code (`block_order.py`): of lanes at several codes, those at the lowest are furthest behind. The ends of loops
+have codes too if lanes may repeat a loop without the same accesses, so that they wait for each other.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from .shared_loops import with_shared_loops
 from .stand_ins import PREFIX, Table, core, definition, entry
 
 MEMORY = {"load": Op.LOAD, "store": Op.STORE, "atomicrmw": Op.ATOMIC, "cmpxchg": Op.ATOMIC}
-LOOP_END, MARK = 4, 5  # stand where an `Op` stands: at the end of a loop, and before a branch
-SHORT = 4  # instructions of a branch that ptxas lets all warps execute
+LOOP_END, MARK = 4, 5  # used like an `Op`: at the end of a loop, and before a branch
+SHORT = 4  # most instructions of a branch that ptxas lets all warps execute
 _SHARED = re.compile(r'^(@(?:"[^"]*"|[\w.$-]+)) = (.*?)addrspace\(3\) global (.*)$')
 _LABEL = re.compile(r'^("[^"]*"|[\w.$-]+):')
 _TARGET = re.compile(r'label %("[^"]*"|[\w.$-]+)')
@@ -55,10 +55,8 @@ class Access(msgspec.Struct, frozen=True):
     op: int  # an `Op`, LOOP_END or MARK
     size: int  # bytes
     site: int  # index of the kernel's `CodeSite`s
-    parts: int = 1  # accesses of the source that are joined in it
-    mark: int = (
-        -1
-    )  # code of the MARK that counts the warps which execute it, where more do than have lanes for it
+    parts: int = 1  # accesses of the source that it joins
+    mark: int = -1  # code of the MARK that counts the warps executing it, if some have no active lane
     repeats: Repeats = Repeats.NO
 
 
@@ -67,18 +65,18 @@ class HostCode(msgspec.Struct, frozen=True):
 
     text: str
     accesses: tuple[Access, ...]
-    parameters: tuple[str, ...]  # types of the kernel's, in LLVM's words
-    shared: tuple[tuple[str, int], ...]  # names of its arrays in shared memory, and their bytes
-    tables: tuple[tuple[str, int], ...]  # the same of constant arrays in global memory, as libdevice has
+    parameters: tuple[str, ...]  # LLVM's types of the kernel's parameters
+    shared: tuple[tuple[str, int], ...]  # names of its arrays in shared memory, and their sizes in bytes
+    tables: tuple[tuple[str, int], ...]  # the same for constant arrays in global memory, such as libdevice's
     waits_for_grid: bool
 
 
 def host_code(
     numbered: Numbered, kernel: str, table: Table, dynamic: int, generated: dict[int, Emitted]
 ) -> HostCode:
-    """Return an optimised module as code for this computer.
+    """Translate an optimised module into code for this computer.
 
-    dynamic: bytes of dynamic shared memory. generated: what PTX has of its accesses, by their numbers.
+    dynamic: bytes of dynamic shared memory. generated: the instructions of its accesses in PTX, by their numbers.
     """
     locations = {
         match[1]: int(match[2])
@@ -93,22 +91,30 @@ def host_code(
     shared, tables = _shared_of(module, dynamic), _tables_of(module)
     machine = host_machine()
     accesses, lines = _Writer(module, text, locations, numbered, generated).written()
-    lines = [_global_line(line, dict(shared), {n for n, _ in tables}) for line in lines]
-    declared = [f for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")]
-    definitions = _definitions(declared, table)
+    lines = [_global_line(line, dict(shared), {table_name for table_name, _ in tables}) for line in lines]
+    declarations = [
+        function_declared
+        for function_declared in module.functions
+        if function_declared.is_declaration and not function_declared.name.startswith("llvm.")
+    ]
+    definitions = _definitions(declarations, table)
     function = module.get_function(kernel)
     parameters = tuple(str(argument.type) for argument in function.arguments)
-    kept = [line for line in lines if not _is_replaced(line, {f.name for f in declared})]
-    whole = "\n".join([*kept, core(table), *definitions, entry(kernel, list(parameters), table)])
-    waits = any(f.name == "cudaCGSynchronize" for f in declared)
+    kept_lines = [
+        line
+        for line in lines
+        if not _is_replaced(line, {function_declared.name for function_declared in declarations})
+    ]
+    body = "\n".join([*kept_lines, core(table), *definitions, entry(kernel, list(parameters), table)])
+    waits = any(function_declared.name == "cudaCGSynchronize" for function_declared in declarations)
     header = (
         f'target datalayout = "{machine.target_data}"\ntarget triple = "{binding.get_process_triple()}"\n'
     )
-    return HostCode(header + whole, accesses, parameters, tuple(shared), tuple(tables), waits)
+    return HostCode(header + body, accesses, parameters, tuple(shared), tuple(tables), waits)
 
 
 def host_machine() -> Any:
-    """Return this computer as LLVM knows it."""
+    """Return LLVM's machine for this computer."""
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     binding.initialize_native_asmparser()
@@ -119,9 +125,9 @@ def host_machine() -> Any:
     )
 
 
-def _definitions(declared: list[Any], table: Table) -> list[str]:
-    made, missing = [], []
-    for function in declared:
+def _definitions(declarations: list[Any], table: Table) -> list[str]:
+    definitions, missing = [], []
+    for function in declarations:
         kind = str(function.global_value_type)
         result = kind[: kind.rindex("(")].strip() if "(" in kind else kind
         parameters = [str(argument.type) for argument in function.arguments]
@@ -129,23 +135,23 @@ def _definitions(declared: list[Any], table: Table) -> list[str]:
         if text is None:
             missing.append(function.name.removeprefix(PREFIX))
         else:
-            made.append(text)
+            definitions.append(text)
     if missing:
-        raise NotCountableError(f"It calls {', '.join(missing[:3])}, which is not known here")
-    called = {name for text in made for name in re.findall(r"call \w+ @([a-z]\w*)\(", text)}
-    defined = {f.name for f in declared}
-    for text in made:
-        for kind, name, given in re.findall(r"call (\w+) @([a-z]\w*)\(([^)]*)\)", text):
+        raise NotCountableError(f"It calls {', '.join(missing[:3])}, which is not supported here")
+    called = {name for text in definitions for name in re.findall(r"call \w+ @([a-z]\w*)\(", text)}
+    defined = {declaration.name for declaration in declarations}
+    for text in definitions:
+        for kind, name, argument_text in re.findall(r"call (\w+) @([a-z]\w*)\(([^)]*)\)", text):
             if name in called and name not in defined:
                 called.discard(name)
-                made.append(
-                    f"declare {kind} @{name}({', '.join(part.split()[0] for part in given.split(','))})"
+                definitions.append(
+                    f"declare {kind} @{name}({', '.join(part.split()[0] for part in argument_text.split(','))})"
                 )
-    return made
+    return definitions
 
 
 def _is_replaced(line: str, names: set[str]) -> bool:
-    """Return whether a line declares what is defined here, or is of no use here."""
+    """Return True if a line declares a function that is defined here, or is not needed here."""
     if line.startswith(("target ", "source_filename", "!llvm.dbg.cu", "@llvm.used", "!nvvm")):
         return True
     if not line.startswith("declare "):
@@ -155,30 +161,30 @@ def _is_replaced(line: str, names: set[str]) -> bool:
 
 
 def _shared_of(module: binding.ModuleRef, dynamic: int) -> list[tuple[str, int]]:
-    """Return the arrays in shared memory, and the bytes of each."""
-    found = []
+    """List the arrays in shared memory, and the size of each in bytes."""
+    arrays = []
     data = binding.create_target_data(module.data_layout)
-    for one in module.global_variables:
-        if str(one.type) == "ptr addrspace(3)":
-            size = int(data.get_abi_size(one.global_value_type))
-            found.append((one.name, size or max(dynamic, 16)))
-    return found
+    for variable in module.global_variables:
+        if str(variable.type) == "ptr addrspace(3)":
+            size = int(data.get_abi_size(variable.global_value_type))
+            arrays.append((variable.name, size or max(dynamic, 16)))
+    return arrays
 
 
 def _tables_of(module: binding.ModuleRef) -> list[tuple[str, int]]:
-    """Return the constant arrays that a GPU keeps in global memory."""
+    """List the constant arrays that a GPU keeps in global memory."""
     data = binding.create_target_data(module.data_layout)
     return [
-        (one.name, int(data.get_abi_size(one.global_value_type)))
-        for one in module.global_variables
-        if str(one.type) in ("ptr addrspace(1)", "ptr")
-        and not one.is_declaration
-        and " constant " in str(one)
+        (variable.name, int(data.get_abi_size(variable.global_value_type)))
+        for variable in module.global_variables
+        if str(variable.type) in ("ptr addrspace(1)", "ptr")
+        and not variable.is_declaration
+        and " constant " in str(variable)
     ]
 
 
 def _global_line(line: str, shared: dict[str, int], tables: set[str]) -> str:
-    """Return the line of a global variable as this computer needs it, other lines as they are."""
+    """Adapt the line of a global variable to this computer; other lines stay as they are."""
     if not line.startswith("@"):
         return line
     name = line[1 : line.index(" = ")].strip('"')
@@ -194,7 +200,7 @@ def _global_line(line: str, shared: dict[str, int], tables: set[str]) -> str:
 
 
 class _Writer:
-    """Writes a module's functions with a call before each access."""
+    """Rewrites a module's functions with a call before each access."""
 
     def __init__(
         self, module: binding.ModuleRef, text: str, locations: dict[str, int], numbered: Numbered,
@@ -204,23 +210,25 @@ class _Writer:
         self._data = binding.create_target_data(module.data_layout)
         self._locations, self._numbered, self._generated = locations, numbered, generated
         self._accesses: list[Access] = []
-        self._site = 0  # of the accesses of a function that has none of its own
+        self._site = 0  # of accesses without their own, in a function
 
     def written(self) -> tuple[tuple[Access, ...], list[str]]:
         """Return the accesses by their codes, and the module's lines."""
-        functions = {f.name: f for f in self._module.functions if not f.is_declaration}
+        functions = {
+            function.name: function for function in self._module.functions if not function.is_declaration
+        }
         pieces, order = self._pieces()
         called = self._calls(pieces)
-        made = {}
+        lines_of = {}
         for name in _callees_first(list(pieces), called):
-            made[name] = self._function(functions[name], pieces[name], called)
+            lines_of[name] = self._function(functions[name], pieces[name], called)
         lines: list[str] = []
         for part in order:
-            lines += made[part] if isinstance(part, str) else part
+            lines += lines_of[part] if isinstance(part, str) else part
         return tuple(self._accesses), lines
 
     def _pieces(self) -> tuple[dict[str, list[str]], list[str | list[str]]]:
-        """Return the lines of each function, and the module as names of functions and lines between them."""
+        """Split the module into the lines of each function, and a list of function names and the lines between them."""
         pieces: dict[str, list[str]] = {}
         order: list[str | list[str]] = []
         between: list[str] = []
@@ -244,7 +252,7 @@ class _Writer:
         return {
             name: {
                 called for line in lines if "call " in line
-                for called in (m.strip('"') for m in re.findall(r'@("[^"]*"|[\w.$-]+)\(', line))
+                for called in (quoted.strip('"') for quoted in re.findall(r'@("[^"]*"|[\w.$-]+)\(', line))
                 if called in pieces
             }
             for name, lines in pieces.items()
@@ -257,63 +265,70 @@ class _Writer:
         numbers = {label: number for number, (label, _) in enumerate(blocks)}
         successors = [_successors(body, numbers) for _, body in blocks]
         order, loops = ordered(successors)
-        before = dominators(successors)
-        events = {n for n, (_, body) in enumerate(blocks) if any(_is_event(line, called) for line in body)}
-        ends = _loop_ends(loops, events, before)
-        memory = [[i for i in block.instructions if i.opcode in MEMORY] for block in function.blocks]
-        plans = [self._plan(body, memory[n], lines) for n, (_, body) in enumerate(blocks)]
+        dominating = dominators(successors)
+        events = {
+            number_
+            for number_, (_, body) in enumerate(blocks)
+            if any(_is_event(line, called) for line in body)
+        }
+        ends = _loop_ends(loops, events, dominating)
+        memory = [
+            [instruction for instruction in block.instructions if instruction.opcode in MEMORY]
+            for block in function.blocks
+        ]
+        plans = [self._plan(body, memory[number_], lines) for number_, (_, body) in enumerate(blocks)]
         branches = _branches(successors, [body for _, body in blocks], plans)
-        for loop in _every(loops):
+        for loop in _all_loops(loops):
             _note_repeats(loop, [body for _, body in blocks], plans)
         marks: dict[int, int] = {}  # codes of the marks before branches, by block
-        done: dict[int, list[str]] = {}
-        position = {block: place for place, block in enumerate(order)}
+        lines_of: dict[int, list[str]] = {}
+        position = {block: index for index, block in enumerate(order)}
         closing: dict[int, list[Loop]] = {}
-        for loop in _every(loops):
+        for loop in _all_loops(loops):
             if loop.header in ends:
                 closing.setdefault(max(loop.blocks, key=lambda b: position.get(b, -1)), []).append(loop)
-        late: dict[int, int] = {}  # code of the end of each loop, by header
+        end_codes: dict[int, int] = {}  # code of the end of each loop, by header
         for block in order:
             mark = marks.get(branches[block], -1) if block in branches else -1
-            done[block] = self._block(blocks[block][1], plans[block], mark)
+            lines_of[block] = self._block(blocks[block][1], plans[block], mark)
             if block in branches.values():
                 marks[block] = len(self._accesses)
-                done[block].insert(len(done[block]) - 1, self._event(Access(MARK, 0, 0), "ptr null"))
-            for loop in sorted(closing.get(block, ()), key=lambda one: len(one.blocks)):
-                late[loop.header] = len(self._accesses)
+                lines_of[block].insert(len(lines_of[block]) - 1, self._event(Access(MARK, 0, 0), "ptr null"))
+            for loop in sorted(closing.get(block, ()), key=lambda loop_here: len(loop_here.blocks)):
+                end_codes[loop.header] = len(self._accesses)
                 self._accesses.append(Access(LOOP_END, 0, 0))
-        for loop in _every(loops):
-            if loop.header in late:
+        for loop in _all_loops(loops):
+            if loop.header in end_codes:
                 for latch in loop.latches:
-                    end = f"  call void @ts.access0(i64 {late[loop.header]}, ptr null)"
-                    done[latch].insert(len(done[latch]) - 1, end)
+                    end = f"  call void @ts.access0(i64 {end_codes[loop.header]}, ptr null)"
+                    lines_of[latch].insert(len(lines_of[latch]) - 1, end)
         result = [head]
         for number, (label, body) in enumerate(blocks):
-            result += [f"{label}:", *done.get(number, [_without_debug(line) for line in body])]
+            result += [f"{label}:", *lines_of.get(number, [_without_debug(line) for line in body])]
         return [*result, "}"]
 
     def _plan(self, body: list[str], instructions: list[Any], function: list[str]) -> list[_Planned | None]:
-        """Return what becomes of each access of a block; None for one that is part of another."""
+        """Decide on the calls for each access of a block; None for an access that is part of another."""
         memory = iter(instructions)
         planned = [self._planned(line, next(memory), function) for line in body if _opcode(line) in MEMORY]
         joined: list[_Planned | None] = list(planned)
         for op in (Op.LOAD, Op.STORE):
-            mine = [n for n, one in enumerate(planned) if one.access.op == op]
-            present = [emitted for n in mine if (emitted := planned[n].emitted) is not None]
-            asked = sum(planned[n].access.size for n in mine)
-            made = sum(emitted.size for emitted in present)
-            if len(present) == len(mine) or made < asked:
+            of_op = [index for index, planned_access in enumerate(planned) if planned_access.access.op == op]
+            present = [emitted for index in of_op if (emitted := planned[index].emitted) is not None]
+            source_size = sum(planned[index].access.size for index in of_op)
+            emitted_size = sum(emitted.size for emitted in present)
+            if len(present) == len(of_op) or emitted_size < source_size:
                 continue
-            for n in mine:
-                one, emitted = planned[n], planned[n].emitted
+            for index in of_op:
+                planned_access, emitted = planned[index], planned[index].emitted
                 if emitted is None:
-                    joined[n] = None
-                elif emitted.size > one.access.size:
-                    parts = emitted.size // one.access.size
-                    joined[n] = _Planned(
-                        msgspec.structs.replace(one.access, size=emitted.size, parts=parts),
+                    joined[index] = None
+                elif emitted.size > planned_access.access.size:
+                    parts = emitted.size // planned_access.access.size
+                    joined[index] = _Planned(
+                        msgspec.structs.replace(planned_access.access, size=emitted.size, parts=parts),
                         emitted,
-                        one.pointer,
+                        planned_access.pointer,
                     )
         return joined
 
@@ -331,31 +346,37 @@ class _Writer:
         return _Planned(access, self._generated.get(number), _pointer_in(text, opcode))
 
     def _block(self, body: list[str], plan: list[_Planned | None], mark: int) -> list[str]:
-        """Return a block's lines with a call before each access; mark: what counts the warps that execute it, or -1."""
+        """Return a block's lines with a call before each access; mark: the code that counts its warps, or -1."""
         memory = iter(plan)
         result = []
         for line in body:
             opcode = _opcode(line)
             if opcode in MEMORY:
-                one = next(memory)
-                if one is not None:
-                    access = msgspec.structs.replace(one.access, mark=mark) if one.is_shared else one.access
-                    result.append(self._event(access, one.pointer))
-            elif opcode == "call" and (copied := re.search(r"@llvm\.(memcpy|memmove|memset)\.[^(]*\(", line)):
-                result += self._copy(line, copied)
+                planned = next(memory)
+                if planned is not None:
+                    access = (
+                        msgspec.structs.replace(planned.access, mark=mark)
+                        if planned.is_shared
+                        else planned.access
+                    )
+                    result.append(self._event(access, planned.pointer))
+            elif opcode == "call" and (
+                copy_call := re.search(r"@llvm\.(memcpy|memmove|memset)\.[^(]*\(", line)
+            ):
+                result += self._copy(line, copy_call)
             result.append(_without_debug(line))
         return result
 
-    def _copy(self, line: str, copied: re.Match[str]) -> Iterator[str]:
-        """Yield the calls before a copy of some bytes, which a GPU makes in words of up to 8."""
-        given = split_list(line[copied.end() : line.rindex(")")])
-        match = re.fullmatch(r"i\d+ (\d+)", given[2].strip())
+    def _copy(self, line: str, copy_call: re.Match[str]) -> Iterator[str]:
+        """Yield the calls before a copy of bytes, which a GPU makes in words of up to 8."""
+        arguments = split_list(line[copy_call.end() : line.rindex(")")])
+        match = re.fullmatch(r"i\d+ (\d+)", arguments[2].strip())
         number = self._number(line)
         site = self._numbered.site(number) if number else self._site
         for index, op in ((1, Op.LOAD), (0, Op.STORE)):
-            if match and (index == 0 or copied[1] != "memset"):
-                size = next(s for s in (8, 4, 2, 1) if int(match[1]) % s == 0)
-                yield self._event(Access(op, size, site), _ATTRIBUTES.sub("", given[index]))
+            if match and (index == 0 or copy_call[1] != "memset"):
+                size = next(width for width in (8, 4, 2, 1) if int(match[1]) % width == 0)
+                yield self._event(Access(op, size, site), _ATTRIBUTES.sub("", arguments[index]))
 
     def _event(self, access: Access, pointer: str) -> str:
         space = re.match(r"ptr addrspace\((\d+)\)", pointer)
@@ -368,7 +389,7 @@ class _Writer:
 
 
 class _Planned(msgspec.Struct, frozen=True):
-    """An access of a block: what is counted of it, what generated code has in its place, and its pointer."""
+    """A planned call: the access to count, its generated instruction, and its pointer."""
 
     access: Access
     emitted: Emitted | None
@@ -376,32 +397,40 @@ class _Planned(msgspec.Struct, frozen=True):
 
     @property
     def is_shared(self) -> bool:
-        """Whether it is known to be in shared memory."""
+        """Whether it is certainly in shared memory."""
         return self.emitted is not None and self.emitted.space == "shared"
 
 
 def _branches(
     successors: list[list[int]], bodies: list[list[str]], plans: list[list[_Planned | None]]
 ) -> dict[int, int]:
-    """Return the blocks whose access to shared memory all warps execute that come to the branch before.
+    """Find the blocks whose shared memory access is executed by all warps that reach the branch before.
 
-    By block: that with the branch. ptxas makes no branches around so few instructions, but switches lanes off for them,
-    and Nsight Compute counts an instruction for which all are off.
+    By block: the one with the branch. ptxas does not branch around so few instructions, but disables lanes, and
+    Nsight Compute counts an instruction even if all lanes are disabled.
     """
-    before: dict[int, list[int]] = {}
+    predecessors: dict[int, list[int]] = {}
     for block, following in enumerate(successors):
-        for one in following:
-            before.setdefault(one, []).append(block)
-    found = {}
+        for successor in following:
+            predecessors.setdefault(successor, []).append(block)
+    branch_of = {}
     for block, plan in enumerate(plans):
-        some = [one for one in plan if one is not None]
-        shared = [one for one in some if one.is_shared]
-        if len(before.get(block, ())) != 1 or not shared or len(successors[before[block][0]]) != 2:
+        planned = [successor for successor in plan if successor is not None]
+        shared = [successor for successor in planned if successor.is_shared]
+        if (
+            len(predecessors.get(block, ())) != 1
+            or not shared
+            or len(successors[predecessors[block][0]]) != 2
+        ):
             continue
-        plain = [line for line in bodies[block][:-1] if _opcode(line) not in ("phi", "getelementptr")]
-        if len(some) == 1 and len(plain) <= SHORT and not any("call " in line for line in plain):
-            found[block] = before[block][0]
-    return found
+        instructions = [line for line in bodies[block][:-1] if _opcode(line) not in ("phi", "getelementptr")]
+        if (
+            len(planned) == 1
+            and len(instructions) <= SHORT
+            and not any("call " in line for line in instructions)
+        ):
+            branch_of[block] = predecessors[block][0]
+    return branch_of
 
 
 def _blocks(lines: list[str]) -> tuple[str, list[tuple[str, list[str]]]]:
@@ -417,10 +446,10 @@ def _blocks(lines: list[str]) -> tuple[str, list[tuple[str, list[str]]]]:
             if not blocks:
                 blocks.append(("entry.0", []))
             blocks[-1][1].append(line)
-    return head, _with_whole_terminators(blocks)
+    return head, _join_terminators(blocks)
 
 
-def _with_whole_terminators(blocks: list[tuple[str, list[str]]]) -> list[tuple[str, list[str]]]:
+def _join_terminators(blocks: list[tuple[str, list[str]]]) -> list[tuple[str, list[str]]]:
     """Join the lines of each switch."""
     result = []
     for label, body in blocks:
@@ -487,7 +516,7 @@ def _pointer_in(text: str, opcode: str) -> str:
 
 
 def _never_reduces(text: str) -> bool:
-    """Return whether an atomic gives its old value even if nobody uses it: there is no reduction for it."""
+    """Return True if an atomic always returns its old value, since there is no reduction for it."""
     return re.match(r"(volatile )?xchg\b", text) is not None
 
 
@@ -514,32 +543,32 @@ def _is_event(line: str, called: dict[str, set[str]]) -> bool:
 
 
 def _loop_ends(loops: list[Loop], events: set[int], before: list[set[int]]) -> set[int]:
-    """Return the headers of the loops at whose ends lanes have to wait for each other; before: `dominators`.
+    """Find the headers of the loops at whose ends lanes must wait for each other; before: `dominators`.
 
-    Not where nothing in a loop is waited for, and not where each round makes the same accesses.
+    Skip loops without events, and loops in which each round makes the same accesses.
     """
     needed = set()
-    for loop in _every(loops):
+    for loop in _all_loops(loops):
         inside = events & loop.blocks
-        alike = not loop.inner and all(inside <= before[latch] for latch in loop.latches)
-        if inside and not alike:
+        is_uniform = not loop.inner and all(inside <= before[latch] for latch in loop.latches)
+        if inside and not is_uniform:
             needed.add(loop.header)
     return needed
 
 
-def _every(loops: list[Loop]) -> list[Loop]:
-    return [one for loop in loops for one in (loop, *_every(list(loop.inner)))]
+def _all_loops(loops: list[Loop]) -> list[Loop]:
+    return [nested for loop in loops for nested in (loop, *_all_loops(list(loop.inner)))]
 
 
 def _callees_first(names: list[str], called: dict[str, set[str]]) -> list[str]:
-    """Order functions so that each comes after those that it calls: lanes in a call are to end it first."""
+    """Order functions so that each comes after its callees: lanes in a call must finish it first."""
     order: list[str] = []
 
     def visit(name: str, above: tuple[str, ...]) -> None:
         if name in order or name in above:
             return
-        for one in sorted(called[name]):
-            visit(one, (*above, name))
+        for callee in sorted(called[name]):
+            visit(callee, (*above, name))
         order.append(name)
 
     for name in names:

@@ -1,12 +1,12 @@
-"""The scheduler of code made by `instrument`: the lanes of a warp in lockstep, and each of its requests counted.
+"""The scheduler of code made by `instrument`: the lanes of a warp run in lockstep, and each request is counted.
 
-A thread runs on a stack of its own until it comes to an access, a barrier or a warp operation. Of a warp's lanes, those
-at the lowest code go on together, and their access is one request. Warps run one after the other up to a barrier, each
-for `QUANTUM` requests at most, since it may wait for what another one does.
+A thread runs on its own stack until it reaches an access, a barrier or a warp operation. Of a warp's lanes, those
+at the lowest code continue together, and their access is one request. Warps run one after the other up to a barrier,
+each for at most `QUANTUM` requests, since it may wait for another warp.
 
-In a loop that repeats a compare-and-swap, ptxas has lanes yield: those that have left it go on before the others swap
-again, and are not joined by them before they wait for each other. An H100 does the same in all 60 cases of
-`h100_contended.json`. How often lanes repeat is known if no other warp swaps the same element.
+In a loop that repeats a compare-and-swap, ptxas makes lanes yield: lanes that left it continue before the others swap
+again, and stay separate until they wait for each other. An H100 does the same in all 60 cases of
+`h100_contended.json`. The number of rounds is exact unless another warp swaps the same element.
 """
 
 from __future__ import annotations
@@ -28,34 +28,34 @@ from .instrument import LOOP_END, MARK, Repeats
 from .stand_ins import ACCESS_CODE, ADDRESS, CLAMP, EXTRA, MASK, MODE_SHIFT, PREDICATE, RESULT, VALUE, Reason
 
 QUANTUM = 1 << 14
-FAR = 1 << 40  # behind all codes
+FAR = 1 << 40  # larger than all codes
 PLACE_BYTES = 8 * PLACE_WORDS
 ALL_LANES = 0xFFFFFFFF
-RUNS = -10  # in place of a `StopReason`, of a thread that is to go on
+RUNS = -10  # used like a `StopReason`, for a thread that may continue
 
-# How a launch ended.
+# Outcomes of a launch.
 OVER, TRAPPED, STUCK, PAUSED = range(4)
 
-# Where an address lies.
+# Memory spaces of an address.
 ELSEWHERE, GLOBAL, SHARED = range(3)
 
-# What is summed up of the requests of a code in global and in shared memory.
-# COST_8, COST_16: what they would cost if each loaded or stored so many bytes; of loads and stores of shared memory.
-# APART: requests of a loop that repeats a compare-and-swap, and what its warp makes after it.
+# Sums over the requests of a code in global and in shared memory.
+# COST_8, COST_16: the cost of loads and stores of shared memory if each accessed so many bytes.
+# APART: requests of a loop that repeats a compare-and-swap, and those that its warp makes after it.
 REQUESTS, COST, LANES, COST_8, COST_16, APART = range(6)
 SUMS = 6
 
-# Columns of the accesses: an `Op`, bytes, accesses that are joined, whether wider costs are wanted, a `Repeats`.
+# Columns of the accesses: an `Op`, bytes, joined accesses, whether to count wider costs, a `Repeats`.
 OP, SIZE, PARTS, WIDE, REPEATS = range(5)
 
-# Whose elements are swapped: rows of an address and its warp, found by hashing. The first row has only whether an
-# element had two. One whose place is not near its hash is taken for one that had.
+# The hash table of swapped elements: rows of an address and its warp. The first row only tells whether an element had
+# two. An element that finds no free row within `NEAREST` counts as one.
 OWNER_ROWS, NEAREST = 1 << 16, 16
 MOST_WARPS = 32  # of a block
 
 
 def _space_of(address: Any, ranges: Any) -> Any:
-    """Return where an address lies; ranges: rows of (first byte, after the last, space)."""
+    """Return the space of an address; ranges: rows of (first byte, after the last, space)."""
     for row in range(len(ranges)):
         if ranges[row, 0] <= address < ranges[row, 1]:
             return ranges[row, 2]
@@ -77,44 +77,44 @@ def _count(
     sums: Any,
     apart: Any,
 ) -> None:
-    """Count one request, for each space that its addresses lie in; lanes: of each address, its number in the warp.
+    """Count one request, for each space of its addresses; lanes: of each address, its number in the warp.
 
-    apart: 1 where its warp has swapped in a loop, else 0. low: room for addresses, and from WARP on for lanes.
+    apart: 1 if its warp has swapped in a loop, else 0. low: scratch memory for addresses, and from WARP on for lanes.
     """
     op, size = accesses[code, OP], accesses[code, SIZE]
     if op == MARK:
         sums[code, SHARED, REQUESTS] += 1
         return
-    whole = (
+    mask = (
         ~(size - 1) if accesses[code, PARTS] > 1 else -1
     )  # joined accesses begin at a multiple of their size
-    own = low[WARP:]
+    space_lanes = low[WARP:]
     for space in (GLOBAL, SHARED):
-        some = 0
+        in_space = 0
         for number in range(count):
             if space_of(addresses[number], ranges) == space:
-                low[some] = addresses[number] & whole
-                own[some] = lanes[number]
-                some += 1
-        if some == 0:
+                low[in_space] = addresses[number] & mask
+                space_lanes[in_space] = lanes[number]
+                in_space += 1
+        if in_space == 0:
             continue
         if space == SHARED:
-            cost = request_cost.wavefronts_by_lane(low, own, some, size, scratch)
+            cost = request_cost.wavefronts_by_lane(low, space_lanes, in_space, size, scratch)
             if op < Op.ATOMIC and accesses[code, WIDE]:
-                sums[code, space, COST_8] += _wide_cost(low, own, some, 8, scratch)
-                sums[code, space, COST_16] += _wide_cost(low, own, some, 16, scratch)
+                sums[code, space, COST_8] += _wide_cost(low, space_lanes, in_space, 8, scratch)
+                sums[code, space, COST_16] += _wide_cost(low, space_lanes, in_space, 16, scratch)
         elif op >= Op.ATOMIC:
-            cost = request_cost.turns_of(low, some, scratch)
+            cost = request_cost.turns_of(low, in_space, scratch)
         else:
-            cost = request_cost.sectors_of(low, some, size, scratch)
+            cost = request_cost.sectors_of(low, in_space, size, scratch)
         sums[code, space, REQUESTS] += 1
         sums[code, space, COST] += cost
-        sums[code, space, LANES] += some
+        sums[code, space, LANES] += in_space
         sums[code, space, APART] += 1 if accesses[code, REPEATS] else apart
 
 
 def _wide_cost_of(low: Any, own: Any, count: Any, size: Any, scratch: Any) -> Any:
-    """Return the wavefronts of a request in which each lane takes so many bytes, at a multiple of these."""
+    """Count the wavefronts of a request in which each lane accesses so many bytes, aligned to them."""
     wide: Any = np.empty(WARP, np.int64)
     for number in range(count):
         wide[number] = low[number] & ~(size - 1)
@@ -175,15 +175,15 @@ resume = part(_resume_of)
 
 
 def _is_met(first: Any, lanes: Any, lane: Any, codes: Any) -> Any:
-    """Return whether all lanes that a lane's warp operation names are at one like it, or have ended."""
+    """Return True if all lanes named by a lane's warp operation are at an equal one, or have ended."""
     place = first + lane * PLACE_BYTES
     reason, mask = peek(place, PlaceWord.REASON), peek(place, MASK) & ALL_LANES
     for other in range(lanes):
         if mask >> other & 1:
-            there = peek(first + other * PLACE_BYTES, PlaceWord.REASON)
-            if there != StopReason.DONE and there != reason:
+            other_reason = peek(first + other * PLACE_BYTES, PlaceWord.REASON)
+            if other_reason != StopReason.DONE and other_reason != reason:
                 return False
-            if there == reason and peek(first + other * PLACE_BYTES, MASK) & ALL_LANES != mask:
+            if other_reason == reason and peek(first + other * PLACE_BYTES, MASK) & ALL_LANES != mask:
                 return False
     return True
 
@@ -191,18 +191,18 @@ def _is_met(first: Any, lanes: Any, lane: Any, codes: Any) -> Any:
 is_met = part(_is_met)
 
 
-def _source_of(mode: Any, lane: Any, given: Any, clamp: Any) -> Any:
-    """Return the lane whose value a shuffle takes, -1 where it has none (PTX ISA, "shfl.sync")."""
+def _source_of(mode: Any, lane: Any, offset: Any, clamp: Any) -> Any:
+    """Return the lane whose value a shuffle takes, -1 for none (PTX ISA, "shfl.sync")."""
     segment, limit = clamp >> 8 & 31, clamp & 31
     lowest = lane & segment
     highest = lowest | (limit & ~segment & 31)
     if mode == 0:
-        source = lowest | (given & ~segment & 31)
+        source = lowest | (offset & ~segment & 31)
         return source if source <= highest else -1
     if mode == 1:
-        source = lane - given
+        source = lane - offset
         return source if source >= highest else -1
-    source = lane + given if mode == 2 else lane ^ given
+    source = lane + offset if mode == 2 else lane ^ offset
     return source if source <= highest else -1
 
 
@@ -210,7 +210,7 @@ source_of = part(_source_of)
 
 
 def _meet_of(first: Any, lanes: Any, lane: Any, group: Any) -> None:
-    """Give the lanes of a warp operation, bits of `group`, what they take from it."""
+    """Give the lanes of a warp operation, bits of `group`, its results."""
     place = first + lane * PLACE_BYTES
     reason = peek(place, PlaceWord.REASON)
     ballot = 0
@@ -221,34 +221,38 @@ def _meet_of(first: Any, lanes: Any, lane: Any, group: Any) -> None:
     for other in range(lanes):
         if not group >> other & 1:
             continue
-        there = first + other * PLACE_BYTES
+        other_place = first + other * PLACE_BYTES
         if reason == Reason.VOTE:
-            poke(there, RESULT, ballot)
-            poke(there, PREDICATE, group)
+            poke(other_place, RESULT, ballot)
+            poke(other_place, PREDICATE, group)
         elif reason == Reason.SHUFFLE:
-            both = peek(there, CLAMP)
-            source = source_of(both >> MODE_SHIFT, other, peek(there, EXTRA), both & ((1 << MODE_SHIFT) - 1))
+            both = peek(other_place, CLAMP)
+            source = source_of(
+                both >> MODE_SHIFT, other, peek(other_place, EXTRA), both & ((1 << MODE_SHIFT) - 1)
+            )
             taken = source if 0 <= source < lanes else other
-            poke(there, RESULT, peek(first + taken * PLACE_BYTES, VALUE))
-            poke(there, PREDICATE, 1 if source >= 0 else 0)
+            poke(other_place, RESULT, peek(first + taken * PLACE_BYTES, VALUE))
+            poke(other_place, PREDICATE, 1 if source >= 0 else 0)
         elif reason == StopReason.MATCH_ANY or reason == StopReason.MATCH_ALL:
             same = 0
             for another in range(lanes):
-                if group >> another & 1 and peek(first + another * PLACE_BYTES, VALUE) == peek(there, VALUE):
+                if group >> another & 1 and peek(first + another * PLACE_BYTES, VALUE) == peek(
+                    other_place, VALUE
+                ):
                     same |= 1 << another
             all_same = same == group
             if reason == StopReason.MATCH_ANY:
-                poke(there, RESULT, same)
+                poke(other_place, RESULT, same)
             else:
-                poke(there, RESULT, group if all_same else 0)
-            poke(there, PREDICATE, 1 if all_same else 0)
+                poke(other_place, RESULT, group if all_same else 0)
+            poke(other_place, PREDICATE, 1 if all_same else 0)
 
 
 meet = part(_meet_of)
 
 
 def _let_meet(first: Any, lanes: Any, codes: Any) -> Any:
-    """Let the lanes of warp operations go on that all lanes have come to; return whether there are some."""
+    """Release the lanes of warp operations that all their lanes have reached; return True if there are any."""
     met = False
     for lane in range(lanes):
         place = first + lane * PLACE_BYTES
@@ -259,8 +263,8 @@ def _let_meet(first: Any, lanes: Any, codes: Any) -> Any:
             continue
         mask, group = peek(place, MASK) & ALL_LANES, 0
         for other in range(lanes):
-            there = first + other * PLACE_BYTES
-            if mask >> other & 1 and peek(there, PlaceWord.REASON) == reason:
+            other_place = first + other * PLACE_BYTES
+            if mask >> other & 1 and peek(other_place, PlaceWord.REASON) == reason:
                 group |= 1 << other
         meet(first, lanes, lane, group)
         for other in range(lanes):
@@ -295,13 +299,13 @@ def _run_warp_of(
     sums: Any,
     owners: Any,
 ) -> Any:
-    """Run a warp until all its lanes wait or have ended; return how many requests it made, -1 for a trap.
+    """Run a warp until all its lanes wait or have ended; return the number of its requests, -1 for a trap.
 
-    work: rows of numbers by lane: codes and, from WARP on, groups of lanes; addresses of a request; room for those of
-    one space; lanes of a request.
+    work: rows of numbers by lane: codes and, from WARP on, groups of lanes; addresses of a request; scratch for those
+    of one space; lanes of a request.
     """
     codes, addresses, low, numbers = work[0], work[1], work[2], work[3]
-    made, groups, apart = 0, 0, 0
+    requests, groups, apart = 0, 0, 0
     for lane in range(lanes):
         codes[lane] = peek(first + lane * PLACE_BYTES, ACCESS_CODE)
         codes[WARP + lane] = 0
@@ -336,9 +340,9 @@ def _run_warp_of(
                 for lane in range(lanes):
                     if peek(first + lane * PLACE_BYTES, PlaceWord.REASON) == RUNS:
                         codes[WARP + lane] = 0
-                made += 1
+                requests += 1
                 continue
-            return made
+            return requests
         repeats = accesses[lowest, REPEATS] == Repeats.SWAP
         if repeats and leave(codes, lanes, lowest, group, groups + 1):
             groups += 1
@@ -356,9 +360,9 @@ def _run_warp_of(
             own(addresses, count, warp_of(state, first), ranges, owners)
         if accesses[lowest, OP] != LOOP_END:
             count_request(lowest, addresses, numbers, count, accesses, ranges, low, scratch, sums, apart)
-        made += 1
-        if made > QUANTUM:
-            return made
+        requests += 1
+        if requests > QUANTUM:
+            return requests
 
 
 run_warp = part(_run_warp_of)
@@ -381,7 +385,7 @@ begin_block = part(_begin_block)
 
 
 def _release(first: Any, threads: Any, grid: Any) -> Any:
-    """Let the threads of a block go on that all wait at a barrier; return how many, -1 where some wait elsewhere."""
+    """Release the threads of a block that all wait at a barrier; return their number, -1 if some wait elsewhere."""
     alive, waiting, total, voted = 0, 0, 0, 0
     for thread in range(threads):
         place = first + thread * PLACE_BYTES
@@ -415,7 +419,7 @@ release = part(_release)
 
 
 def _waits_for_grid(first: Any, threads: Any) -> Any:
-    """Return whether the threads of a block have all come to a barrier of the grid, or ended."""
+    """Return True if all threads of a block wait at a barrier of the grid, or have ended."""
     for thread in range(threads):
         reason = peek(first + thread * PLACE_BYTES, PlaceWord.REASON)
         if reason != StopReason.GRID and reason != StopReason.DONE:
@@ -447,10 +451,10 @@ def _run_block(
     sums: Any,
     owners: Any,
 ) -> Any:
-    """Run a block until it has ended or waits for the grid; return how (see `OVER`), or PAUSED for the second."""
+    """Run a block until it has ended or waits for the grid; return the outcome (see `OVER`), PAUSED for the grid."""
     idle = 0
     while True:
-        made = 0
+        total_requests = 0
         for warp in range(0, threads, WARP):
             lanes = min(WARP, threads - warp)
             requests = run_warp(
@@ -458,13 +462,13 @@ def _run_block(
             )
             if requests < 0:
                 return np.int64(TRAPPED)
-            made += requests
+            total_requests += requests
             if requests > QUANTUM:
                 idle += 1
         alive = release(first, threads, False)
         if alive == 0:
             return np.int64(OVER)
-        if alive < 0 and made == 0:  # of some that have ended, the others may wait for the grid
+        if alive < 0 and total_requests == 0:  # if some threads have ended, the others may wait for the grid
             return np.int64(PAUSED) if waits_for_grid(first, threads) else np.int64(STUCK)
         if idle > work[4, 0]:
             return np.int64(STUCK)
@@ -477,7 +481,7 @@ def _run_blocks(
     state: Any, blocks: Any, places: Any, grid: Any, threads: Any, accesses: Any, ranges: Any, work: Any, scratch: Any,
     sums: Any, owners: Any,
 ) -> Any:  # fmt: skip
-    """Run blocks one after the other; return (how it ended, how many have ended)."""
+    """Run blocks one after the other; return (outcome, number of finished blocks)."""
     for number in range(len(blocks)):
         enter(state, blocks[number], grid)
         stacks = peek(state, Word.STACK_COUNT)
@@ -493,7 +497,7 @@ def _run_one(
     state: Any, block: Any, first: Any, grid: Any, threads: Any, begins: Any, accesses: Any, ranges: Any, work: Any,
     scratch: Any, sums: Any, owners: Any,
 ) -> Any:  # fmt: skip
-    """Run a block of those that wait for each other, from its beginning or on from a barrier; return how it ended."""
+    """Run one of the blocks that wait for each other, from its beginning or from a barrier; return the outcome."""
     enter(state, block, grid)
     if begins:
         begin_block(state, first, threads)
@@ -501,7 +505,7 @@ def _run_one(
 
 
 def _release_grid(first: Any, threads: Any) -> None:
-    """Let the threads of a block go on that all wait for the grid."""
+    """Release the threads of a block, which all wait for the grid."""
     release(first, threads, True)
 
 

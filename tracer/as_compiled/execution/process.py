@@ -1,7 +1,7 @@
 """The process that counts launches as compiled: jobs in, counters out, a line of JSON each.
 
-It needs Numba's real CUDA target, so the simulator must be off, and neither GPU nor CUDA toolkit. Compiled kernels run
-in it, and one that crashes ends it: who asks starts another one (`client.py`).
+It needs Numba's real CUDA target, so the simulator must be off. It needs neither GPU nor CUDA toolkit. Compiled
+kernels run in it, and a crash ends it: the client starts another one (`client.py`).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from ..job import JOB
 
 
 def main() -> None:
-    """Answer each job as it comes."""
-    os.environ.pop("NUMBA_ENABLE_CUDASIM", None)  # Numba looks only once, when it is imported
+    """Answer each job in turn."""
+    os.environ.pop("NUMBA_ENABLE_CUDASIM", None)  # Numba reads it only once, at import
     os.environ["NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING"] = "1"
     os.environ["NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS"] = "0"
     warnings.simplefilter("ignore")
@@ -33,7 +33,7 @@ def main() -> None:
 
 
 def prepare() -> None:
-    """Import what kernels may use of numba.cuda."""
+    """Import the submodules of numba.cuda that kernels may use."""
     from ...type_inference.process import SUBMODULES
 
     for name in SUBMODULES:

@@ -1,4 +1,4 @@
-"""Atomics that a GPU lacks in shared memory, as the loops of a load and a compare-and-swap that ptxas makes of them."""
+"""Atomics that a GPU lacks in shared memory, as the loops of a load and a compare-and-swap that ptxas generates."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _COMPARED = {"max": "sgt", "min": "slt", "umax": "ugt", "umin": "ult"}
 
 
 def with_shared_loops(text: str, numbers: dict[str, int], generated: dict[int, Emitted]) -> str:
-    """Replace atomics in shared memory that are loops; numbers: of each debug location its line."""
+    """Replace atomics in shared memory that are loops; numbers: the line of each debug location."""
     if "atomicrmw" not in text:
         return text
     definitions: list[str] = []
@@ -46,7 +46,7 @@ def _replaced(
 
 
 def _is_loop(operation: str, kind: str) -> bool:
-    """Return whether a GPU has no instruction for an atomic: of floats, and of 64 bits but for an exchange."""
+    """Return True if a GPU has no instruction for an atomic: of floats, and of 64 bits except an exchange."""
     return operation in (*_PLAIN, *_COMPARED) and (operation.startswith("f") or kind == "i64")
 
 

@@ -1,6 +1,6 @@
-"""Definitions in LLVM's IR of what a kernel calls and a CPU lacks: registers, barriers, warp operations, math.
+"""Definitions in LLVM's IR of functions that a CPU lacks: registers, barriers, warp operations, math.
 
-A thread that waits stores why into its words, and goes on with the scheduler's stack (`lockstep.py`).
+A thread that waits stores the reason in its words, and switches to the scheduler's stack (`lockstep.py`).
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ VALUE, RESULT, MASK, EXTRA, CLAMP = (
     PlaceWord.OUT, PlaceWord.IN, PlaceWord.MASK, PlaceWord.EXTRA, PlaceWord.SEAT,
 )  # fmt: skip
 PREDICATE = PlaceWord.WARP  # the second result of a shuffle or match
-CLOCK = Word.ROW  # what clocks count
+CLOCK = Word.ROW  # the value of clocks
 AXES = "xyz"
 PREFIX = "ts."
 
 
 class Reason(IntEnum):
-    """Why a thread stopped, besides those of `StopReason`."""
+    """Reasons for a thread's stop, in addition to those of `StopReason`."""
 
-    TRAP = 20  # it ended the launch
+    TRAP = 20  # the thread ended the launch
     SHUFFLE = 21  # of any kind; the kind is in `CLAMP`, above the bits of the clamp
     VOTE = 22
 
@@ -35,7 +35,7 @@ SHUFFLE_MODES = ("idx", "up", "down", "bfly")
 
 
 class Table:
-    """The addresses that definitions name: the table of state's, and that of the code that switches stacks."""
+    """The addresses used by definitions: the state's table, and the code that switches stacks."""
 
     def __init__(self, state: int) -> None:
         self.state, self.switch = state, stacks.code()[0]
@@ -46,7 +46,7 @@ class Table:
 
 
 def core(table: Table) -> str:
-    """Define what other definitions use: `ts.stop`, and `ts.access` for each address space."""
+    """Define the functions that other definitions use: `ts.stop`, and `ts.access` for each address space."""
     lines = [
         "define internal void @ts.stop(i64 %reason) alwaysinline {",
         *_load_place(table),
@@ -72,7 +72,7 @@ def core(table: Table) -> str:
 
 
 def entry(kernel: str, parameters: list[str], table: Table) -> str:
-    """Define the function that each thread's stack begins with."""
+    """Define the entry function of each thread's stack."""
     lines = [
         "define i32 @ts.main(ptr %ret, ptr %exc, i64 %argument) {",
         f"  %table = load ptr, ptr {table.word(Word.ARGUMENTS)}",
@@ -82,9 +82,9 @@ def entry(kernel: str, parameters: list[str], table: Table) -> str:
             f"  %at{i} = getelementptr i8, ptr %table, i64 {16 * i}",
             f"  %value{i} = load {kind}, ptr %at{i}",
         ]
-    given = ", ".join(f"{kind} %value{i}" for i, kind in enumerate(parameters))
+    arguments = ", ".join(f"{kind} %value{i}" for i, kind in enumerate(parameters))
     lines += [
-        f'  call void @"{kernel}"({given})',
+        f'  call void @"{kernel}"({arguments})',
         f"  call void @ts.stop(i64 {int(StopReason.DONE)})",
         "  unreachable", "}",
     ]  # fmt: skip
@@ -92,18 +92,18 @@ def entry(kernel: str, parameters: list[str], table: Table) -> str:
 
 
 def definition(name: str, result: str, parameters: list[str], table: Table) -> str | None:
-    """Define a function that the kernel declares; None where nothing stands for it."""
-    plain = name.removeprefix(PREFIX)
-    body = _register(plain, result, table) or _operation(plain, result, parameters, table)
+    """Define a function that the kernel declares; None if there is no stand-in."""
+    plain_name = name.removeprefix(PREFIX)
+    body = _register(plain_name, result, table) or _operation(plain_name, result, parameters, table)
     if body is None:
-        body = math_definition(plain, result, parameters) or shim_definition(plain, parameters)
+        body = math_definition(plain_name, result, parameters) or shim_definition(plain_name, parameters)
     return None if body is None else define(name, result, parameters, body)
 
 
 def define(name: str, result: str, parameters: list[str], body: list[str]) -> str:
     """Define a function whose parameters are called %a0, %a1 and so on."""
-    given = ", ".join(f"{kind} %a{i}" for i, kind in enumerate(parameters))
-    return "\n".join([f'define internal {result} @"{name}"({given}) alwaysinline {{', *body, "}"])
+    parameter_list = ", ".join(f"{kind} %a{i}" for i, kind in enumerate(parameters))
+    return "\n".join([f'define internal {result} @"{name}"({parameter_list}) alwaysinline {{', *body, "}"])
 
 
 def _load_place(table: Table) -> list[str]:
@@ -125,7 +125,7 @@ def _load(name: str, word: int) -> list[str]:
 
 
 def _returned(result: str, value: str) -> list[str]:
-    """Return a value of 64 bits as a whole number of another type."""
+    """Return a value of 64 bits as an integer of another type."""
     if result == "void":
         return ["  ret void"]
     if result == "i64":
@@ -146,7 +146,7 @@ _FIRST = {"ntid": Word.DX, "ctaid": Word.BX, "nctaid": Word.GX}
 
 
 def _register(name: str, result: str, table: Table) -> list[str] | None:
-    """Return the body of what reads a special register; None for anything else."""
+    """Return the body of a function that reads a special register; None for other functions."""
     match = re.fullmatch(r"nvvm\.read\.ptx\.sreg\.([\w.]+)", name)
     if not match:
         return None
@@ -178,7 +178,7 @@ def _lane(table: Table) -> list[str]:
     return [*_load_place(table), *_load("thread", PlaceWord.THREAD), "  %lane = and i64 %thread, 31"]
 
 
-# Barriers, warp operations, and other things that are not arithmetic
+# Barriers, warp operations, and other operations that are not arithmetic
 
 _COUNTING = {"popc": StopReason.COUNT, "and": StopReason.AND, "or": StopReason.OR}
 _NOTHING = (
@@ -213,7 +213,7 @@ def _operation(name: str, result: str, parameters: list[str], table: Table) -> l
 
 
 def _stopped_with(values: dict[int, str], reason: int, result: str, table: Table) -> list[str]:
-    """Stop for a reason with these words set, and return what the scheduler leaves in `RESULT`."""
+    """Stop for a reason with these words set, and return the scheduler's `RESULT`."""
     lines = _load_place(table)
     for number, (word, value) in enumerate(values.items()):
         lines += _store(f"given{number}", value, word)
@@ -224,7 +224,7 @@ def _stopped_with(values: dict[int, str], reason: int, result: str, table: Table
 
 
 def _wide(parameter: str, number: int) -> tuple[list[str], str]:
-    """Return (what widens a parameter to 64 bits, its name then)."""
+    """Return (instructions that widen a parameter to 64 bits, the widened name)."""
     if parameter == "i64":
         return [], f"%a{number}"
     return [f"  %wide{number} = zext {parameter} %a{number} to i64"], f"%wide{number}"
@@ -234,7 +234,7 @@ def _barrier(name: str, result: str, parameters: list[str], table: Table) -> lis
     if name.startswith("nvvm.bar.warp.sync"):
         lines, mask = _wide(parameters[0], 0)
         return [*lines, *_stopped_with({MASK: mask}, StopReason.SYNCWARP, result, table)]
-    kind = next((k for k in _COUNTING if f".{k}" in name), "")
+    kind = next((operation for operation in _COUNTING if f".{operation}" in name), "")
     if not kind:
         return _stopped_with({}, StopReason.BARRIER, result, table)
     lines, value = _wide(parameters[-1], len(parameters) - 1)
@@ -246,8 +246,10 @@ def _barrier(name: str, result: str, parameters: list[str], table: Table) -> lis
 
 
 def _shuffle(name: str, result: str, parameters: list[str], table: Table) -> list[str]:
-    """Shuffle 32 bits: of the old form (mask, mode, value, lane, clamp), or of one for each mode without it."""
-    mode = next((SHUFFLE_MODES.index(m) for m in SHUFFLE_MODES if f".{m}." in name), None)
+    """Shuffle 32 bits: in the old form (mask, mode, value, lane, clamp), or in one per mode without it."""
+    mode = next(
+        (SHUFFLE_MODES.index(candidate) for candidate in SHUFFLE_MODES if f".{candidate}." in name), None
+    )
     value, lane, clamp = (2, 3, 4) if mode is None else (1, 2, 3)
     lines, mask = _wide(parameters[0], 0)
     kind = parameters[value]
@@ -285,7 +287,7 @@ def _result_and_predicate(
 
 
 def _vote(name: str, result: str, parameters: list[str], table: Table) -> list[str]:
-    """Vote in the old form (mask, mode, value) -> {i32, i1}, or in one for each kind."""
+    """Vote in the old form (mask, mode, value) -> {i32, i1}, or in one per kind."""
     last = len(parameters) - 1
     lines, mask = _wide(parameters[0], 0)
     lines.append(f"  %vote = zext i1 %a{last} to i64")
@@ -309,6 +311,10 @@ def _vote(name: str, result: str, parameters: list[str], table: Table) -> list[s
 
 def _match(name: str, result: str, parameters: list[str], table: Table) -> list[str]:
     lines, mask = _wide(parameters[0], 0)
-    more, value = _wide(parameters[1], 1)
+    value_lines, value = _wide(parameters[1], 1)
     reason = StopReason.MATCH_ANY if ".any." in name else StopReason.MATCH_ALL
-    return [*lines, *more, *_result_and_predicate({MASK: mask, VALUE: value}, reason, result, table, "i32")]
+    return [
+        *lines,
+        *value_lines,
+        *_result_and_predicate({MASK: mask, VALUE: value}, reason, result, table, "i32"),
+    ]

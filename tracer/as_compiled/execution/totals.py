@@ -1,4 +1,4 @@
-"""From the sums of each instruction to the counters of a launch, and of each place in its source."""
+"""Sums of each instruction converted to the counters of a launch, and of each place in its source."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ SPACES = ((GLOBAL, "global"), (SHARED, "shared"))
 def sites_of(
     accesses: tuple[Access, ...], sites: tuple[CodeSite, ...], sums: Ints, code: NvidiaCode | None = None
 ) -> tuple[CompiledSite, ...]:
-    """Return what each place asks of memory, those of one place, kind and size added up.
+    """Sum up the requests of each place, kind and size.
 
-    code: what NVIDIA's compilers made of the kernel, by which accesses are joined.
+    code: the kernel's code by NVIDIA's compilers, which decides on joined accesses.
     """
-    found: dict[tuple[object, ...], CompiledSite] = {}
-    for one in _each(accesses, sites, sums, code):
-        key = (one.file, one.line, one.column, one.op, one.space, one.size)
-        known = found.get(key)
-        found[key] = one if known is None else _added(known, one)
-    return tuple(found.values())
+    totals: dict[tuple[object, ...], CompiledSite] = {}
+    for entry in _each(accesses, sites, sums, code):
+        key = (entry.file, entry.line, entry.column, entry.op, entry.space, entry.size)
+        previous = totals.get(key)
+        totals[key] = entry if previous is None else _added(previous, entry)
+    return tuple(totals.values())
 
 
 def _each(
     accesses: tuple[Access, ...], sites: tuple[CodeSite, ...], sums: Ints, code: NvidiaCode | None
 ) -> Iterator[CompiledSite]:
     joined = code.joined if code else {}
-    together: dict[Place, Ints] = {}
+    joined_sums: dict[Place, Ints] = {}
     for number, access in enumerate(accesses):
         if access.op >= LOOP_END:
             continue
@@ -48,21 +48,21 @@ def _each(
                 row[REQUESTS] = sums[access.mark, SHARED, REQUESTS]
             place = (name, _KINDS.get(access.op, ""), access.site)
             if row[REQUESTS] and place in joined:
-                together[place] = together.get(place, np.zeros_like(row)) + row
+                joined_sums[place] = joined_sums.get(place, np.zeros_like(row)) + row
             elif row[REQUESTS]:
                 yield _site(sites, access.site, access.op, name, access.size, *row[: LANES + 1].tolist())
-    for place, row in together.items():
+    for place, row in joined_sums.items():
         yield from _joined(sites, place, row, joined[place])
 
 
 def _joined(
     sites: tuple[CodeSite, ...], place: Place, row: Ints, joined: JoinedAccesses
 ) -> Iterator[CompiledSite]:
-    """Yield what the accesses of a place come to as ptxas joins them."""
+    """Yield the counts of a place's accesses as ptxas joins them."""
     space, kind, site = place
     for size, share in joined.each.items():
         column = {8: COST_8, 16: COST_16}.get(size, COST)
-        amounts = (round(int(row[one]) * share) for one in (REQUESTS, column, LANES))
+        amounts = (round(int(row[column_index]) * share) for column_index in (REQUESTS, column, LANES))
         yield _site(sites, site, Op.LOAD if kind == "load" else Op.STORE, space, size, *amounts)
 
 
@@ -73,23 +73,23 @@ def _site(
     return CompiledSite(site.file, site.line, site.column, int(op), space, size, *amounts)  # type: ignore[arg-type]  # global or shared
 
 
-def _added(a: CompiledSite, b: CompiledSite) -> CompiledSite:
+def _added(first: CompiledSite, second: CompiledSite) -> CompiledSite:
     return CompiledSite(
-        a.file, a.line, a.column, a.op, a.space, a.size,
-        a.requests + b.requests, a.cost + b.cost, a.lanes + b.lanes,
+        first.file, first.line, first.column, first.op, first.space, first.size,
+        first.requests + second.requests, first.cost + second.cost, first.lanes + second.lanes,
     )  # fmt: skip
 
 
 def counters_of(sites: tuple[CompiledSite, ...]) -> dict[str, int]:
-    """Return the counters of a launch by their names."""
+    """Compute the counters of a launch by their names."""
     counters = dict.fromkeys(NAMES, 0)
-    for one in sites:
+    for site in sites:
         for group, (space, ops) in GROUPS.items():
-            if space != one.space or one.op not in ops:
+            if space != site.space or site.op not in ops:
                 continue
             amounts = {
-                "requests": one.requests, "sectors": one.cost, "bytes": one.lanes * one.size,
-                "instructions": one.requests, "wavefronts": one.cost,
+                "requests": site.requests, "sectors": site.cost, "bytes": site.lanes * site.size,
+                "instructions": site.requests, "wavefronts": site.cost,
             }  # fmt: skip
             for measure in MEASURES[space]:
                 counters[f"{group}_{measure}"] += amounts[measure]

@@ -1,1 +1,1 @@
-"""A launch by the compiled engine, from compiling to collected rows; what the rows mean is for rows."""
+"""Run a launch on the compiled engine, from compilation to collected rows; `rows` interprets the rows."""

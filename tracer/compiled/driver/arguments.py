@@ -1,4 +1,4 @@
-"""What a kernel is called with: arrays, scalars and tuples of them, as compiled code reads them from a table."""
+"""The arguments of a kernel: arrays, scalars and tuples of them, in a table that compiled code reads."""
 
 from __future__ import annotations
 
@@ -21,51 +21,50 @@ _SCALARS = {bool: types.boolean, int: types.int64, float: types.float64, complex
 class Arguments(Struct):
     """The arguments of a launch."""
 
-    arrays: list[tuple[str, NDArray[Any]]] = field(default_factory=list)  # those in them, by name
+    arrays: list[tuple[str, NDArray[Any]]] = field(default_factory=list)  # with names; also arrays in tuples
     expressions: list[str] = field(default_factory=list)  # of each argument, in compiled code
-    readers: dict[str, Any] = field(default_factory=dict)  # the functions that these call, by name
-    facts: list[str] = field(default_factory=list)  # all that compiled code depends on
-    _words: list[int] = field(default_factory=list)  # of the table: 64 bits each
-    _array_offsets: list[int] = field(default_factory=list)  # index in these where each array begins
+    readers: dict[str, Any] = field(default_factory=dict)  # the functions that the expressions call, by name
+    facts: list[str] = field(default_factory=list)  # everything that compiled code depends on
+    _words: list[int] = field(default_factory=list)  # the table, 64 bits each
+    _array_offsets: list[int] = field(default_factory=list)  # index in `_words` where each array begins
 
     def add(self, name: str, value: Any) -> None:
-        """Add an argument; raises NotCompilable for one of a kind that compiled code can't have."""
+        """Add an argument; raises NotCompilable for a kind that compiled code does not support."""
         self.expressions.append(self._expression(name, value))
 
     def _expression(self, name: str, value: Any) -> str:
         if isinstance(value, tuple):
             parts = "".join(f"{self._expression(f'{name}[{i}]', v)}, " for i, v in enumerate(value))
-            kind = (
+            type_name = (
                 ""
                 if type(value) is tuple
-                else self._known(type(value), " ".join(getattr(value, "_fields", "")))
+                else self._constant(type(value), " ".join(getattr(value, "_fields", "")))
             )
-            return f"{kind}({parts})"
+            return f"{type_name}({parts})"
         if value is None:
             return "None"
         if isinstance(value, Enum):
-            return self._known(value, f"{type(value).__module__}.{type(value).__qualname__}")
-        made = f"_ts_argument_{len(self.readers)}"
+            return self._constant(value, f"{type(value).__module__}.{type(value).__qualname__}")
+        reader = f"_ts_argument_{len(self.readers)}"
         offset = len(self._words)
-        self.readers[made] = (
+        self.readers[reader] = (
             self._array(name, value) if isinstance(value, np.ndarray) else self._scalar(name, value)
         )
-        self.facts.append(f"{made} = {self.facts.pop()} at {offset}")
-        return f"{made}(_ts_state)"
+        self.facts.append(f"{reader} = {self.facts.pop()} at {offset}")
+        return f"{reader}(_ts_state)"
 
-    def _known(self, value: Any, fact: str) -> str:
-        """Return the name of what compiled code has as it is; `fact` says, with its text, all that can differ."""
-        made = f"_ts_argument_{len(self.readers)}"
-        self.readers[made] = value
-        self.facts.append(f"{made} = {value!r} {fact}")
-        return made
+    def _constant(self, value: Any, fact: str) -> str:
+        """Return the name of a constant; `fact`, with its text, describes everything in which constants can differ."""
+        reader = f"_ts_argument_{len(self.readers)}"
+        self.readers[reader] = value
+        self.facts.append(f"{reader} = {value!r} {fact}")
+        return reader
 
     def _array(self, name: str, value: NDArray[Any]) -> Any:
-        known = code_of(value.dtype) is not None or value.dtype.names is not None
-        whole = (
-            value.ndim > 0 or value.dtype.names is not None
-        )  # a record is given as an array of no dimensions
-        if not known or not value.flags.aligned or not value.flags.writeable or not whole:
+        has_supported_type = code_of(value.dtype) is not None or value.dtype.names is not None
+        # A record is given as an array of no dimensions.
+        is_array = value.ndim > 0 or value.dtype.names is not None
+        if not has_supported_type or not value.flags.aligned or not value.flags.writeable or not is_array:
             raise NotCompilable(
                 f"{name} is an array of {value.ndim} dimensions of {value.dtype}, {_flags(value)}."
             )
@@ -93,15 +92,15 @@ class Arguments(Struct):
 
     @property
     def end(self) -> int:
-        """The word of the table behind the arguments, where `told` begins."""
+        """The word of the table after the arguments, where `runtime_values` begin."""
         return len(self._words)
 
-    def table(self, starts: list[tuple[int, int]], told: list[int]) -> NDArray[np.int64]:
-        """Return the table, given of each array where its memory starts and the region that this is.
+    def table(self, starts: list[tuple[int, int]], runtime_values: list[int]) -> NDArray[np.int64]:
+        """Build the table; `starts` gives the start of each array's memory and its region.
 
-        told: what else compiled code is told as it begins.
+        runtime_values: the other values that compiled code gets when it begins.
         """
-        words = np.array([*self._words, *told] or [0], np.int64)
+        words = np.array([*self._words, *runtime_values] or [0], np.int64)
         for offset, (start, region) in zip(self._array_offsets, starts, strict=True):
             words[offset + 1 : offset + 3] = start, region
         return words

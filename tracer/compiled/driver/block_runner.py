@@ -1,4 +1,4 @@
-"""Running the blocks of a compiled launch: what the scheduler needs, and what it leaves to Python."""
+"""Run the blocks of a compiled launch: set up the scheduler, and do what it leaves to Python."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from .row_recorder import MAX_ENDED, RowRecorder, longer
 from .signals import signals_afterwards
 from .stack_memory import StackMemory
 
-BATCH_TIME = 0.02  # seconds of compiled code from one report of progress to the next, where blocks are short
+BATCH_TIME = 0.02  # seconds of compiled code between two reports of progress, if blocks are short
 ORDERS = {"sequential": Order.SEQUENTIAL, "lockstep": Order.LOCKSTEP, "random": Order.RANDOM}
 _NONE = np.zeros(0, np.int64)
 
@@ -40,9 +40,9 @@ _NONE = np.zeros(0, np.int64)
 class BlockRunner:
     """Runs chosen blocks of one launch by the address of its compiled kernel.
 
-    order: the schedule whose turns its threads take. slots: blocks that run at once; more do where threads wait for
-    blocks that have not begun, unless the number is `fixed`. report(done) is called as blocks end. recursive: whether
-    its functions call themselves.
+    order: the schedule of the threads' turns. slots: blocks that run at once; if threads wait for blocks that have not
+    begun, more do, unless the number is `fixed`. report(done) is called as blocks end. recursive: whether functions
+    call themselves.
     """
 
     def __init__(
@@ -53,56 +53,56 @@ class BlockRunner:
         self._threads, self._order, self._fixed = dim[0] * dim[1] * dim[2], order, fixed
         self._report = report
         self._stacks = StackMemory(stacks.RECURSIVE_BYTES if recursive else stacks.STACK_BYTES)
-        self._every = 1  # blocks from one turn of the driver's to the next
+        self._blocks_per_pause = 1  # blocks between two turns of the driver
         self._chosen = np.zeros(0, np.int64)
         self._looks: Looks[int] = Looks(memory.content, order.kind)
-        self._news = 0  # how often threads had begun, ended or met when they were looked at last
+        self._last_news = 0  # `NEWS_COUNT` at the last check
         self._twister = generator(order.seed)
         switch, start = stacks.code()
         words = {
             Word.ENTRY: entry, Word.MAIN: _main_address(), Word.START: start, Word.SWITCH: switch,
             Word.SCHEDULE: ORDERS[order.kind], Word.TURNS: order.kind != "sequential", Word.SLOTS: slots,
             Word.THREADS: self._threads, Word.SEAT: -1, Word.STACK_BYTES: self._stacks.each,
-            Word.TWISTER: self._twister.ctypes.data, Word.PAUSE_AT: self._every,
+            Word.TWISTER: self._twister.ctypes.data, Word.PAUSE_AT: self._blocks_per_pause,
             Word.WARPS_OF_BLOCK: -(-self._threads // WARP),
         }  # fmt: skip
         for word, value in words.items():
             state[word] = value
         state[Word.DX : Word.DZ + 1], state[Word.GX : Word.GZ + 1] = dim, grid
-        self._places = np.zeros((0, PLACE_WORDS), np.int64)
-        self._seats = np.zeros((0, SEAT_WORDS), np.int64)
+        self._thread_slots = np.zeros((0, PLACE_WORDS), np.int64)
+        self._block_slots = np.zeros((0, SEAT_WORDS), np.int64)
         self._warps = np.zeros((0, WARP_WORDS), np.int64)
         self._lists: dict[Word, NDArray[np.int64]] = {}
 
     @property
     def slots(self) -> int:
-        """Blocks that run at once."""
+        """Number of blocks that run at once."""
         return int(self._state[Word.SLOTS])
 
     def run(
         self, chosen: Sequence[int], leave: Callable[[float, int, int], bool] | None = None
     ) -> Sequence[int]:
-        """Run blocks to their end; raises what a thread raises, and WaitsForOthers where threads wait for ever.
+        """Run blocks to their end; raises the exceptions of threads, and WaitsForOthers if threads wait for ever.
 
-        Returns the blocks that are left, where `leave` says so between two: given how long it took, how many have
-        ended, and of how many.
+        Returns the blocks that are left if `leave` asks to stop between two blocks. Its arguments are the seconds so
+        far, the number of blocks that have ended, and the number of all.
         """
         state, self._chosen = self._state, np.array(chosen, np.int64)
         state[Word.CHOSEN], state[Word.CHOSEN_COUNT] = self._chosen.ctypes.data, len(self._chosen)
         state[Word.BEGUN] = 0
-        self._make_room(max(1, min(self.slots, len(self._chosen))))
-        pause, taken = None, 0.0
+        self._allocate_slots(max(1, min(self.slots, len(self._chosen))))
+        pause, elapsed = None, 0.0
         while pause != Pause.OVER:
             begin = time.perf_counter()
             pause = turns.run(state.ctypes.data)
             self._recorder.raise_failure()
             if pause == Pause.NO_SEAT:
-                self._make_room(2 * len(self._seats))
+                self._allocate_slots(2 * len(self._block_slots))
             elif pause == Pause.LOOK:
-                self._look()
+                self._check_endless_wait()
             else:
                 self._recorder.take_ended()
-                taken += time.perf_counter() - begin
+                elapsed += time.perf_counter() - begin
                 self._set_pause(time.perf_counter() - begin)
                 self._report(len(self._recorder.finished))
                 begun = int(state[Word.BEGUN])
@@ -110,60 +110,66 @@ class BlockRunner:
                     leave
                     and not state[Word.LIVE_COUNT]
                     and begun < len(chosen)
-                    and leave(taken, begun, len(chosen))
+                    and leave(elapsed, begun, len(chosen))
                 ):
                     return chosen[begun:]
         return ()
 
     def _set_pause(self, seconds: float) -> None:
-        """Choose after how many blocks Python has its turn next."""
+        """Set the number of blocks that end before Python's next turn."""
         if not self._recorder.capped or self._recorder.streaming is not None:
-            at = self._every
-            self._every = min(2 * at, MAX_ENDED) if seconds < BATCH_TIME else max(1, at // 2)
-            self._state[Word.PAUSE_AT] = self._every
+            interval = self._blocks_per_pause
+            self._blocks_per_pause = (
+                min(2 * interval, MAX_ENDED) if seconds < BATCH_TIME else max(1, interval // 2)
+            )
+            self._state[Word.PAUSE_AT] = self._blocks_per_pause
 
-    def _make_room(self, seats: int) -> None:
-        """Have room for so many resident blocks."""
-        state, before = self._state, len(self._seats)
-        if seats <= before:
+    def _allocate_slots(self, count: int) -> None:
+        """Allocate slots for a number of resident blocks."""
+        state, old_count = self._state, len(self._block_slots)
+        if count <= old_count:
             return
-        made = np.array([self._new_seat(number) for number in range(before, seats)], np.int64)
-        self._seats = np.concatenate([self._seats, made])
-        self._places = np.concatenate([self._places, *map(self._new_places, range(before, seats))])
-        self._warps = longer(self._warps, seats * int(state[Word.WARPS_OF_BLOCK]))
+        new_slots = np.array([self._new_block_slot(number) for number in range(old_count, count)], np.int64)
+        self._block_slots = np.concatenate([self._block_slots, new_slots])
+        self._thread_slots = np.concatenate(
+            [self._thread_slots, *map(self._new_thread_slots, range(old_count, count))]
+        )
+        self._warps = longer(self._warps, count * int(state[Word.WARPS_OF_BLOCK]))
         free = self._lists.get(Word.STACKS, _NONE)[: state[Word.STACK_COUNT]]
-        free = np.concatenate([self._stacks.grow(len(self._places))[::-1], free])
+        free = np.concatenate([self._stacks.grow(len(self._thread_slots))[::-1], free])
         state[Word.STACK_COUNT] = len(free)
         self._lists = {
-            Word.LIVE: longer(self._lists.get(Word.LIVE, _NONE), seats),
-            Word.RUNNABLE: longer(self._lists.get(Word.RUNNABLE, _NONE), len(self._places)),
-            Word.STACKS: longer(free, len(self._places)),
+            Word.LIVE: longer(self._lists.get(Word.LIVE, _NONE), count),
+            Word.RUNNABLE: longer(self._lists.get(Word.RUNNABLE, _NONE), len(self._thread_slots)),
+            Word.STACKS: longer(free, len(self._thread_slots)),
         }
-        tables = {Word.SEATS: self._seats, Word.PLACES: self._places, Word.WARPS: self._warps}
+        tables = {Word.SEATS: self._block_slots, Word.PLACES: self._thread_slots, Word.WARPS: self._warps}
         for word, table in (self._lists | tables).items():
             state[word] = table.ctypes.data
-        state[Word.CAPACITY] = seats
-        self._recorder.have_seats(self._seats, self._places, self._warps)
+        state[Word.CAPACITY] = count
+        self._recorder.have_seats(self._block_slots, self._thread_slots, self._warps)
 
-    def _new_seat(self, number: int) -> NDArray[np.int64]:
-        seat = np.zeros(SEAT_WORDS, np.int64)
-        seat[SeatWord.MEMORY], seat[SeatWord.FIRST] = self._memory.of_block(), number * self._threads
-        return seat
+    def _new_block_slot(self, number: int) -> NDArray[np.int64]:
+        slot = np.zeros(SEAT_WORDS, np.int64)
+        slot[SeatWord.MEMORY], slot[SeatWord.FIRST] = self._memory.of_block(), number * self._threads
+        return slot
 
-    def _new_places(self, seat: int) -> NDArray[np.int64]:
-        places, threads = np.zeros((self._threads, PLACE_WORDS), np.int64), np.arange(self._threads)
+    def _new_thread_slots(self, block_slot_number: int) -> NDArray[np.int64]:
+        thread_slots, threads = np.zeros((self._threads, PLACE_WORDS), np.int64), np.arange(self._threads)
         width, height, _ = self._dim
-        places[:, PlaceWord.THREAD], places[:, PlaceWord.SEAT] = threads, seat
-        places[:, PlaceWord.TX], rest = threads % width, threads // width
-        places[:, PlaceWord.TY], places[:, PlaceWord.TZ] = rest % height, rest // height
-        places[:, PlaceWord.WARP] = seat * self._state[Word.WARPS_OF_BLOCK] + threads // WARP
-        return places
+        thread_slots[:, PlaceWord.THREAD], thread_slots[:, PlaceWord.SEAT] = threads, block_slot_number
+        thread_slots[:, PlaceWord.TX], rows = threads % width, threads // width
+        thread_slots[:, PlaceWord.TY], thread_slots[:, PlaceWord.TZ] = rows % height, rows // height
+        thread_slots[:, PlaceWord.WARP] = (
+            block_slot_number * self._state[Word.WARPS_OF_BLOCK] + threads // WARP
+        )
+        return thread_slots
 
-    def _look(self) -> None:
-        """Look whether the threads wait for ever: for blocks that have not begun, if there are any, as on a GPU."""
+    def _check_endless_wait(self) -> None:
+        """Check if the threads wait for ever; then run more blocks at once, as a GPU does, or raise WaitsForOthers."""
         state = self._state
-        if self._news != state[Word.NEWS_COUNT]:
-            self._news = int(state[Word.NEWS_COUNT])
+        if self._last_news != state[Word.NEWS_COUNT]:
+            self._last_news = int(state[Word.NEWS_COUNT])
             self._looks.reset()
 
         def threads() -> int:
@@ -172,16 +178,16 @@ class BlockRunner:
         if not self._looks.is_repeating(threads, lambda kept: kept == threads()):
             return
         if state[Word.BEGUN] == state[Word.CHOSEN_COUNT] or self._fixed or not state[Word.TURNS]:
-            raise WaitsForOthers("its threads wait for what nothing changes any more")
+            raise WaitsForOthers("its threads wait for a value that no thread changes any more")
         self._looks.reset()
         state[Word.SLOTS] *= 2
 
 
 @cache
 def _main_address() -> int:
-    """Return the address of the function that each stack begins with; compile the scheduler too.
+    """Return the address of the function at the bottom of each stack; compile the scheduler too.
 
-    Where that is not on disk yet, it takes long.
+    If it is not cached yet, this takes long.
     """
     with signals_afterwards():
         for function in (main.thread, turns.run, digest_of_stacks):

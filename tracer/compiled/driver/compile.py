@@ -1,4 +1,4 @@
-"""From a program to machine code, kept on disk: what was compiled once is only read the next time."""
+"""Compile a program to machine code, and cache it on disk: the next time it is only loaded."""
 
 from __future__ import annotations
 
@@ -35,50 +35,56 @@ def _ts_entry(_ts_state):
     {kernel}({arguments})
 """
 SIGNATURE = (types.int64,)
-KEPT = 300  # compiled kernels
-OF_LIBDEVICE = ("_ts_math_", "_ts_np_", "_ts_power", "_ts_cuda_", "_ts_libdevice_", "_ts_absolute")
-_known: dict[str, Any] = {}
+MAX_CACHED = 300  # number of compiled kernels on disk
+LIBDEVICE_PREFIXES = ("_ts_math_", "_ts_np_", "_ts_power", "_ts_cuda_", "_ts_libdevice_", "_ts_absolute")
+compiled_kernels: dict[str, Any] = {}
 
 
 def compiled(program: RecordingProgram, arguments: Arguments, *, keep: bool = True) -> int:
     """Return the address of the compiled kernel, which takes the address of the state.
 
-    keep: whether it is looked for where it is kept, and kept there. Raises NotCompilable.
+    keep: whether to use the cache. Raises NotCompilable.
     """
-    entry = _entry(program, arguments)
+    entry = _entry_source(program, arguments)
     text, name = _text_and_name(program, arguments, entry)
-    made = _known.get(name) if keep else _compile(program, arguments, entry, Path())
-    if made is None:
-        made = _known[name] = _compile(program, arguments, entry, _written(name, text))
-    if isinstance(made, NotCompilable):
-        raise made.with_traceback(None)
-    return entry_address(made.overloads[SIGNATURE])
+    kernel = compiled_kernels.get(name) if keep else _compile(program, arguments, entry, Path())
+    if kernel is None:
+        kernel = compiled_kernels[name] = _compile(program, arguments, entry, _write_program(name, text))
+    if isinstance(kernel, NotCompilable):
+        raise kernel.with_traceback(None)
+    return entry_address(kernel.overloads[SIGNATURE])
 
 
 def is_kept(program: RecordingProgram, arguments: Arguments) -> bool:
-    """Return whether what comes of compiling this is known, so that it is only read."""
-    _, name = _text_and_name(program, arguments, _entry(program, arguments))
+    """Check if the result of compiling a program is cached."""
+    _, name = _text_and_name(program, arguments, _entry_source(program, arguments))
     folder = _folder()
     files = ((folder, f"{name}.refused"), (folder / "__pycache__", f"{name}.*.nbc"))
-    return name in _known or any(True for at, pattern in files for _ in at.glob(pattern))
+    return name in compiled_kernels or any(
+        True for directory, pattern in files for _ in directory.glob(pattern)
+    )
 
 
 def _text_and_name(program: RecordingProgram, arguments: Arguments, entry: str) -> tuple[str, str]:
-    """Return all that compiled code depends on, and the name under which it is kept."""
-    written = program.text()
-    library = f"# libdevice {libdevice_digest()}" if any(name in written for name in OF_LIBDEVICE) else ""
-    text = "\n".join([_own_source(), library, written, *arguments.facts, entry])
-    return text, digest(text + repr(list(_raising(program))))
+    """Return the text of everything that compiled code depends on, and the name of its files in the cache."""
+    program_text = program.text()
+    library = (
+        f"# libdevice {libdevice_digest()}"
+        if any(name in program_text for name in LIBDEVICE_PREFIXES)
+        else ""
+    )
+    text = "\n".join([_engine_version(), library, program_text, *arguments.facts, entry])
+    return text, digest(text + repr(list(_error_lines(program))))
 
 
-def _raising(program: RecordingProgram) -> Iterator[tuple[str, int]]:
-    """Yield the (file, line) that errors can name: they are compiled in."""
+def _error_lines(program: RecordingProgram) -> Iterator[tuple[str, int]]:
+    """Yield the (file, line) of statements that raise: they are part of the code."""
     for function in program.functions:
-        raising = (node for node in ast.walk(function) if isinstance(node, ast.Raise | ast.Assert))
-        yield from ((program.files[function.name], node.lineno) for node in raising)
+        nodes = (node for node in ast.walk(function) if isinstance(node, ast.Raise | ast.Assert))
+        yield from ((program.files[function.name], node.lineno) for node in nodes)
 
 
-def _entry(program: RecordingProgram, arguments: Arguments) -> str:
+def _entry_source(program: RecordingProgram, arguments: Arguments) -> str:
     names = [f"a{i}" for i in range(len(arguments.expressions))]
     reads = "\n    ".join(f"{n} = {e}" for n, e in zip(names, arguments.expressions, strict=True))
     kernel = program.functions[-1].name
@@ -86,24 +92,28 @@ def _entry(program: RecordingProgram, arguments: Arguments) -> str:
 
 
 @lru_cache
-def _own_source() -> str:
-    """Return what says which version of the engine and of numba compiled code is of."""
+def _engine_version() -> str:
+    """Identify the version of the engine and of numba."""
     text = "".join(file.read_text(encoding="utf-8") for file in engine_files())
     return f"# numba {numba.__version__}, engine {digest(text)}"
 
 
 def _compile(program: RecordingProgram, arguments: Arguments, entry: str, path: Path) -> Any:
-    """Return the compiled entry, or NotCompilable: to find out takes as long as to compile, so that is kept too.
+    """Compile the entry; return NotCompilable if that fails. Failures are cached too, since they take as long.
 
-    path: of the program's text, beside which all is kept; the empty one where nothing is.
+    path: of the program's text, next to the other files of the cache; the empty path without a cache.
     """
     refusal = path.parent / f"{path.stem}.refused" if path.name else path
     with suppress(OSError):
         return NotCompilable(refusal.read_text(encoding="utf-8"))
     module = ModuleType(f"_tilescope_compiled_{path.stem}")
-    module.__dict__.update(SUPPORT | _told(program, arguments.end) | arguments.readers | program.values)
+    module.__dict__.update(
+        SUPPORT | _runtime_readers(program, arguments.end) | arguments.readers | program.values
+    )
     module.__dict__.update(_libdevice_functions(program))
-    sys.modules[module.__name__] = module  # numba looks for the module of what it reads from its cache
+    sys.modules[module.__name__] = (
+        module  # numba looks for the module of functions that it loads from its cache
+    )
     options = {"error_model": "python" if program.debug else "numpy"}
     for function in program.functions:
         tree = ast.Module([function], [])
@@ -112,45 +122,45 @@ def _compile(program: RecordingProgram, arguments: Arguments, entry: str, path: 
             module.__dict__[function.name]
         )
     exec(compile(entry, str(path), "exec"), module.__dict__)
-    made = numba.njit(cache=path.is_file(), pipeline_class=EntryCompiler, **options)(
+    kernel = numba.njit(cache=path.is_file(), pipeline_class=EntryCompiler, **options)(
         module.__dict__["_ts_entry"]
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            made.compile(SIGNATURE)
+            kernel.compile(SIGNATURE)
         except (NumbaError, NotImplementedError) as error:
-            said = sentence(error, program.functions)
+            reason = sentence(error, program.functions)
             with suppress(OSError):
-                write_atomically(refusal, said.encode(), durable=False)
-            return NotCompilable(said)
-    return made
+                write_atomically(refusal, reason.encode(), durable=False)
+            return NotCompilable(reason)
+    return kernel
 
 
 def _libdevice_functions(program: RecordingProgram) -> dict[str, Any]:
-    """Return what compiled code calls for the functions of `cuda.libdevice` that a program names."""
+    """Return the functions of `cuda.libdevice` that a program names, for compiled code."""
     prefix = "_ts_libdevice_"
     return {
         name: libdevice_call(name.removeprefix(prefix)) for name in program.values if name.startswith(prefix)
     }
 
 
-def _told(program: RecordingProgram, at: int) -> dict[str, Any]:
-    """Return what gives compiled code declared arrays and what it is told, from a word of the table of arguments on."""
-    made = {f"{NUMBER}{n}": threads.scalar(types.int64, at + n) for n in range(len(program.numbers))}
-    at += len(program.numbers)
+def _runtime_readers(program: RecordingProgram, word: int) -> dict[str, Any]:
+    """Return the functions that read runtime constants and declared arrays, from a word of the arguments' table on."""
+    readers = {f"{NUMBER}{n}": threads.scalar(types.int64, word + n) for n in range(len(program.numbers))}
+    word += len(program.numbers)
     for number, array in enumerate(program.declared):
-        told = len(program.told_lengths(array))
-        made[f"_ts_declared_{number}"] = cell_type.declared(
-            array.dtype, array.shape, number, program.first_region(number), own=array.space == "local",
-            told=at if told else None,
+        length_count = len(program.told_lengths(array))
+        readers[f"_ts_declared_{number}"] = cell_type.declared(
+            array.dtype, array.shape, number, program.first_region(number), per_thread=array.space == "local",
+            first_length_word=word if length_count else None,
         )  # fmt: skip
-        at += told
-    return made
+        word += length_count
+    return readers
 
 
-def _written(name: str, text: str) -> Path:
-    """Write a program where numba's cache can name it; where nothing can be written, it is compiled every time."""
+def _write_program(name: str, text: str) -> Path:
+    """Write a program's text for numba's cache; if nothing can be written, it is compiled every time."""
     folder = _folder()
     path = folder / f"{name}.py"
     try:
@@ -168,8 +178,8 @@ def _folder() -> Path:
 
 
 def _trim(folder: Path) -> None:
-    """Remove the kernels that were compiled longest ago, and what numba keeps of them."""
+    """Remove the oldest kernels, with numba's files for them."""
     programs = sorted(folder.glob("*.py"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
-    for old in programs[KEPT - 1 :]:
-        for path in [*folder.glob(f"{old.stem}.*"), *(folder / "__pycache__").glob(f"{old.stem}.*")]:
+    for program in programs[MAX_CACHED - 1 :]:
+        for path in [*folder.glob(f"{program.stem}.*"), *(folder / "__pycache__").glob(f"{program.stem}.*")]:
             path.unlink(missing_ok=True)

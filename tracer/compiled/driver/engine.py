@@ -41,46 +41,46 @@ from .row_recorder import RowRecorder, ThreadFaultError
 from .signals import signals_afterwards, signals_deferred
 from .turns_recorder import TurnsRecorder
 
-# Where errors are raised that Numba makes of what a kernel does: at no line of the kernel's.
-INSIDE = Path(__file__).resolve().parents[2], Path(numba.__file__).parent
+# Errors raised in these folders have lost the kernel's line.
+INTERNAL_FOLDERS = Path(__file__).resolve().parents[2], Path(numba.__file__).parent
 
 
-LARGE = 1 << 21  # numbers in the arrays of a large launch
+LARGE = 1 << 21  # elements in the arrays of a large launch
 
 
 class CompiledLaunch:
-    """A launch that can be run compiled, more than once; raises NotCompilable and LoadError.
+    """A launch that can run compiled, more than once; raises NotCompilable and LoadError.
 
-    `report(done, of)` is called as blocks end. meets: whether its threads are known to meet, by atomics or fences.
+    `report(done, of)` is called as blocks end. meets: whether its threads are known to interact, by atomics or fences.
     """
 
     def __init__(self, launch: Launch, report: Callable[[int, int], None]) -> None:
         self._launch, self._report = launch, report
         self._module, self._kernel = load_kernel(launch)
         set_constants(self._module, launch)
-        self._given, self._names = arrays_of(launch, self._kernel)
-        self._ready: Prepared | None = self._prepared()
-        self.meets = self._ready.program.meets
+        self._arguments, self._names = arrays_of(launch, self._kernel)
+        self._prepared_call: Prepared | None = self._prepare()
+        self.meets = self._prepared_call.program.meets
 
-    def _prepared(self) -> Prepared:
+    def _prepare(self) -> Prepared:
         return prepared(
-            self._launch, self._names, self._kernel.py_func, self._given,
+            self._launch, self._names, self._kernel.py_func, self._arguments,
             debug=_is_debugged(self._kernel), late=late_constants(self._launch),
         )  # fmt: skip
 
     def run(self, turns: bool, *, to_the_end: bool = False) -> Trace:
-        """Run it from the beginning and return the trace; raises NotCompilable.
+        """Run the launch from the beginning and return the trace; raises NotCompilable.
 
         turns: whether threads take turns as the schedule says; else they run one after the other.
-        to_the_end: whether blocks with more accesses than may be held are counted all the same.
+        to_the_end: whether to count on when a block makes more accesses than can be held.
         """
-        if self._ready is None:
-            self._given, self._names = arrays_of(self._launch, self._kernel)
-        ready, self._ready = self._ready or self._prepared(), None
+        if self._prepared_call is None:
+            self._arguments, self._names = arrays_of(self._launch, self._kernel)
+        prepared_call, self._prepared_call = self._prepared_call or self._prepare(), None
         record = RunRecord(self._launch, self._names, self._report, to_the_end=to_the_end)
         arrays = zip(self._names, self._launch.arguments, strict=True)
         record.contents = {n: content_of(a) for n, a in arrays if isinstance(a, Array) and a.fill != "file"}
-        execute(record, self._kernel.py_func, self._given, ready=ready, turns=turns)
+        execute(record, self._kernel.py_func, self._arguments, prepared_call=prepared_call, turns=turns)
         return trace_of_compiled_run(record, str(self._module.__file__))
 
 
@@ -90,39 +90,39 @@ def run_compiled(launch: Launch, report: Callable[[int, int], None], *, turns: b
 
 
 def compile_kernel(launch: Launch, *, keep: bool = True) -> None:
-    """Compile a launch's kernel for its arguments and run nothing, so that a run needs not wait for that.
+    """Compile a launch's kernel for its arguments without running it, so that a run need not wait for that.
 
-    keep: whether what is compiled is kept, and not compiled if it has been before. Raises LoadError and NotCompilable.
+    keep: whether to use the cache. Raises LoadError and NotCompilable.
     """
-    kernel, given, names = _loaded(launch)
+    kernel, arguments, names = _load(launch)
     debug, late = _is_debugged(kernel), late_constants(launch)
-    prepared(launch, names, kernel.py_func, given, debug=debug, late=late, keep=keep)
+    prepared(launch, names, kernel.py_func, arguments, debug=debug, late=late, keep=keep)
 
 
 def is_kernel_kept(launch: Launch) -> bool:
-    """Return whether a launch's kernel was compiled before for its arguments, so that it has only to be read.
+    """Check if a launch's kernel is in the cache for its arguments.
 
     Raises LoadError and NotCompilable.
     """
-    kernel, given, names = _loaded(launch)
+    kernel, arguments, names = _load(launch)
     debug, late = _is_debugged(kernel), late_constants(launch)
-    return is_kept(*_rewritten_call(names, kernel.py_func, given, debug=debug, late=late))
+    return is_kept(*_rewritten_call(names, kernel.py_func, arguments, debug=debug, late=late))
 
 
-def _loaded(launch: Launch) -> tuple[Any, list[Any], tuple[str, ...]]:
+def _load(launch: Launch) -> tuple[Any, list[Any], tuple[str, ...]]:
     module, kernel = load_kernel(launch)
     set_constants(module, launch)
     return kernel, *arrays_of(launch, kernel)
 
 
 def late_constants(launch: Launch) -> frozenset[str]:
-    """Return the constants that compiled code of a launch is told as it begins, so that others need no new code.
+    """List the module constants that compiled code gets at launch, so that other values need no new code.
 
-    It is up to a tenth slower so: a launch that may take many seconds has code with its constants compiled.
+    This makes code up to 10 % slower, so a launch that may take many seconds has its constants compiled in.
     """
     elements = sum(math.prod(a.shape) for a in launch.arguments if isinstance(a, Array))
-    told = {name for name, value in launch.constants.items() if type(value) is int}
-    return frozenset(told if elements < LARGE else ())
+    names = {name for name, value in launch.constants.items() if type(value) is int}
+    return frozenset(names if elements < LARGE else ())
 
 
 def _is_debugged(kernel: Any) -> bool:
@@ -130,7 +130,7 @@ def _is_debugged(kernel: Any) -> bool:
 
 
 def trace_of_compiled_run(record: RunRecord, file: str) -> Trace:
-    """Return the trace of a run of a kernel in this file, which has been executed."""
+    """Return the trace of a run that has been executed; `file` has the kernel."""
     trace = finish(record, file, f"numba {numba.__version__}, compiled")
     assert isinstance(record.recorder, RowRecorder)
     record.recorder.release()
@@ -138,7 +138,7 @@ def trace_of_compiled_run(record: RunRecord, file: str) -> Trace:
 
 
 class Prepared(NamedTuple):
-    """A call of a kernel, ready to be run compiled."""
+    """A call of a kernel, ready to run compiled."""
 
     program: RecordingProgram
     arguments: Arguments
@@ -149,86 +149,87 @@ def prepared(
     launch: Launch,
     names: Sequence[str],
     function: FunctionType,
-    given: Sequence[Any],
+    values: Sequence[Any],
     *,
     debug: bool = False,
     late: frozenset[str] = frozenset(),
     keep: bool = True,
 ) -> Prepared:
-    """Return a kernel rewritten, its arguments, and its compiled code; raises NotCompilable.
+    """Rewrite and compile a kernel for a call; raises NotCompilable.
 
-    late: constants that the code is told as it begins, if it can be compiled so. keep: see `compile_kernel`.
+    late: constants that the code gets at launch, if it compiles that way. keep: see `compile_kernel`.
     """
-    program, arguments = _rewritten_call(names, function, given, debug=debug, late=late)
+    program, arguments = _rewritten_call(names, function, values, debug=debug, late=late)
     try:
-        with _refused(), signals_afterwards():
+        with _as_not_compilable(), signals_afterwards():
             return Prepared(program, arguments, compiled(program, arguments, keep=keep))
     except NotCompilable:
         if not program.late:
             raise
-        return prepared(launch, names, function, given, debug=debug, keep=keep)
+        return prepared(launch, names, function, values, debug=debug, keep=keep)
 
 
 def _rewritten_call(
     names: Sequence[str],
     function: FunctionType,
-    given: Sequence[Any],
+    values: Sequence[Any],
     *,
     debug: bool,
     late: frozenset[str],
 ) -> tuple[RecordingProgram, Arguments]:
-    """Return a kernel rewritten, and its arguments; raises NotCompilable."""
-    with _refused():
-        named = dict(
-            zip((*names, *(f"argument {n}" for n in range(len(names), len(given)))), given, strict=False)
+    """Rewrite a kernel, and collect its arguments; raises NotCompilable."""
+    with _as_not_compilable():
+        named_values = dict(
+            zip((*names, *(f"argument {n}" for n in range(len(names), len(values)))), values, strict=False)
         )
-        dtypes = {name: value.dtype for name, value in named.items() if isinstance(value, np.ndarray)}
+        dtypes = {name: value.dtype for name, value in named_values.items() if isinstance(value, np.ndarray)}
         program, arguments = rewritten(function, dtypes, debug=debug, late=late), Arguments()
-        for name, value in named.items():
+        for name, value in named_values.items():
             arguments.add(name, value)
         return program, arguments
 
 
 @contextmanager
-def _refused() -> Iterator[None]:
-    """Say of whatever goes wrong that the kernel is not compilable."""
+def _as_not_compilable() -> Iterator[None]:
+    """Convert any error to NotCompilable."""
     try:
         yield
     except NotCompilable:
         raise
-    except Exception as error:  # whatever fails in numba or here, the simulator does not need it
+    except Exception as error:  # the simulator doesn't need what failed in numba or here
         raise NotCompilable(unexpected(error)) from error
 
 
 def execute(
     record: RunRecord,
     function: FunctionType,
-    given: Sequence[Any],
+    values: Sequence[Any],
     *,
     debug: bool = False,
-    ready: Prepared | None = None,
+    prepared_call: Prepared | None = None,
     turns: bool = False,
 ) -> RowRecorder:
-    """Run a kernel's chosen blocks on these arguments; what went wrong ends up in `error` or `notice`.
+    """Run a kernel's chosen blocks on these arguments; errors go to `error` or `notice` of the record.
 
-    ready: the call, where it has been prepared. turns: whether threads take turns as the schedule says;
-    else they run one after the other. Returns what has recorded them. Raises NotCompilable, before or after some of the
-    blocks have run.
+    prepared_call: the call, if it is prepared. turns: whether threads take turns as the schedule says; else they run
+    one after the other. Returns the recorder. Raises NotCompilable, before or after some of the blocks have run.
     """
-    call = ready or prepared(record.launch, record.names, function, given, debug=debug)
+    call = prepared_call or prepared(record.launch, record.names, function, values, debug=debug)
     if call.program.prints and not turns and record.launch.schedule.kind != "sequential":
-        raise NotCompilable("what it prints depends on the order of its threads")
+        raise NotCompilable("its output depends on the order of its threads")
     try:
-        return _executed(record, call, turns=turns, beside=not turns)
-    except NotBeside as why:
-        if why.unforeseen is not None:
-            warnings.warn(f"Tilescope ran blocks on one core after an error of its own: {why}", stacklevel=2)
+        return _run_call(record, call, turns=turns, in_parallel=not turns)
+    except NotBeside as refusal:
+        if refusal.unforeseen is not None:
+            warnings.warn(
+                f"Tilescope ran the blocks on one core after an internal error: {refusal}", stacklevel=2
+            )
         record.begin_again()
-        return _executed(record, call, turns=turns, beside=False)
+        return _run_call(record, call, turns=turns, in_parallel=False)
 
 
-def _executed(record: RunRecord, call: Prepared, *, turns: bool, beside: bool) -> RowRecorder:
-    """Run a call; see `execute`. beside: whether blocks may run beside each other, which may raise NotBeside."""
+def _run_call(record: RunRecord, call: Prepared, *, turns: bool, in_parallel: bool) -> RowRecorder:
+    """Run a call; see `execute`. in_parallel: whether blocks may run in parallel, which may raise NotBeside."""
     program, arguments, entry = call
     state, launch = np.zeros(len(Word), np.int64), record.launch
     threads = record.dim[0] * record.dim[1] * record.dim[2]
@@ -236,11 +237,13 @@ def _executed(record: RunRecord, call: Prepared, *, turns: bool, beside: bool) -
     record.resident = resident_blocks(launch.schedule, launch.resident, threads)
     record.inexact = inexact(names_in(program.text()))
     order = launch.schedule if turns else Schedule("sequential")
-    several = turns or program.waits_for_grid  # blocks under way at once
+    is_interleaved = turns or program.waits_for_grid  # whether several blocks run at once
     limit = (
-        min(launch.limits.accesses, most_rows(launch.limits.memory)) if several else launch.limits.accesses
+        min(launch.limits.accesses, most_rows(launch.limits.memory))
+        if is_interleaved
+        else launch.limits.accesses
     )
-    recorder = (TurnsRecorder if several else WholeRecorder)(
+    recorder = (TurnsRecorder if is_interleaved else WholeRecorder)(
         limit, launch.limits.memory, lambda columns: _count(record, threads, columns), program, state,
         lambda region, code: memory.number_of(region, code), count, threads,
     )  # fmt: skip
@@ -256,11 +259,11 @@ def _executed(record: RunRecord, call: Prepared, *, turns: bool, beside: bool) -
         entry, state, recorder, memory, record.grid, record.dim, order, record.resident if turns else 1,
         report, fixed=launch.resident is not None, recursive=bool(program.recursive),
     )  # fmt: skip
-    team = None
-    if beside and isinstance(recorder, WholeRecorder):
-        team = Team(record, recorder, memory, entry, _count, report, partial(expect, record))
+    parallel_run = None
+    if in_parallel and isinstance(recorder, WholeRecorder):
+        parallel_run = Team(record, recorder, memory, entry, _count, report, partial(expect, record))
     try:
-        _run_blocks(record, blocks, recorder, state, team)
+        _run_blocks(record, blocks, recorder, state, parallel_run)
     finally:
         memory.declare()
         recorder.end()
@@ -271,29 +274,33 @@ def _executed(record: RunRecord, call: Prepared, *, turns: bool, beside: bool) -
 
 
 def _count(record: RunRecord, threads: int, columns: Columns) -> None:
-    """Add the counters of some whole blocks' rows to those of the launch."""
+    """Add the counters of some complete blocks' rows to those of the launch."""
     recorder = record.recorder
-    found = counted(columns, recorder.buffers, len(recorder.sites), threads)
-    record.add_totals(totals_of_columns(record, columns) if found is None else found)
+    counters = counted(columns, recorder.buffers, len(recorder.sites), threads)
+    record.add_totals(totals_of_columns(record, columns) if counters is None else counters)
 
 
 def _run_blocks(
-    record: RunRecord, blocks: BlockRunner, recorder: RowRecorder, state: NDArray[np.int64], team: Team | None
+    record: RunRecord,
+    blocks: BlockRunner,
+    recorder: RowRecorder,
+    state: NDArray[np.int64],
+    parallel_run: Team | None,
 ) -> None:
     try:
-        with signals_deferred(team.stop if team else recorder.stop):
-            left = blocks.run(record.chosen_blocks(), team.is_worth_it if team else None)
-            if team and len(left):
-                team.run(left)
+        with signals_deferred(parallel_run.stop if parallel_run else recorder.stop):
+            remaining = blocks.run(record.chosen_blocks(), parallel_run.is_worth_it if parallel_run else None)
+            if parallel_run and len(remaining):
+                parallel_run.run(remaining)
         recorder.raise_failure()
-    except Exception as error:  # noqa: BLE001  # whatever a kernel raises is shown to its author
-        _end(record, recorder.failure or error, state)
+    except Exception as error:  # noqa: BLE001  # errors of a kernel are shown to its author
+        _record_end(record, recorder.failure or error, state)
     finally:
         record.resident = max(record.resident, blocks.slots)
 
 
-def _end(record: RunRecord, error: BaseException, state: NDArray[np.int64]) -> None:
-    """Note how a launch ended that did not come to its end."""
+def _record_end(record: RunRecord, error: BaseException, state: NDArray[np.int64]) -> None:
+    """Record the end of a launch that stopped early."""
     recorder = record.recorder
     if isinstance(error, TooLarge) and isinstance(recorder, RowRecorder):
         record.notice = (
@@ -305,15 +312,15 @@ def _end(record: RunRecord, error: BaseException, state: NDArray[np.int64]) -> N
             recorder.print_lines()
         raise error from None
     if isinstance(error, ThreadFaultError):
-        where = unravel(error.block, record.grid), unravel(error.thread, record.dim)
+        position = unravel(error.block, record.grid), unravel(error.thread, record.dim)
         kind = type(error.error).__name__
-        record.error = KernelError(kind, str(error), *where, error.site.file, error.site.line)
+        record.error = KernelError(kind, str(error), *position, error.site.file, error.site.line)
         record.raised = error.error
         return
-    frame = traceback.extract_tb(error.__traceback__)[-1]  # numba adds one for the line that raised
-    if isinstance(recorder, RowRecorder) and not _is_said(frame.filename):
+    frame = traceback.extract_tb(error.__traceback__)[-1]  # numba adds a frame for the line that raised
+    if isinstance(recorder, RowRecorder) and not _is_kernel_line(frame.filename):
         raise NotCompilable(
-            f"{type(error).__name__} of Numba's, of which the simulator says where it is"
+            f"Numba raised {type(error).__name__} without a line; the simulator finds it"
         ) from None
     block = (int(state[Word.BX]), int(state[Word.BY]), int(state[Word.BZ]))
     thread = unravel(int(state[Word.THREAD]), record.dim)
@@ -323,6 +330,6 @@ def _end(record: RunRecord, error: BaseException, state: NDArray[np.int64]) -> N
     record.raised = error
 
 
-def _is_said(file: str) -> bool:
-    """Return whether an error, raised in this file, is at the kernel's line that raised it."""
-    return not any(Path(file).is_relative_to(folder) for folder in INSIDE)
+def _is_kernel_line(file: str) -> bool:
+    """Check if a file, where an error was raised, is the kernel's and not internal."""
+    return not any(Path(file).is_relative_to(folder) for folder in INTERNAL_FOLDERS)

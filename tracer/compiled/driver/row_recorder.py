@@ -1,4 +1,4 @@
-"""The recorder of compiled launches: rows become columns, under the same caps as in the simulator."""
+"""The recorder of compiled launches: rows become columns, with the same limits as in the simulator."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ from .signals import is_compiling
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 _SITE_MASK, _CODE_MASK = (1 << SITE_BITS) - 1, (1 << CODE_BITS) - 1
 COUNTED = 1 << 14  # rows that are counted at once without being kept: few enough for a processor's cache
-MOST_OP = int(Op.ATOMIC)  # that accesses which are not made have
+MOST_OP = int(Op.ATOMIC)  # the highest Op of accesses that are not made
 END = 1 << 62  # beyond every context
-MAX_ENDED = 1 << 15  # blocks that end before the driver has its turn, besides those of a sweep
+MAX_ENDED = 1 << 15  # blocks that end before the driver's turn, besides those of a sweep
 
 
 class ThreadFaultError(Exception):
-    """An access that ends the launch on a GPU: (block, thread, where it is made, the error)."""
+    """An access that ends the launch on a GPU: (block, thread, site, error)."""
 
     def __init__(self, block: int, thread: int, site: Site, error: Exception) -> None:
         super().__init__(str(error))
@@ -60,15 +60,15 @@ class ThreadFaultError(Exception):
 
 
 class RowRecorder(Recorder):
-    """Takes the rows that compiled code writes to `rows`, and what it says of misses.
+    """Takes the rows that compiled code writes to `rows`, and the accesses that are out of bounds.
 
     number_of(region, code) gives the buffer of a region's elements of a dtype. memory: bytes of columns before they go
-    to files, and of rows that wait to be counted. Once no more rows are kept, they are counted as they are, a warp's
-    phase at a time (`streaming`); those of the block in which that is found are counted as columns (`count`).
+    to files, and of rows that wait to be counted. Once no more rows are kept, `streaming` counts them directly, a
+    warp's phase at a time. The rows of the block that reaches the limit are counted as columns (`count`).
     """
 
     _in_turns = False  # whether threads take turns
-    touched: Touched | None = None  # where it is noted which memory the rows touch, if that is to be known
+    touched: Touched | None = None  # notes the memory that rows touch, if that is needed
 
     def __init__(
         self, limit: int, memory: int, count: Callable[[Columns], None], program: RecordingProgram,
@@ -80,54 +80,59 @@ class RowRecorder(Recorder):
         self.failure: BaseException | None = None
         self.streaming: StreamingCounters | None = None
         self.rows: NDArray[Any] = np.empty(0, ROW)
-        self._parts = np.zeros(MAX_INDICES, np.int64)
+        self._index_parts = np.zeros(MAX_INDICES, np.int64)
         self._buffer_numbers = np.full(1 << 32 - SITE_BITS, -1, np.int32)
-        self._final = np.full(max(1, len(program.sites)), -1, np.int32)
+        self._trace_sites = np.full(max(1, len(program.sites)), -1, np.int32)
         self._ops = np.array([*program.site_kinds, 0], np.uint8)
         tops = {"block": self._top_block, "thread": threads - 1}
         self._widths = {name: np.min_scalar_type(tops.get(name, 0)) for name in INTAKE_COLUMNS[:-1]}
         self._blocks = self._phases = np.zeros(0, np.int64)
-        self._log = np.zeros((MAX_ARRIVALS, len(ArrivalWord)), np.int64)
-        self._arrived = BarrierLog(memory // 8)
-        self._arrived_warp = BarrierLog(memory // 8, of_warp=True)
+        self._arrival_log = np.zeros((MAX_ARRIVALS, len(ArrivalWord)), np.int64)
+        self._barrier_log = BarrierLog(memory // 8)
+        self._warp_log = BarrierLog(memory // 8, of_warp=True)
         self._ended = np.zeros(0, np.int64)
         self.places = self.seats = self.warps = np.zeros((1, 1), np.int64)
-        self._idle_since = (0, 0, 0)  # block, accesses made and phase when threads last did more than wait
-        self._printed: list[str] = []  # lines that nobody has seen
+        # Block, number of accesses and phase when threads last did more than wait.
+        self._idle_since = (0, 0, 0)
+        self._printed: list[str] = []  # printed lines that are not shown yet
         self._serving = False  # whether Python runs here and may be interrupted
-        self._same_reads = 0  # rows since a thread last did anything but make the same few loads
-        # The rest of the memory is for what is made of the columns.
+        self._same_reads = 0  # rows since a thread last did anything but repeat the same few loads
+        # The rest of the memory is for work on the columns.
         self._store: GrowingColumns | Region = GrowingColumns(memory // 2)
         self._decoder = Decoder(state)
         self._intake = Intake(state, in_turns=self._in_turns)
         self._callback = _CALLBACK(self._on_call)
         for word, table in (
-            (Word.INDICES, self._parts), (Word.ARRIVALS, self._log),
+            (Word.INDICES, self._index_parts), (Word.ARRIVALS, self._arrival_log),
         ):  # fmt: skip
             state[word] = table.ctypes.data
         state[Word.CALL] = ctypes.cast(self._callback, ctypes.c_void_p).value or 0
         self._make_room(CHUNK, 0)
         if not limit:
-            self._keep_no_more()
+            self._stop_keeping()
 
-    def _make_room(self, size: int, held: int) -> None:
-        """Have room for so many rows, the first of which are `held` from before."""
+    def _make_room(self, size: int, held_rows: int) -> None:
+        """Allocate rows; the first `held_rows` are copied from the old ones."""
         rows = np.empty(size, ROW)
-        if held:
-            _words(rows)[:held] = _words(self.rows)[:held]
+        if held_rows:
+            _as_words(rows)[:held_rows] = _as_words(self.rows)[:held_rows]
         self.rows, begin = rows, rows.ctypes.data
-        words = (Word.BEGIN, begin), (Word.ROW, begin + held * ROW.itemsize), (Word.END, begin + rows.nbytes)
+        words = (
+            (Word.BEGIN, begin),
+            (Word.ROW, begin + held_rows * ROW.itemsize),
+            (Word.END, begin + rows.nbytes),
+        )
         for word, address in words:
             self.state[word] = address
 
     def have_seats(
-        self, seats: NDArray[np.int64], places: NDArray[np.int64], warps: NDArray[np.int64]
+        self, block_slots: NDArray[np.int64], thread_slots: NDArray[np.int64], warps: NDArray[np.int64]
     ) -> None:
-        """Have room for what these resident blocks do: see `SeatWord`, `PlaceWord`, `WarpWord`; the driver's own."""
-        self.seats, self.places, self.warps = seats, places, warps
-        room = MAX_PHASES + len(seats)
+        """Use the slots of resident blocks, and allocate tables for them: see `SeatWord`, `PlaceWord`, `WarpWord`."""
+        self.seats, self.places, self.warps = block_slots, thread_slots, warps
+        room = MAX_PHASES + len(block_slots)
         self._blocks, self._phases = longer(self._blocks, room), longer(self._phases, room)
-        self._ended = longer(self._ended, MAX_ENDED + len(seats))
+        self._ended = longer(self._ended, MAX_ENDED + len(block_slots))
         tables = (Word.BLOCKS, self._blocks), (Word.PHASES, self._phases), (Word.FINISHED, self._ended)
         for word, table in tables:
             self.state[word] = table.ctypes.data
@@ -135,36 +140,36 @@ class RowRecorder(Recorder):
 
     @property
     def too_many(self) -> str:
-        """What was too much, after TooLarge."""
+        """The limit that was exceeded, for the message after TooLarge."""
         if self.streaming is None:
             return f"one block makes more than the {self.limit:,} that may be held"
-        most = self._memory // ROW.itemsize
-        return f"a block makes more between two barriers than the {most:,} that may be held"
+        max_rows = self._memory // ROW.itemsize
+        return f"a block makes more between two barriers than the {max_rows:,} that may be held"
 
-    def _keep_no_more(self) -> None:
+    def _stop_keeping(self) -> None:
         self._intake.end()
-        # Of blocks that are not kept, nobody asks who came to which barrier.
+        # Arrivals at barriers are not used for blocks that are not kept.
         self.state[Word.ARRIVALS] = self.state[Word.ARRIVED] = 0
         self.capped = True
         self.streaming = StreamingCounters(self.threads, self._learn, self._sort_out, self.touched)
         self._make_room(COUNTED, 0)
 
     def _take_arrivals(self) -> None:
-        """Take what the scheduler noted of barriers; of blocks that are not kept, nothing is."""
-        log = self._log[: self.state[Word.ARRIVED]]
+        """Take the scheduler's log of arrivals; for blocks that are not kept there is none."""
+        log = self._arrival_log[: self.state[Word.ARRIVED]]
         self.state[Word.ARRIVED] = 0
         if self.streaming is None and len(log):
-            self._arrived.add(log)
-            self._arrived_warp.add(log)
+            self._barrier_log.add(log)
+            self._warp_log.add(log)
 
     def print_lines(self) -> None:
-        """Print what the kernel printed: not before it is settled that no other engine does it again."""
+        """Print the kernel's output; not before it is certain that no other engine repeats it."""
         for line in self._printed:
             print(line)
         self._printed = []
 
     def take_ended(self) -> None:
-        """Take the blocks that have ended since."""
+        """Take the blocks that have ended since the last call."""
         self._catch_up()
         ended = self._ended[: self.state[Word.FINISHED_COUNT]].tolist()
         self.state[Word.FINISHED_COUNT] = 0
@@ -175,19 +180,19 @@ class RowRecorder(Recorder):
             self.finished += ended
 
     def site(self, number: int) -> int:
-        """Return the number in the trace of a site of the program."""
-        if self._final[number] < 0:
-            self._final[number] = len(self.sites)
+        """Return the trace's number of a site of the program."""
+        if self._trace_sites[number] < 0:
+            self._trace_sites[number] = len(self.sites)
             self.sites.append(self.program.sites[number])
-        return int(self._final[number])
+        return int(self._trace_sites[number])
 
     def _on_call(self, call: int) -> int:
-        """Serve compiled code, which stops where this returns 1; nothing may be raised through it."""
+        """Serve compiled code, which stops if this returns 1; nothing may be raised through it."""
         try:
             self._serving = True
             self._serve(call)
             self._serving = False
-        except BaseException as error:  # noqa: BLE001  # raised again by whoever runs compiled code
+        except BaseException as error:  # noqa: BLE001  # raised again by the caller of compiled code
             self._serving, self.failure = False, self.failure or error
         return int(self.failure is not None)
 
@@ -196,9 +201,9 @@ class RowRecorder(Recorder):
         if call == DriverCall.OUT_OF_BOUNDS:
             self._record_out_of_bounds()
         elif call == DriverCall.FULL:
-            self._empty(END if self.streaming is None else self._under_way())
+            self._take_rows(END if self.streaming is None else self._first_incomplete_context())
         elif call == DriverCall.NUMBERS:
-            self._empty(END)
+            self._take_rows(END)
         elif call == DriverCall.ARRIVALS:
             self._refuse_idle_barriers()
             self._take_arrivals()
@@ -208,94 +213,94 @@ class RowRecorder(Recorder):
             self._printed.append(printed(int(self.state[Word.MESSAGE])))
         elif call == DriverCall.TOO_DEEP:
             name = ctypes.string_at(int(self.state[Word.MESSAGE])).decode()
-            raise NotCompilable(f"{name} calls itself more often than a thread's stack has room for")
+            raise NotCompilable(f"the recursion of {name} is too deep for a thread's stack")
 
     def stop(self, failure: BaseException) -> None:
-        """Stop compiled code at its next call, what drives it at its next sweep, and at once what is counted.
+        """Stop compiled code at its next call, its caller at its next sweep, and counting at once.
 
-        Not while something is compiled for that: LLVM calls functions of Python's there, out of which nothing can be
-        raised, and would fail.
+        Not while something is compiled for that: LLVM then calls Python functions that must not raise, and would fail.
         """
         self.failure = failure
         if self._serving and not is_compiling(sys._getframe()):
             raise failure
 
     def raise_failure(self) -> None:
-        """Raise what is to stop the launch, if anything is."""
+        """Raise the exception that stops the launch, if there is one."""
         if self.failure is not None:
             raise self.failure
 
-    def _under_way(self) -> int:
-        """Return the context from which on rows of warps are not yet complete, while a thread runs."""
+    def _first_incomplete_context(self) -> int:
+        """Return the context from which on warps may make more accesses in this phase, while a thread runs."""
         number, context = int(self.state[Word.NUMBER]), int(self.state[Word.CONTEXT])
         if self.state[Word.RESUMED] or self.state[Word.IN_WARPS]:
             return number  # threads that wait for lanes of their warp will make more accesses in this phase
         return number + (context - number) // WARP * WARP
 
     def _participants(self) -> Participants:
-        """Return who came to the warp operation that goes on."""
-        group, first = int(self.state[Word.GROUP]), int(self.state[Word.GROUP_PLACE])
-        threads = int(self.places[first, PlaceWord.THREAD])
-        warp = self.places[first : first + min(WARP, self.threads - threads)]
-        came = sorted(
-            (lane for lane in range(len(warp)) if group >> lane & 1),
-            key=lambda lane: warp[lane, PlaceWord.CAME],
+        """Return the participants of the warp operation that continues."""
+        group, first_slot = int(self.state[Word.GROUP]), int(self.state[Word.GROUP_PLACE])
+        first_thread = int(self.places[first_slot, PlaceWord.THREAD])
+        slots = self.places[first_slot : first_slot + min(WARP, self.threads - first_thread)]
+        lanes = sorted(
+            (lane for lane in range(len(slots)) if group >> lane & 1),
+            key=lambda lane: slots[lane, PlaceWord.CAME],
         )
-        sites = {lane: self.site(int(warp[lane, PlaceWord.SITE])) for lane in came}
+        sites = {lane: self.site(int(slots[lane, PlaceWord.SITE])) for lane in lanes}
         shuffles = (
-            lane for lane in came if StopReason.SHUFFLE <= warp[lane, PlaceWord.REASON] <= StopReason.XOR
+            lane for lane in lanes if StopReason.SHUFFLE <= slots[lane, PlaceWord.REASON] <= StopReason.XOR
         )
         sources = [
-            _source(StopReason(warp[n, PlaceWord.REASON]), n, int(warp[n, PlaceWord.EXTRA])) for n in shuffles
+            _source_lane(StopReason(slots[n, PlaceWord.REASON]), n, int(slots[n, PlaceWord.EXTRA]))
+            for n in shuffles
         ]
-        running = int(np.bitwise_or.reduce(self.warps[warp[0, PlaceWord.WARP]]))
-        block = int(self.seats[warp[0, PlaceWord.SEAT], SeatWord.BLOCK])
-        there, mask = (1 << len(warp)) - 1, int(self.state[Word.GROUP_MASK])
-        made = self.accesses_until_now()
-        return Participants(block, threads // WARP, mask, sites, sources, there, running, made)
+        running = int(np.bitwise_or.reduce(self.warps[slots[0, PlaceWord.WARP]]))
+        block = int(self.seats[slots[0, PlaceWord.SEAT], SeatWord.BLOCK])
+        lane_mask, mask = (1 << len(slots)) - 1, int(self.state[Word.GROUP_MASK])
+        accesses = self.accesses_until_now()
+        return Participants(block, first_thread // WARP, mask, sites, sources, lane_mask, running, accesses)
 
     def accesses_until_now(self) -> int:
-        """Return how many accesses have been made, taken in or not."""
-        return self.accesses + self._intake.taken + self._count()
+        """Count the accesses until now, taken in or not."""
+        return self.accesses + self._intake.taken + self._row_count()
 
     def loop_under_way(self) -> tuple[str, int] | None:
-        """Return file and line of the loop of which compiled code last counted a round; None where none runs."""
+        """Return file and line of the loop whose round compiled code counted last; None if none runs."""
         loops = self.program.loops if hasattr(self, "_callback") else []
         number = int(self.state[Word.LOOP])
         return loops[number - 1] if 0 < number <= len(loops) else None
 
-    def _count(self) -> int:
+    def _row_count(self) -> int:
         return int(self.state[Word.ROW] - self.state[Word.BEGIN]) // ROW.itemsize
 
     def flush(self) -> None:
-        """Take in all rows, which are whole warps' phases."""
-        self._empty(END)
+        """Take in all rows, which are complete phases of warps."""
+        self._take_rows(END)
 
-    def _empty(self, complete: int) -> None:
-        """Turn the rows into columns or count them; then only those of contexts before `complete`."""
+    def _take_rows(self, complete: int) -> None:
+        """Turn the rows into columns, or count those with contexts before `complete`."""
         self._catch_up()
         self._refuse_idle_barriers()
         self._take_arrivals()
-        self._note_ended()
-        rows, taken = self.rows[: self._count()], self._count()
+        self._note_ended_blocks()
+        rows, taken = self.rows[: self._row_count()], self._row_count()
         self._refuse_busy_waits(rows[self._intake.left :])
         if self.streaming is not None:
-            taken = self._summed(self.streaming, rows, complete)
-            self._let_count(self.streaming)
-            if self.to_the_end and self._too_large(len(rows) - taken):
-                taken, self.in_pieces = taken + self._summed(self.streaming, rows[taken:], END), True
+            taken = self._count_complete(self.streaming, rows, complete)
+            self._delegate_counting(self.streaming)
+            if self.to_the_end and self._is_too_large(len(rows) - taken):
+                taken, self.in_pieces = taken + self._count_complete(self.streaming, rows[taken:], END), True
         elif len(rows):
             self._keep(rows)
         self.accesses += taken
-        self._start_over(taken)
+        self._reset_rows(taken)
         if len(rows) and self.streaming is None:
             self._mind_the_limit()
             if self.capped:
                 self._intake.end()
-                self.state[Word.PAUSE_AT] = 1  # the driver has its turn at the end of this block
+                self.state[Word.PAUSE_AT] = 1  # the driver's turn is at the end of this block
 
     def _catch_up(self) -> None:
-        """Take note of the rows that compiled code has taken in."""
+        """Record the rows that compiled code has taken in."""
         if taken := self._intake.note_taken():
             self.accesses += taken
             self._same_reads = 0
@@ -309,44 +314,44 @@ class RowRecorder(Recorder):
         else:
             self._decode(rows, self._store)
             self.kept = [self._store.columns()]
-            self._let_take_in()
+            self._delegate_intake()
 
-    def _let_take_in(self) -> None:
-        """Let compiled code take in what rows it can by itself from here on."""
-        tables = (self._buffer_numbers, self._final, self._ops)
+    def _delegate_intake(self) -> None:
+        """Let compiled code take in rows by itself from here on, as far as it can."""
+        tables = (self._buffer_numbers, self._trace_sites, self._ops)
         self._intake.begin(self._store, self._most_rows(), tables, self.touched)
 
-    def _let_count(self, streaming: StreamingCounters) -> None:
-        """Let compiled code count what rows it can by itself from here on."""
-        tables = (self._buffer_numbers, self._final, self._ops)
+    def _delegate_counting(self, streaming: StreamingCounters) -> None:
+        """Let compiled code count rows by itself from here on, as far as it can."""
+        tables = (self._buffer_numbers, self._trace_sites, self._ops)
         self._intake.begin_counting(count_address(), streaming.words, tables, self.touched)
 
     def _most_rows(self) -> int:
-        """Return how many rows there may be before the driver looks what to do."""
+        """Return the number of rows after which the driver must check."""
         return self.limit
 
-    def _summed(self, streaming: StreamingCounters, rows: NDArray[Any], complete: int) -> int:
-        """Count the rows before a context; return how many these are."""
+    def _count_complete(self, streaming: StreamingCounters, rows: NDArray[Any], complete: int) -> int:
+        """Count the rows before a context; return their number."""
         count = len(rows)
         if complete < END:
-            before = np.flatnonzero(rows["context"] < complete)
-            count = int(before[-1]) + 1 if len(before) else 0
+            complete_rows = np.flatnonzero(rows["context"] < complete)
+            count = int(complete_rows[-1]) + 1 if len(complete_rows) else 0
         if self.state[Word.RESUMED]:
             rows[:count] = rows[:count][np.argsort(rows["context"][:count], kind="stable")]
-        tables = (self._buffer_numbers, self._final, self._ops)
+        tables = (self._buffer_numbers, self._trace_sites, self._ops)
         streaming.add(rows[:count], self.buffers, tables, len(self.program.sites))
         return count
 
     def _sort_out(self, rows: NDArray[Any]) -> None:
-        """Count rows whose requests need sorting out."""
+        """Count rows whose order must be sorted out."""
         self.count(self._columns(rows))
 
-    def _too_large(self, left: int) -> bool:
-        """Return whether so many rows that must wait leave no room, and there may be no more."""
-        return left > len(self.rows) // 4 and 4 * self.rows.nbytes > self._memory
+    def _is_too_large(self, leftover: int) -> bool:
+        """Check if so many waiting rows leave no room, and no more can be allocated."""
+        return leftover > len(self.rows) // 4 and 4 * self.rows.nbytes > self._memory
 
     def _refuse_busy_waits(self, rows: NDArray[Any]) -> None:
-        """Raise WaitsForOthers where a thread seems to wait for one that runs after it."""
+        """Raise WaitsForOthers if a thread seems to wait for one that runs after it."""
         self._same_reads = self._same_reads + len(rows) if is_busy_wait(rows, self._ops) else 0
         if self._same_reads > SAME_READS:
             raise WaitsForOthers(
@@ -354,64 +359,66 @@ class RowRecorder(Recorder):
             )
 
     def _refuse_idle_barriers(self) -> None:
-        """Raise WaitsForOthers where a block passes barrier after barrier without an access; the simulator sees why."""
-        block, made, phase = self._idle_since
-        now = int(self.state[Word.BLOCK]), self.accesses + self._count(), int(self.state[Word.PHASE])
-        if now[:2] != (block, made):
-            self._idle_since = now
-        elif now[2] - phase > IDLE_PHASES:
-            raise WaitsForOthers("its threads pass one barrier after the other and access nothing")
+        """Raise WaitsForOthers if a block passes many barriers without an access; the simulator finds the reason."""
+        block, accesses, phase = self._idle_since
+        current = int(self.state[Word.BLOCK]), self.accesses + self._row_count(), int(self.state[Word.PHASE])
+        if current[:2] != (block, accesses):
+            self._idle_since = current
+        elif current[2] - phase > IDLE_PHASES:
+            raise WaitsForOthers("its threads pass barrier after barrier without accessing memory")
 
     def _complete(self, rows: Columns) -> NDArray[np.bool_]:
-        """Return which rows are of phases that are over, or of warps that are through with one."""
-        here = (rows["block"] == self.state[Word.BLOCK]) & (rows["phase"] == self.state[Word.PHASE])
-        return np.asarray(super()._complete(rows) | (here & (rows["thread"] < self._under_way())))
+        """Return a mask of the rows in completed phases, or of warps that have completed one."""
+        is_current = (rows["block"] == self.state[Word.BLOCK]) & (rows["phase"] == self.state[Word.PHASE])
+        return np.asarray(
+            super()._complete(rows) | (is_current & (rows["thread"] < self._first_incomplete_context()))
+        )
 
-    def _start_over(self, taken: int) -> None:
-        """Begin with the first row again, in the phase under way; rows that were not taken stay."""
-        left = self._intake.left = self._count() - taken
+    def _reset_rows(self, taken: int) -> None:
+        """Continue at the first row, in the current phase; rows that were not taken are moved there."""
+        leftover = self._intake.left = self._row_count() - taken
         size = len(self.rows)
-        if left > size // 4:
-            if self._too_large(left):
+        if leftover > size // 4:
+            if self._is_too_large(leftover):
                 raise TooLarge
             size *= 4
-        last = max(int(self.state[Word.NUMBERS]) - 1, 0)
-        if left:
-            words = _words(self.rows)
-            words[:left] = words[taken : taken + left]
-            self.rows["context"][:left] -= last * self.threads
+        last_phase = max(int(self.state[Word.NUMBERS]) - 1, 0)
+        if leftover:
+            words = _as_words(self.rows)
+            words[:leftover] = words[taken : taken + leftover]
+            self.rows["context"][:leftover] -= last_phase * self.threads
         if size != len(self.rows):
-            self._make_room(size, left)
-        self.state[Word.ROW] = self.state[Word.BEGIN] + left * ROW.itemsize
+            self._make_room(size, leftover)
+        self.state[Word.ROW] = self.state[Word.BEGIN] + leftover * ROW.itemsize
         self.state[Word.BASE] = self.accesses
-        self._blocks[0], self._phases[0] = self._blocks[last], self._phases[last]
+        self._blocks[0], self._phases[0] = self._blocks[last_phase], self._phases[last_phase]
         self.state[Word.NUMBERS] = min(self.state[Word.NUMBERS], 1)
         self.seats[:, SeatWord.NUMBER] = self.state[Word.NUMBER] = 0
         self.state[Word.CONTEXT] %= self.threads
 
-    def _note_ended(self) -> None:
-        """Note the blocks that have made all their accesses, before the rows that follow are looked at."""
+    def _note_ended_blocks(self) -> None:
+        """List the blocks that have made all their accesses, before the next rows are checked."""
         count = int(self.state[Word.FINISHED_COUNT])
         self.finished.extend(self._ended[:count].tolist())
         self.state[Word.FINISHED_COUNT] = 0
         self.state[Word.PAUSE_AT] = max(1, self.state[Word.PAUSE_AT] - count)
 
     def finish_block(self, block: int) -> None:
-        """Note that a block has made all its accesses."""
+        """Record that a block has made all its accesses."""
         self.finished.append(block)
         if self.capped and self.streaming is None:
             self.flush()
             self._count_finished()
-            self._keep_no_more()
+            self._stop_keeping()
 
     def end(self) -> None:
-        """Take in what is left, unless nobody wants it; from here on compiled code can't write rows."""
+        """Take in the remaining rows unless they are not needed; from here on compiled code can't write rows."""
         if self.failure is None or isinstance(self.failure, Exception):
             self.close()
         del self._callback
 
     def release(self) -> None:
-        """Let go of the columns, which live on in the trace: a launch and its recorder hold each other."""
+        """Release the columns, which live on in the trace: a launch and its recorder refer to each other."""
         self._intake.end()
         self.kept, self.pending, self._store = [], [], GrowingColumns(0)
 
@@ -420,32 +427,32 @@ class RowRecorder(Recorder):
         return self.kept[0] if len(self.kept) == 1 else super().columns()
 
     def _columns(self, rows: NDArray[Any]) -> Columns:
-        """Return columns of their own for some rows."""
-        made = GrowingColumns(END, len(rows))
-        self._decode(rows, made)
-        return made.columns()
+        """Return new columns of some rows."""
+        columns = GrowingColumns(END, len(rows))
+        self._decode(rows, columns)
+        return columns.columns()
 
     def _decode(self, rows: NDArray[Any], store: GrowingColumns | Region) -> None:
-        """Add rows to columns, which are made as wide as that takes."""
-        tables, widths = (self._buffer_numbers, self._final, self._ops), self._widths
+        """Add rows to columns, which are widened as needed."""
+        tables, widths = (self._buffer_numbers, self._trace_sites, self._ops), self._widths
         begin, end = len(store), len(store) + len(rows)
         while True:
             columns = store.room(len(rows), widths)
-            done = self._decoder.decode(rows, columns, begin, tables)
-            if done < len(rows):
-                self._learn(int(rows["key"][done]))
+            decoded = self._decoder.decode(rows, columns, begin, tables)
+            if decoded < len(rows):
+                self._learn(int(rows["key"][decoded]))
                 continue
-            needed = self._decoder.types
-            if all(columns[name].itemsize >= dtype.itemsize for name, dtype in needed.items()):
+            types = self._decoder.types
+            if all(columns[name].itemsize >= dtype.itemsize for name, dtype in types.items()):
                 break
-            widths = widths | needed
+            widths = widths | types
         codes = self._decoder.codes
         values = store.room(len(rows), {"value": type_of_values(codes)})["value"]
         fill_values(rows, codes, values[begin:end])
         store.add(len(rows))
 
     def _learn(self, key: int) -> None:
-        """Find the buffer and site of a key that is new."""
+        """Find the buffer and site of a new key."""
         self.site(key & _SITE_MASK)
         region_and_code = key >> SITE_BITS
         if self._buffer_numbers[region_and_code] < 0:
@@ -453,12 +460,12 @@ class RowRecorder(Recorder):
             self._buffer_numbers[region_and_code] = self.number_of(region, code)
 
     def _record_out_of_bounds(self) -> None:
-        number = self._count()
+        number = self._row_count()
         index, key, context, _ = self.rows[number].item()
         if self._buffer_numbers[key >> SITE_BITS] < 0:
             self._learn(key)
         buffer = int(self._buffer_numbers[key >> SITE_BITS])
-        indices = self._parts[: self.state[Word.INDEX_COUNT]].tolist()
+        indices = self._index_parts[: self.state[Word.INDEX_COUNT]].tolist()
         sweep, thread = divmod(context, self.threads)
         thread_and_phase = (int(self._blocks[sweep]), thread, int(self._phases[sweep]))
         site = self.site(key & _SITE_MASK)
@@ -472,7 +479,7 @@ class RowRecorder(Recorder):
             raise ThreadFaultError(*thread_and_phase[:2], self.sites[site], error) from None
 
     def _split(self, chunks: list[Columns]) -> tuple[list[Columns], list[Columns]]:
-        """Return (rows of finished blocks, the others); blocks run one after the other."""
+        """Split into (rows of finished blocks, the others); blocks run one after the other."""
         if self.finished and chunks[-1]["block"][-1] == self.finished[-1]:
             names = chunks[0]
             return [{name: np.concatenate([c[name] for c in chunks]) for name in names}], []
@@ -480,22 +487,22 @@ class RowRecorder(Recorder):
 
     def barriers(self, *, warp: bool = False) -> Barriers:
         """Return the arrivals at barriers, or at warp operations, as columns."""
-        return (self._arrived_warp if warp else self._arrived).barriers(self.site)
+        return (self._warp_log if warp else self._barrier_log).barriers(self.site)
 
     def outside(self) -> OutOfBounds:
-        """Return the accesses that were not made as columns."""
-        return _outside_of(self.out_of_bounds)
+        """Return the accesses out of bounds as columns."""
+        return _out_of_bounds_columns(self.out_of_bounds)
 
 
 def longer(table: NDArray[np.int64], count: int) -> NDArray[np.int64]:
-    """Return a table of so many words, or rows of words, that begins as another does."""
-    made = np.zeros((count, *table.shape[1:]), np.int64)
-    made[: len(table)] = table
-    return made
+    """Return a longer table of words, or rows of words, that begins with another one."""
+    longer_table = np.zeros((count, *table.shape[1:]), np.int64)
+    longer_table[: len(table)] = table
+    return longer_table
 
 
-def _source(reason: StopReason, lane: int, extra: int) -> int:
-    """Return the lane whose value a shuffle takes."""
+def _source_lane(reason: StopReason, lane: int, extra: int) -> int:
+    """Return the lane whose value a shuffle reads."""
     if reason == StopReason.SHUFFLE:
         return extra % WARP
     if reason == StopReason.XOR:
@@ -503,17 +510,17 @@ def _source(reason: StopReason, lane: int, extra: int) -> int:
     return lane + (extra if reason == StopReason.DOWN else -extra)
 
 
-def _words(rows: NDArray[Any]) -> NDArray[np.int64]:
-    """Return rows as words, which are copied faster than fields."""
+def _as_words(rows: NDArray[Any]) -> NDArray[np.int64]:
+    """View rows as words, which are copied faster than fields."""
     return rows.view(np.int64).reshape(len(rows), -1)
 
 
-def _outside_of(out_of_bounds: Sequence[tuple[Any, ...]]) -> OutOfBounds:
-    """Return the accesses that were not made as columns; each is given as the fields of `OutOfBounds`."""
+def _out_of_bounds_columns(out_of_bounds: Sequence[tuple[Any, ...]]) -> OutOfBounds:
+    """Convert out-of-bounds accesses to columns; each is given as the fields of `OutOfBounds`."""
     block, thread, phase, op, buffer, site, step, cell, text = (
-        [m[i] for m in out_of_bounds] for i in range(9)
+        [access[i] for access in out_of_bounds] for i in range(9)
     )
-    thread_and_phase = (narrow(np.array(c, np.int64)) for c in (block, thread, phase))
-    what = (narrow(np.array(c, np.int64)) for c in (buffer, site, step))
-    made = (*thread_and_phase, np.array(op, np.uint8), *what, np.array(cell, np.int64))
-    return OutOfBounds(*made, tuple(text))  # type: ignore[call-arg, arg-type]
+    thread_and_phase = (narrow(np.array(column, np.int64)) for column in (block, thread, phase))
+    buffer_site_step = (narrow(np.array(column, np.int64)) for column in (buffer, site, step))
+    fields = (*thread_and_phase, np.array(op, np.uint8), *buffer_site_step, np.array(cell, np.int64))
+    return OutOfBounds(*fields, tuple(text))  # type: ignore[call-arg, arg-type]

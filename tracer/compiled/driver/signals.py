@@ -1,4 +1,4 @@
-"""Ctrl+C, and other signals, while kernels are compiled and compiled code runs."""
+"""Ctrl+C and other signals during compilation and in compiled code."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ COMPILERS: Final = ("numba.core.", "llvmlite.")  # modules
 
 @contextmanager
 def signals_deferred(note: Callable[[BaseException], None]) -> Iterator[None]:
-    """Call `note` with what a handler of signals raises meanwhile, instead of raising it wherever Python is then.
+    """Call `note` with exceptions of signal handlers, instead of raising them at an arbitrary place.
 
-    There it could be lost: ctypes has nowhere to raise errors of a function that compiled code calls, and NumPy
-    clears those of attributes that it looks up.
+    There they could be lost: ctypes can't raise errors from a function that compiled code calls, and NumPy clears those
+    of attributes that it looks up.
     """
     with ExitStack() as stack:
         if threading.current_thread() is threading.main_thread():
@@ -25,34 +25,34 @@ def signals_deferred(note: Callable[[BaseException], None]) -> Iterator[None]:
                 handler = signal.getsignal(number)
                 if callable(handler):
                     stack.callback(signal.signal, number, handler)
-                    signal.signal(number, _deferring(handler, note))
+                    signal.signal(number, _defer(handler, note))
         yield
 
 
 @contextmanager
 def signals_afterwards() -> Iterator[None]:
-    """Raise what a handler of signals raises meanwhile at the end, and what a second one does at once.
+    """Raise the first exception of a signal handler at the end, and a second one at once.
 
-    While Numba compiles it could be lost: LLVM calls functions of Python's out of which nothing can be raised, and
-    nothing can be out of those that are called as an object ends.
+    While Numba compiles, an exception could be lost: LLVM calls Python functions that must not raise, and neither can
+    finalisers.
     """
-    kept: list[BaseException] = []
+    errors: list[BaseException] = []
 
     def keep(error: BaseException) -> None:
-        if kept:
+        if errors:
             raise error
-        kept.append(error)
+        errors.append(error)
 
     try:
         with signals_deferred(keep):
             yield
     finally:
-        if kept:
-            raise kept[0] from None
+        if errors:
+            raise errors[0] from None
 
 
 def is_compiling(frame: FrameType | None) -> bool:
-    """Return whether a frame, or one that it was called from, is of what compiles."""
+    """Check if a frame, or one of its callers, belongs to a compiler."""
     while frame is not None:
         if frame.f_globals.get("__name__", "").startswith(COMPILERS):
             return True
@@ -60,7 +60,7 @@ def is_compiling(frame: FrameType | None) -> bool:
     return False
 
 
-def _deferring(handler: Callable[[int, FrameType | None], Any], note: Callable[[BaseException], None]) -> Any:
+def _defer(handler: Callable[[int, FrameType | None], Any], note: Callable[[BaseException], None]) -> Any:
     def handle(number: int, frame: FrameType | None) -> None:
         try:
             handler(number, frame)

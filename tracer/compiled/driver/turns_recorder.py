@@ -1,4 +1,4 @@
-"""The recorder of compiled launches whose blocks run at once; it keeps what the simulator's does."""
+"""The recorder of compiled launches whose blocks run at once; it keeps the same rows as the simulator."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .row_recorder import RowRecorder
 
 
 class TurnsRecorder(RowRecorder):
-    """Takes the rows of many blocks under way; past the cap they are counted as columns, whole blocks at a time.
+    """Takes the rows of several blocks at once; past the limit they are counted as columns, by complete blocks.
 
     most: accesses after which it raises TooManyTurns, if any.
     """
@@ -29,20 +29,20 @@ class TurnsRecorder(RowRecorder):
         state: NDArray[np.int64], number_of: Callable[[int, int], int], blocks: int, threads: int,
     ) -> None:  # fmt: skip
 
-        def counted(columns: Columns) -> None:
+        def count_by_block(columns: Columns) -> None:
             count(_by_block(columns))
 
-        super().__init__(max(1, limit), memory, counted, program, state, number_of, blocks, threads)
+        super().__init__(max(1, limit), memory, count_by_block, program, state, number_of, blocks, threads)
         self.limit = limit
 
     def _most_rows(self) -> int:
         return self.limit if self.most is None else min(self.limit, self.most)
 
-    def _empty(self, complete: int) -> None:
+    def _take_rows(self, complete: int) -> None:
         self._catch_up()
         self._take_arrivals()
-        self._note_ended()
-        rows = self.rows[: self._count()]
+        self._note_ended_blocks()
+        rows = self.rows[: self._row_count()]
         if len(rows):
             self._keep(rows)
             self.accesses += len(rows)
@@ -50,7 +50,7 @@ class TurnsRecorder(RowRecorder):
             raise TooManyTurns(f"it makes more than {self.most:,} accesses.")
         self.state[Word.ROW], self.state[Word.BASE] = self.state[Word.BEGIN], self.accesses
         if self.state[Word.NUMBERS] > self.state[Word.NUMBERS_ROOM] // 2:
-            self._number_anew()
+            self._renumber_phases()
         if len(rows):
             self._mind_the_limit()
             if self.capped:
@@ -58,18 +58,18 @@ class TurnsRecorder(RowRecorder):
                 self.state[Word.PAUSE_AT] = 1
 
     def _refuse_idle_barriers(self) -> None:
-        """Let blocks pass barriers: in turns, the driver looks whether they would for ever."""
+        """Let blocks pass barriers: when threads take turns, the driver checks for endless waits."""
 
-    def _number_anew(self) -> None:
-        """Number the phases of the blocks under way from 0 on: no row has a context any more."""
-        taken = np.flatnonzero(self.seats[:, SeatWord.TAKEN])
+    def _renumber_phases(self) -> None:
+        """Renumber the phases of the live blocks from 0: no row refers to a context any more."""
+        used_slots = np.flatnonzero(self.seats[:, SeatWord.TAKEN])
         for table, word in ((self._blocks, SeatWord.BLOCK), (self._phases, SeatWord.PHASE)):
-            table[: len(taken)] = self.seats[taken, word]
-        self.seats[taken, SeatWord.NUMBER] = np.arange(len(taken)) * self.threads
-        self.state[Word.NUMBERS] = len(taken)
+            table[: len(used_slots)] = self.seats[used_slots, word]
+        self.seats[used_slots, SeatWord.NUMBER] = np.arange(len(used_slots)) * self.threads
+        self.state[Word.NUMBERS] = len(used_slots)
         if self.state[Word.SEAT] >= 0:
-            first = self.seats[self.state[Word.SEAT], SeatWord.NUMBER]
-            self.state[Word.CONTEXT] = first + self.state[Word.THREAD]
+            first_context = self.seats[self.state[Word.SEAT], SeatWord.NUMBER]
+            self.state[Word.CONTEXT] = first_context + self.state[Word.THREAD]
 
     def _complete(self, rows: Columns) -> NDArray[np.bool_]:
         return Recorder._complete(self, rows)
@@ -78,11 +78,11 @@ class TurnsRecorder(RowRecorder):
         return Recorder._split(self, chunks)
 
     def finish_block(self, block: int) -> None:
-        """Note that a block has made all its accesses."""
+        """Record that a block has made all its accesses."""
         Recorder.finish_block(self, block)
 
 
 def _by_block(rows: Columns) -> Columns:
-    """Return rows block by block, those of each in their order."""
+    """Sort rows by block; the rows of a block keep their order."""
     order = np.argsort(rows["block"], kind="stable")
     return {name: column[order] for name, column in rows.items()}

@@ -1,1 +1,1 @@
-"""From a kernel's source to that of a function that records its accesses. Nothing here knows Numba's types."""
+"""Rewrite a kernel's source into a function that records its accesses. Nothing here depends on Numba's types."""

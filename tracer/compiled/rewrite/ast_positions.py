@@ -1,4 +1,4 @@
-"""Places in the source: of the instructions that make accesses, and of what is written in their stead."""
+"""Positions in the source: of the instructions that make accesses, and of the code that replaces them."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ import dis
 from typing import Any
 
 
-def _of_loops() -> int:
-    """Return the column of the instruction that takes the next element in `for x in y`."""
+def _loop_column() -> int:
+    """Find the column of the instruction that takes the next element in `for x in y`."""
     code = compile("for x in y:\n    pass", "", "exec")
-    places = [s.positions for s in dis.get_instructions(code) if s.opname == "FOR_ITER"]
-    return places[0].col_offset or 0 if places and places[0] else 0
+    positions = [s.positions for s in dis.get_instructions(code) if s.opname == "FOR_ITER"]
+    return positions[0].col_offset or 0 if positions and positions[0] else 0
 
 
-_LOOPS_AT_THEIR_START = _of_loops() == 0
+_LOOPS_AT_THEIR_START = _loop_column() == 0
 
 
 def loop_position(node: ast.For) -> ast.expr | ast.For:
-    """Return where a loop loads the next element: versions of CPython differ."""
+    """Return the node at whose position a loop loads the next element: it depends on CPython's version."""
     return node if _LOOPS_AT_THEIR_START else node.iter
 
 
 def position_of(node: ast.expr | ast.For) -> tuple[int, int]:
     """Return the (line, byte offset) that CPython gives the instruction of an expression.
 
-    An attribute, or a method called, over several lines is where its name stands.
+    An attribute or method call that spans several lines is at the position of its name.
     """
     method = node.func if isinstance(node, ast.Call) else node
     if isinstance(method, ast.Attribute) and method.end_lineno != method.lineno:
@@ -33,7 +33,7 @@ def position_of(node: ast.expr | ast.For) -> tuple[int, int]:
     return node.lineno, node.col_offset
 
 
-def _parsed(text: str) -> Any:
+def _parse_expression(text: str) -> Any:
     tree = ast.parse(text, mode="eval").body
     for node in ast.walk(tree):
         for name in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
@@ -43,33 +43,33 @@ def _parsed(text: str) -> Any:
 
 
 def parsed(text: str, where: ast.AST) -> Any:
-    """Return the tree of an expression, at the place of another in the source."""
-    return ast.copy_location(_parsed(text), where)
+    """Parse an expression, and give it the position of another node."""
+    return ast.copy_location(_parse_expression(text), where)
 
 
 def parsed_statement(text: str, where: ast.AST) -> ast.stmt:
-    """Return the tree of a statement, at the place of another in the source."""
-    (made,) = ast.parse(text).body
-    for node in ast.walk(made):
+    """Parse a statement, and give it the position of another node."""
+    (statement,) = ast.parse(text).body
+    for node in ast.walk(statement):
         if "lineno" in node._attributes:
             ast.copy_location(node, where)
-    return made
+    return statement
 
 
 def parsed_call(name: str, arguments: list[ast.expr], where: ast.AST) -> ast.expr:
-    """Return a call, at the place of something else in the source."""
+    """Make a call at the position of another node."""
     return located(ast.Call(ast.Name(name, ast.Load()), arguments, []), where)  # type: ignore[no-any-return]
 
 
-def located(made: Any, where: ast.AST) -> Any:
-    """Give a new node a place in the source; what is new in it gets its place in the end."""
-    if "lineno" in made._attributes and not hasattr(made, "lineno"):
-        ast.copy_location(made, where)
-    return made
+def located(node: Any, where: ast.AST) -> Any:
+    """Give a new node a position, if it has none; nodes inside it get theirs in the end."""
+    if "lineno" in node._attributes and not hasattr(node, "lineno"):
+        ast.copy_location(node, where)
+    return node
 
 
 def move(tree: ast.AST, line: int) -> None:
-    """Give everything in a tree one line for its place."""
+    """Put every node of a tree on one line."""
     for node in ast.walk(tree):
         if "lineno" in node._attributes:
             node.lineno = node.end_lineno = line  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""What compiled code does for the names of `cuda`."""
+"""The code that replaces the names of `cuda`."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ _SIZES = [f"_ts_g{a}{_S} * _ts_d{a}{_S}" for a in _AXES]
 for _name, _parts in (("grid", _PLACES), ("gridsize", _SIZES)):
     EXPRESSIONS |= {f"{_name}1": _parts[0]} | {f"{_name}{n}": f"({', '.join(_parts[:n])})" for n in (2, 3)}
 
-# Atomic operations: what they are called in compiled code, and how many arguments they take.
+# Atomic operations: their names in compiled code, and their numbers of arguments.
 UPDATES = {
     f"atomic.{name}": (f"_ts_{name}", 3)
     for name in ("add", "sub", "and_", "or_", "xor", "inc", "dec", "exch", "max", "min", "nanmax", "nanmin")
 } | {"atomic.cas": ("_ts_cas", 4), "atomic.compare_and_swap": ("_ts_cas", 3)}  # fmt: skip
 
-# What does nothing that a trace shows.
+# Calls that leave nothing in a trace.
 NOTHING = ("nanosleep",)
 
-# Functions that compute, defined in compiled code under the same names (see `arithmetic` and `float16`).
+# Functions that compute; compiled code defines them under the same names (see `arithmetic` and `float16`).
 _HALVES = (
     "hadd", "hsub", "hmul", "hdiv", "hfma", "hneg", "habs", "hsin", "hcos", "hlog", "hlog2", "hlog10", "hexp", "hexp2",
     "hexp10", "hsqrt", "hrsqrt", "hceil", "hfloor", "hrcp", "htrunc", "hrint", "heq", "hne", "hge", "hgt", "hle", "hlt",

@@ -1,4 +1,4 @@
-"""Expressions of a kernel: accesses, names of `cuda`, calls."""
+"""Rewrite the expressions of a kernel: accesses, names of `cuda`, calls."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .scope import CudaPath, NotKnown, source_of
 from .waits import NAMES, THIS_GRID, group_wait, this_grid, wait
 from .writer import OWN, Writer
 
-_KINDS: dict[type, str] = {
+_CONSTRUCT_NAMES: dict[type, str] = {
     ast.AsyncFunctionDef: "async", ast.ClassDef: "a class", ast.With: "with", ast.Try: "try", ast.Match: "match",
     ast.ListComp: "a comprehension", ast.DictComp: "a comprehension", ast.SetComp: "a comprehension",
     ast.GeneratorExp: "a generator", ast.JoinedStr: "an f-string", ast.Dict: "a dictionary", ast.Set: "a set",
@@ -32,9 +32,9 @@ _KINDS: dict[type, str] = {
 }  # fmt: skip
 LIBDEVICE = "libdevice."
 _DIVISIONS = (ast.Div, ast.FloorDiv, ast.Mod)
-_OF_ARRAYS = ("shape", "strides", "ndim", "itemsize", "nbytes", "dtype")
-_VIEWS = ("transpose", "ravel", "reshape", "view")
-_STAYS = (
+_ARRAY_ATTRIBUTES = ("shape", "strides", "ndim", "itemsize", "nbytes", "dtype")
+_VIEW_METHODS = ("transpose", "ravel", "reshape", "view")
+_KEPT_NODES = (
     ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.Constant, ast.Name, ast.Attribute,
     ast.Subscript, ast.Call, ast.keyword, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Tuple,
     ast.List, ast.Slice, ast.Starred, ast.Expr, ast.Return, ast.Raise, ast.Assert, ast.Pass, ast.Break, ast.Continue,
@@ -42,35 +42,35 @@ _STAYS = (
 
 
 class ExpressionRewriter(Writer, ast.NodeTransformer):
-    """Rewrites the expressions of one function; what rewrites its statements adds `block` and `device`."""
+    """Rewrites the expressions of one function; the subclass for statements adds `block` and `device`."""
 
     def block(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
-        """Return statements rewritten."""
+        """Rewrite statements."""
         raise NotImplementedError
 
     def device(self, name: str) -> ast.FunctionDef:
-        """Return a device function."""
+        """Write a device function."""
         raise NotImplementedError
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if node.id in self.scope.locals:
             return ast.copy_location(ast.Name(self.renamed(node.id), node.ctx), node)
-        found = self._known(node, node.id)
-        if found is None and not node.id.startswith(OWN):
+        replacement = self._static_expression(node, node.id)
+        if replacement is None and not node.id.startswith(OWN):
             self.refuse(node, f"{node.id}, which is not defined")
-        return found or node
+        return replacement or node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        known = self._known(node, node.attr)
-        if known is not None:
-            return known
+        replacement = self._static_expression(node, node.attr)
+        if replacement is not None:
+            return replacement
         self._refuse_missing(node)
-        if node.attr in _OF_ARRAYS:
+        if node.attr in _ARRAY_ATTRIBUTES:
             return self.generic_visit(node)  # type: ignore[no-any-return]
         return self.field(self.visit(node.value), node)
 
     def _refuse_missing(self, node: ast.Attribute) -> None:
-        """Refuse what a module does not have."""
+        """Refuse a name that a module does not have."""
         try:
             missing = isinstance(self.scope.value(node.value), ModuleType)
         except NotKnown:
@@ -79,10 +79,10 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
             self.refuse(node, f"{ast.unparse(node)}, which does not exist")
 
     def field(self, record: ast.expr, node: ast.Attribute) -> ast.expr:
-        """Return the call that gives an attribute, which may be a field of records."""
+        """Return the call that reads an attribute, which may be a field of records."""
         return self.call("_ts_field", [record, ast.Constant(node.attr), self.site(node, Op.LOAD)], node)
 
-    def _known(self, node: ast.expr, stem: str) -> ast.expr | None:
+    def _static_expression(self, node: ast.expr, stem: str) -> ast.expr | None:
         try:
             value = self.scope.value(node)
         except NotKnown:
@@ -96,10 +96,10 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
         return self.constant(value, stem, node)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
-        plain = isinstance(node.value, ast.Attribute) and node.value.attr in ("shape", "strides")
-        if plain:
+        is_metadata = isinstance(node.value, ast.Attribute) and node.value.attr in ("shape", "strides")
+        if is_metadata:
             return self.generic_visit(node)  # type: ignore[no-any-return]
-        member = self._known(node, "member")
+        member = self._static_expression(node, "member")
         if member is not None:
             return member
         return self.load(self.visit(node.value), self.visit(node.slice), node)
@@ -114,7 +114,7 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
         try:
             value = self.scope.value(node.func)
         except NotKnown:
-            return self._method(node) or self._unknown(node)
+            return self._method_call(node) or self._late_bound_call(node)
         if hasattr(value, "py_func"):
             return self._device_call(value.py_func, node)
         if isinstance(value, FunctionType) and is_registered(value):
@@ -124,20 +124,20 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
         if isinstance(value, CudaPath):
             return self._cuda_call(value, node)
         if value is print:
-            return self._print(node)
+            return self._print_call(node)
         if value is divmod and self.program.debug and len(node.args) == 2:
             return parsed_call(self._checked_division(None, node), [self.visit(a) for a in node.args], node)
         name = name_of_function(value)
         if name and not node.keywords and takes(name, len(node.args)):
-            return self._as_on_a_gpu(name, node)
+            return self._gpu_function_call(name, node)
         return self.generic_visit(node)  # type: ignore[no-any-return]
 
     def _refuse_starred(self, node: ast.Call) -> None:
         if any(isinstance(a, ast.Starred) for a in node.args):
             self.refuse(node, f"arguments of {ast.unparse(node.func)} with *")
 
-    def _print(self, node: ast.Call) -> ast.expr:
-        """Return the call that has values printed; those of one statement are loaded before it is the thread's turn."""
+    def _print_call(self, node: ast.Call) -> ast.expr:
+        """Return the call that prints values; it loads all values of one statement before the thread's turn."""
         if node.keywords:
             self.refuse(node, f"print with {node.keywords[0].arg}=")
         self.program.prints = True
@@ -148,8 +148,8 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
         with self.inside(node):
             return located(ast.Lambda(node.args, self.visit(node.body)), node)  # type: ignore[no-any-return]
 
-    def _as_on_a_gpu(self, name: str, node: ast.Call) -> ast.expr:
-        """Return the call of a function that computes otherwise on a CPU."""
+    def _gpu_function_call(self, name: str, node: ast.Call) -> ast.expr:
+        """Return the call of a function that computes differently on a CPU."""
         parts = [self.visit(a) for a in node.args]
         return (
             reduce(lambda a, b: parsed_call(name, [a, b], node), parts)
@@ -163,15 +163,15 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
     def operation(
         self, op: ast.operator, left: ast.expr, right: ast.expr, visited: ast.expr, node: ast.AST
     ) -> ast.expr:
-        """Return an operation; `right` is what `visited` was in the source."""
+        """Return an operation; `visited` is the rewritten form of `right`."""
         if self.program.debug and isinstance(op, _DIVISIONS) and not self._is_never_zero(right):
             return parsed_call(self._checked_division(op, node), [left, visited], node)
-        if type(op) in OPERATORS and not self._is_plain(op, right):
+        if type(op) in OPERATORS and not self._is_same_on_cpu(op, right):
             return parsed_call(OPERATORS[type(op)], [left, visited], node)
         return located(ast.BinOp(left, op, visited), node)  # type: ignore[no-any-return]
 
     def _is_never_zero(self, divisor: ast.expr) -> bool:
-        """Return whether a divisor is a number that is known, other than zero."""
+        """Check if a divisor is a constant other than zero."""
         try:
             value = self.scope.static(divisor)
         except NotKnown:
@@ -179,22 +179,22 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
         return isinstance(value, int | float | complex) and value != 0
 
     def _checked_division(self, op: ast.operator | None, node: ast.AST) -> str:
-        """Return the name of a function that divides, or does divmod, and raises at this place where it is by zero."""
+        """Define a function for a division or divmod that raises at this line for a zero divisor; return its name."""
         name, function = f"{OWN}divided_{len(self.program.functions)}", OPERATORS.get(type(op), "divmod")
-        divided = "a / b" if isinstance(op, ast.Div) else f"{function}(a, b)"
+        quotient = "a / b" if isinstance(op, ast.Div) else f"{function}(a, b)"
         text = (
-            f"def {name}(a, b):\n if b == 0: raise ZeroDivisionError('division by zero')\n return {divided}"
+            f"def {name}(a, b):\n if b == 0: raise ZeroDivisionError('division by zero')\n return {quotient}"
         )
-        made = parsed_statement(text, node)
-        assert isinstance(made, ast.FunctionDef)
+        definition = parsed_statement(text, node)
+        assert isinstance(definition, ast.FunctionDef)
         self.program.files[name] = (self.caller or self.source).file
         if self.caller is not None:
-            move(made, self.caller.line)
-        self.program.functions.append(made)
+            move(definition, self.caller.line)
+        self.program.functions.append(definition)
         return name
 
-    def _is_plain(self, op: ast.operator, right: ast.expr) -> bool:
-        """Return whether CPUs and GPUs give the same by a number that is known."""
+    def _is_same_on_cpu(self, op: ast.operator, right: ast.expr) -> bool:
+        """Check if CPUs and GPUs compute the same result with this constant."""
         try:
             value = self.scope.static(right)
         except NotKnown:
@@ -203,8 +203,8 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
             return False
         return 0 <= value < 64 if isinstance(op, ast.LShift | ast.RShift) else True
 
-    def _unknown(self, node: ast.Call) -> ast.expr:
-        """Return the call of what is known when it is compiled: a method, or a function that is passed on."""
+    def _late_bound_call(self, node: ast.Call) -> ast.expr:
+        """Return a call that only Numba can resolve: of a method, or of a function that is passed as an argument."""
         if isinstance(node.func, ast.Attribute):
             self._refuse_missing(node.func)
             node.func.value = self.visit(node.func.value)
@@ -213,15 +213,15 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
             return node
         return self.generic_visit(node)  # type: ignore[no-any-return]
 
-    def _method(self, node: ast.Call) -> ast.expr | None:
-        """Return the call of what a method of an array or group is in compiled code; None for another method."""
+    def _method_call(self, node: ast.Call) -> ast.expr | None:
+        """Return the call that replaces a method of an array or group; None for another method."""
         if not isinstance(node.func, ast.Attribute) or node.keywords:
             return None
         if node.func.attr == "sync" and not node.args:
             return group_wait(self, self.visit(node.func.value), node)
         if node.func.attr == "bit_count" and not node.args:
             return parsed_call("_ts_cuda_popc", [self.visit(node.func.value)], node)
-        if node.func.attr not in _VIEWS:
+        if node.func.attr not in _VIEW_METHODS:
             return None
         array, arguments = self.visit(node.func.value), [self.visit(a) for a in node.args]
         name, count = node.func.attr, len(arguments)
@@ -230,22 +230,22 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
         if name == "ravel" and not count:
             return parsed_call("_ts_reshape", [array, ast.Constant(-1)], node)
         if name == "reshape" and count:
-            whole = arguments[0] if count == 1 else ast.Tuple(arguments, ast.Load())
-            return parsed_call("_ts_reshape", [array, whole], node)
+            shape = arguments[0] if count == 1 else ast.Tuple(arguments, ast.Load())
+            return parsed_call("_ts_reshape", [array, shape], node)
         if name == "view" and count == 1:
             return parsed_call("_ts_view", [array, *arguments], node)
         return self.refuse(node, f"{name} with {count} arguments")  # type: ignore[no-any-return]
 
     def _cuda_call(self, path: CudaPath, node: ast.Call) -> ast.expr:
-        made = declaration(self, path, node)
-        if made is not None:
-            return made
+        declared = declaration(self, path, node)
+        if declared is not None:
+            return declared
         if path in ("grid", "gridsize"):
-            return self._grid(path, node)
+            return self._grid_index(path, node)
         if path in UPDATES:
             return self.update(path, node, Op.ATOMIC)
         if path in FUNCTIONS:
-            return self._helper(path, node)
+            return self._function_call(path, node)
         if path.startswith(LIBDEVICE) and not node.keywords:
             return self._libdevice_call(path, node)
         if path in VECTOR_TYPES and not node.keywords:
@@ -259,21 +259,21 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
             return parsed(CALLS[path], node)  # type: ignore[no-any-return]
         return self.refuse(node, f"cuda.{path}")  # type: ignore[no-any-return]
 
-    def _helper(self, path: str, node: ast.Call) -> ast.expr:
+    def _function_call(self, path: str, node: ast.Call) -> ast.expr:
         """Return the call of a function of `cuda` that computes."""
         return parsed_call(f"_ts_cuda_{path.replace('.', '_')}", [self.visit(a) for a in node.args], node)
 
     def _libdevice_call(self, path: str, node: ast.Call) -> ast.expr:
-        """Return the call of a function of `cuda.libdevice`, where it is installed."""
+        """Return the call of a function of `cuda.libdevice`, if it is installed."""
         name = path.removeprefix(LIBDEVICE)
         signature = signature_of(name)
         if signature is None or len(signature.arguments) != len(node.args):
             self.refuse(node, f"cuda.{path}")
-        made = f"{OWN}libdevice_{name}"
-        self.program.values[made] = getattr(import_module("numba.cuda.libdevice"), name)
-        return parsed_call(made, [self.visit(a) for a in node.args], node)
+        function_name = f"{OWN}libdevice_{name}"
+        self.program.values[function_name] = getattr(import_module("numba.cuda.libdevice"), name)
+        return parsed_call(function_name, [self.visit(a) for a in node.args], node)
 
-    def _grid(self, path: str, node: ast.Call) -> ast.expr:
+    def _grid_index(self, path: str, node: ast.Call) -> ast.expr:
         try:
             dimensions = self.scope.static(node.args[0])
         except (NotKnown, IndexError):
@@ -293,31 +293,33 @@ class ExpressionRewriter(Writer, ast.NodeTransformer):
         return self.call(name, [*arguments, self.site(node, kind)], node)
 
     def _device_call(self, function: FunctionType, node: ast.Call) -> ast.expr:
-        known, caller = known_arguments(self, function, node), self.caller_of(function, node)
-        key = (function, caller, *known.items())
+        constants, caller = known_arguments(self, function, node), self.caller_of(function, node)
+        key = (function, caller, *constants.items())
         if key not in self.program.devices:
             name = f"{function.__name__.strip('<>')}_{len(self.program.devices)}"
             self.program.devices[key] = name
-            made = type(self)(self.program, source_of(function), known, caller=caller).device(name)
-            self.program.functions.append(made)
+            definition = type(self)(self.program, source_of(function), constants, caller=caller).device(name)
+            self.program.functions.append(definition)
             self.program.written.add(name)
         name = self.program.devices[key]
         if name not in self.program.written:
             self.program.recursive.add(name)
         names = function.__code__.co_varnames[: function.__code__.co_argcount]
-        given = zip_longest(names[: len(node.args)], node.args)
-        places = [self.visit(a) for n, a in given if n is None or n not in known]
-        call = self.call(name, places, node)
+        pairs = zip_longest(names[: len(node.args)], node.args)
+        positional = [self.visit(a) for n, a in pairs if n is None or n not in constants]
+        call = self.call(name, positional, node)
         assert isinstance(call, ast.Call)
         if name in self.program.recursive:
             call.args = [
                 a if isinstance(a, ast.Starred) else parsed_call("_ts_plain", [a], node) for a in call.args
             ]
-        call.keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords if k.arg not in known]
+        call.keywords = [
+            ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords if k.arg not in constants
+        ]
         return located(call, node)  # type: ignore[no-any-return]
 
     def generic_visit(self, node: ast.AST) -> Any:
-        """Rewrite what is in a node of a kind that may stay as it is."""
-        if not isinstance(node, _STAYS):
-            self.refuse(node, f"{_KINDS.get(type(node), type(node).__name__)} in a kernel")
+        """Rewrite the children of a node; refuse a node of an unsupported kind."""
+        if not isinstance(node, _KEPT_NODES):
+            self.refuse(node, f"{_CONSTRUCT_NAMES.get(type(node), type(node).__name__)} in a kernel")
         return super().generic_visit(node)

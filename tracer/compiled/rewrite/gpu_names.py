@@ -1,4 +1,4 @@
-"""Operators and functions that compute otherwise on a GPU than on a CPU, and what they are in compiled code."""
+"""Operators and functions that compute differently on a GPU than on a CPU, with their names in compiled code."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CASTS = ["float16", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 
 
 
 def name_of_function(value: Any) -> str:
-    """Return what a function or type is called in compiled code, "" for one that stays as it is."""
+    """Return the name of a function or type in compiled code; "" if it stays as it is."""
     if is_type(value) or (isinstance(value, type) and issubclass(value, np.integer | np.float16)):
         name = str(value) if is_type(value) else np.dtype(value).name
         return f"_ts_to_{name}" if name in _CASTS else ""
@@ -34,8 +34,8 @@ def name_of_function(value: Any) -> str:
 
 
 def takes(name: str, count: int) -> bool:
-    """Return whether a function of compiled code takes so many arguments: `min` and `max` any, from two on."""
+    """Check if a function of compiled code accepts so many arguments: `min` and `max` accept two or more."""
     if name in ("_ts_smallest", "_ts_largest"):
         return count > 1
-    two = name == "_ts_round_to" or name.removeprefix("_ts_math_") in OF_TWO
-    return count == (2 if two else 1)
+    is_binary = name == "_ts_round_to" or name.removeprefix("_ts_math_") in OF_TWO
+    return count == (2 if is_binary else 1)

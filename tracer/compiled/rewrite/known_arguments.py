@@ -1,4 +1,4 @@
-"""Arguments of device functions whose value is known as the kernel is rewritten: functions, types, shapes."""
+"""Arguments of device functions that are constant when the kernel is rewritten: functions, types, shapes."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from .writer import Writer
 
 
 def known_arguments(caller: Writer, function: FunctionType, node: ast.Call) -> dict[str, Any]:
-    """Return the values of the arguments of a call that are to be written into the function that it calls.
+    """Find the arguments of a call whose values are to be written into the function that it calls.
 
-    Those are what compiled code can't pass on (functions, and names of `cuda`), types, and what shapes of arrays
-    are made of; an argument that the function assigns to stays one.
+    These are values that compiled code can't pass (functions, and names of `cuda`), types, and numbers in shapes of
+    arrays. An argument that the function assigns to stays an argument.
     """
     names = {k.arg or "": k.value for k in node.keywords}
     if any(isinstance(a, ast.Starred) for a in node.args):
@@ -28,26 +28,28 @@ def known_arguments(caller: Writer, function: FunctionType, node: ast.Call) -> d
     try:
         bound = inspect.signature(function).bind(*node.args, **names).arguments
     except TypeError:
-        return {}  # whoever writes the call says so
-    assigned, shaping = _uses(function)
-    found = {}
+        return {}  # the caller reports such a call
+    assigned, shape_names = _assigned_and_shape_names(function)
+    constants = {}
     for name, value in bound.items():
-        known = _known(caller, value) if name not in assigned and isinstance(value, ast.expr) else None
-        if known is not None and (_is_written(known) or name in shaping):
-            found[name] = known
-        elif name not in assigned and name in shaping and isinstance(value, ast.expr):
-            found |= _dtype_of(caller, name, value)
-    return found
+        constant = (
+            _static_value(caller, value) if name not in assigned and isinstance(value, ast.expr) else None
+        )
+        if constant is not None and (_needs_inlining(constant) or name in shape_names):
+            constants[name] = constant
+        elif name not in assigned and name in shape_names and isinstance(value, ast.expr):
+            constants |= _dtype_argument(caller, name, value)
+    return constants
 
 
-def _dtype_of(caller: Writer, name: str, value: ast.expr) -> dict[str, Any]:
+def _dtype_argument(caller: Writer, name: str, value: ast.expr) -> dict[str, Any]:
     try:
         return {name + DTYPE: np.dtype(caller.scope.dtype(value))}
     except (NotKnown, TypeError):
         return {}
 
 
-def _known(caller: Writer, value: ast.expr) -> Any:
+def _static_value(caller: Writer, value: ast.expr) -> Any:
     try:
         return caller.scope.value(value)
     except NotKnown:
@@ -58,17 +60,17 @@ def _known(caller: Writer, value: ast.expr) -> Any:
         return None
 
 
-def _is_written(value: Any) -> bool:
+def _needs_inlining(value: Any) -> bool:
     if isinstance(value, FunctionType):
         return is_registered(value)
     return isinstance(value, CudaPath | type) or hasattr(value, "py_func") or is_type(value)
 
 
 @lru_cache(maxsize=256)
-def _uses(function: FunctionType) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the names that a function assigns to, and those in its declarations of arrays."""
+def _assigned_and_shape_names(function: FunctionType) -> tuple[frozenset[str], frozenset[str]]:
+    """List the names that a function assigns to, and those in its declarations of arrays."""
     nodes = list(ast.walk(source_of(function).tree))
     assigned = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     calls = [n for n in nodes if isinstance(n, ast.Call) and getattr(n.func, "attr", "") == "array"]
-    shaping = {n.id for call in calls for n in ast.walk(call) if isinstance(n, ast.Name)}
-    return frozenset(assigned), frozenset(shaping)
+    shape_names = {n.id for call in calls for n in ast.walk(call) if isinstance(n, ast.Name)}
+    return frozenset(assigned), frozenset(shape_names)

@@ -1,8 +1,8 @@
-"""Numbers that compiled code is told as it begins: whether one of them would decide more than values as a constant.
+"""Runtime constants of a program: would one of them decide more than values if the code contained it?
 
-Numba looks at constants before it knows types: it leaves branches out that are never taken, and what is assigned there
-decides no type any more. Python computes what is made of constants alone, with as many digits as that has. Powers by a
-constant are products. Where a number decides something of that kind, a program has to have it as a constant.
+Numba looks at constants before it infers types. It removes branches that are never taken, so assignments in them
+decide no type. Python computes expressions of constants with unlimited digits. Powers with a constant exponent become
+products. If a number decides something of that kind, the program must contain it as a constant.
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ from typing import NamedTuple
 from .program import RecordingProgram
 from .writer import TOLD
 
-EXACT = 1 << 53  # whole numbers below it are the same in 64 bits and in double precision
-_WHOLE = (
+EXACT = 1 << 53  # integers below it are the same in 64 bits and in double precision
+_INTEGER_OPERATORS = (
     ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod, ast.LShift, ast.RShift, ast.BitAnd, ast.BitOr, ast.BitXor,
 )  # fmt: skip
-_LEAVES = (ast.Return, ast.Break, ast.Continue, ast.Raise, ast.Assert)
+_EXITS = (ast.Return, ast.Break, ast.Continue, ast.Raise, ast.Assert)
 
 
 def decides_more(program: RecordingProgram) -> bool:
-    """Return whether a number that a program is told would decide more than values if it were a constant of it."""
+    """Check if a runtime constant would decide more than values if the program contained it."""
     powers = {name for name, value in program.values.items() if "pow" in getattr(value, "__name__", "")}
-    told = {f"{TOLD}{place}": number for place, number in enumerate(program.numbers)}
+    runtime_constants = {f"{TOLD}{index}": number for index, number in enumerate(program.numbers)}
     functions = [list(ast.walk(function)) for function in program.functions]
-    return any(_tells_apart(node, powers) for nodes in functions for node in nodes) or any(
-        _Function(nodes, told).decides_more()
+    return any(_depends_on_constants(node, powers) for nodes in functions for node in nodes) or any(
+        _Function(nodes, runtime_constants).decides_more()
         for nodes in functions
-        if not told.keys().isdisjoint(_used(nodes))
+        if not runtime_constants.keys().isdisjoint(_count_names(nodes))
     )
 
 
-def _tells_apart(node: ast.AST, powers: set[str]) -> bool:
-    """Return whether constants may decide more in a node, also those of the function that calls this one.
+def _depends_on_constants(node: ast.AST, powers: set[str]) -> bool:
+    """Check if constants may decide more in a node, also those of the calling function.
 
-    Such are powers, and what is compared with None.
+    Such nodes are powers, and comparisons with None.
     """
     if isinstance(node, ast.Compare):
         return any(
@@ -51,68 +51,71 @@ def _tells_apart(node: ast.AST, powers: set[str]) -> bool:
     return False
 
 
-class _Assigned(NamedTuple):
-    """What a variable gets where it is assigned to."""
+class _Assignment(NamedTuple):
+    """A value that is assigned to a variable."""
 
-    value: ast.expr  # or what a loop goes over
-    is_copy: bool = False  # whether it is just this
-    is_whole: bool = True  # whether it is a whole number where this is one
+    value: ast.expr  # or the iterable of a loop
+    is_copy: bool = False  # whether the variable gets exactly this value
+    is_integer: bool = True  # whether the variable is an integer if this value is one
 
 
 class _Function:
-    """What the names of a function may be."""
+    """The possible values of the names of a function."""
 
-    def __init__(self, nodes: list[ast.AST], told: dict[str, int]) -> None:
-        self._nodes, self._told = nodes, told
+    def __init__(self, nodes: list[ast.AST], runtime_constants: dict[str, int]) -> None:
+        self._nodes, self._runtime_constants = nodes, runtime_constants
         self._arguments = {node.arg for node in nodes if isinstance(node, ast.arg)}
-        self._assigned: dict[str, list[_Assigned]] = {}
-        for name, assigned in (pair for node in nodes for pair in _assignments(node)):
-            if name not in self._told:
-                self._assigned.setdefault(name, []).append(assigned)
+        self._assigned: dict[str, list[_Assignment]] = {}
+        for name, assignment in (pair for node in nodes for pair in _assignments(node)):
+            if name not in self._runtime_constants:
+                self._assigned.setdefault(name, []).append(assignment)
         tests = [node for node in nodes if isinstance(node, ast.If | ast.While | ast.IfExp)]
-        self._in_tests = {id(part) for node in tests for part in _parts(node.test)}
-        known = [node for node in tests if any(map(self._is_known, _parts(node.test)))]
-        self._decided = {name for node in known for name in _stored(node)}  # if Numba knows where tests lead
+        self._test_part_ids = {id(part) for node in tests for part in _test_parts(node.test)}
+        prunable = [node for node in tests if any(map(self._may_be_pruned, _test_parts(node.test)))]
+        # Assigned in branches that Numba may prune.
+        self._branch_dependent = {name for node in prunable for name in _assigned_names(node)}
 
     def decides_more(self) -> bool:
-        """Return whether numbers that it is told decide more than values in it."""
-        return any(map(self._decides, self._nodes[1:]))
+        """Check if runtime constants decide more than values in the function."""
+        return any(map(self._node_needs_constants, self._nodes[1:]))
 
-    def _decides(self, node: ast.AST) -> bool:
+    def _node_needs_constants(self, node: ast.AST) -> bool:
         if isinstance(node, ast.FunctionDef | ast.Lambda):
-            return True  # Numba writes it out where it is called
+            return True  # Numba inlines it into its callers
         if isinstance(node, ast.Raise | ast.Assert):
-            return self._follows(node)
+            return self._may_depend_on_constants(node)
         if isinstance(node, ast.BinOp):
-            return self._is_folded(node) and self._is_rounded(node)
+            return self._would_be_folded(node) and self._may_differ_if_folded(node)
         if isinstance(node, ast.If | ast.While):
-            return self._is_decided(node.test) and not self._is_neutral(node)
+            return self._may_be_decided(node.test) and not self._preserves_types(node)
         if isinstance(node, ast.IfExp):
-            return self._is_decided(node.test)
+            return self._may_be_decided(node.test)
         if isinstance(node, ast.Compare | ast.BoolOp | ast.UnaryOp):
             is_test = not isinstance(node, ast.UnaryOp) or isinstance(node.op, ast.Not)
-            return is_test and id(node) not in self._in_tests and self._is_decided(node)
+            return is_test and id(node) not in self._test_part_ids and self._may_be_decided(node)
         return False
 
-    def _is_decided(self, test: ast.expr) -> bool:
-        """Return whether numbers that are told may decide a test, or a part of it, before types are known."""
-        return any(self._is_known(part) and self._follows(part) for part in _parts(test))
+    def _may_be_decided(self, test: ast.expr) -> bool:
+        """Check if runtime constants may decide a test, or a part of it, before Numba infers types."""
+        return any(
+            self._may_be_pruned(part) and self._may_depend_on_constants(part) for part in _test_parts(test)
+        )
 
-    def _is_known(self, part: ast.expr) -> bool:
-        """Return whether Numba may know how a part of a test comes out."""
+    def _may_be_pruned(self, part: ast.expr) -> bool:
+        """Check if Numba may know the result of a part of a test."""
         if not isinstance(part, ast.Compare):
             return self._is_constant(part)
         sides = [self._is_constant(side) for side in (part.left, *part.comparators)]
         return any(a and b for a, b in pairwise(sides))
 
     def _is_constant(self, node: ast.expr, seen: frozenset[str] = frozenset()) -> bool:
-        """Return whether Numba may know an expression that has what is told as constants."""
+        """Check if Numba may know an expression whose runtime constants were true constants."""
         if isinstance(node, ast.Name):
             if node.id in seen:
                 return False
-            given = [a.value for a in self._assigned.get(node.id, ()) if a.is_copy]
+            values = [a.value for a in self._assigned.get(node.id, ()) if a.is_copy]
             is_global = node.id not in self._assigned.keys() | self._arguments
-            return is_global or any(self._is_constant(value, seen | {node.id}) for value in given)
+            return is_global or any(self._is_constant(value, seen | {node.id}) for value in values)
         if isinstance(node, ast.Attribute):
             return node.attr not in ("shape", "strides")
         if isinstance(node, ast.Call):
@@ -120,99 +123,108 @@ class _Function:
         parts = [part for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)]
         if isinstance(node, ast.Tuple | ast.List | ast.IfExp):
             return any(self._is_constant(part, seen) for part in parts)
-        folded = isinstance(node, ast.Constant | ast.BinOp | ast.UnaryOp)
-        return folded and all(self._is_constant(part, seen) for part in parts)
+        may_be_folded = isinstance(node, ast.Constant | ast.BinOp | ast.UnaryOp)
+        return may_be_folded and all(self._is_constant(part, seen) for part in parts)
 
-    def _follows(self, node: ast.AST) -> bool:
-        """Return whether a node may follow from what is told."""
+    def _may_depend_on_constants(self, node: ast.AST) -> bool:
+        """Check if a node may depend on runtime constants."""
         seen, nodes = set[str](), [node]
         while nodes:
-            names = set(_used(ast.walk(nodes.pop()))) - seen
-            if names & (self._told.keys() | self._decided):
+            names = set(_count_names(ast.walk(nodes.pop()))) - seen
+            if names & (self._runtime_constants.keys() | self._branch_dependent):
                 return True
             seen |= names
-            nodes += [assigned.value for name in names for assigned in self._assigned.get(name, ())]
+            nodes += [assignment.value for name in names for assignment in self._assigned.get(name, ())]
         return False
 
-    def _is_folded(self, node: ast.expr) -> bool:
-        """Return whether Python computes an expression if what is told is a constant."""
+    def _would_be_folded(self, node: ast.expr) -> bool:
+        """Check if Python would compute an expression whose runtime constants were true constants."""
         if isinstance(node, ast.BinOp):
-            return self._is_folded(node.left) and self._is_folded(node.right)
+            return self._would_be_folded(node.left) and self._would_be_folded(node.right)
         if isinstance(node, ast.UnaryOp):
-            return self._is_folded(node.operand)
-        return isinstance(node, ast.Constant) or (isinstance(node, ast.Name) and node.id in self._told)
+            return self._would_be_folded(node.operand)
+        return isinstance(node, ast.Constant) or (
+            isinstance(node, ast.Name) and node.id in self._runtime_constants
+        )
 
-    def _is_rounded(self, node: ast.BinOp) -> bool:
-        """Return whether Python may compute something else than compiled code."""
-        if not self._follows(node):
+    def _may_differ_if_folded(self, node: ast.BinOp) -> bool:
+        """Check if Python may compute another result than compiled code."""
+        if not self._may_depend_on_constants(node):
             return False
         if any(isinstance(part, ast.Pow) for part in ast.walk(node)):
-            return True  # it may have more digits than there is memory
+            return True  # the result may have more digits than fit in memory
         try:
-            value = eval(compile(ast.Expression(node), "", "eval"), {"__builtins__": {}}, self._told)
+            value = eval(
+                compile(ast.Expression(node), "", "eval"), {"__builtins__": {}}, self._runtime_constants
+            )
         except (ArithmeticError, TypeError, ValueError):
             return True
         return not isinstance(value, int | float) or not abs(value) < EXACT
 
-    def _is_neutral(self, statement: ast.If | ast.While) -> bool:
-        """Return whether no type depends on whether Numba knows where a statement leads."""
-        inside, everywhere = _used(ast.walk(statement)), _used(self._nodes)
-        return not any(isinstance(node, _LEAVES) for node in ast.walk(statement)) and all(
-            inside[name] == everywhere[name] or self._is_whole(ast.Name(name)) for name in _stored(statement)
+    def _preserves_types(self, statement: ast.If | ast.While) -> bool:
+        """Check if no type depends on the branch that a statement takes."""
+        inside, in_function = _count_names(ast.walk(statement)), _count_names(self._nodes)
+        return not any(isinstance(node, _EXITS) for node in ast.walk(statement)) and all(
+            inside[name] == in_function[name] or self._is_int64(ast.Name(name))
+            for name in _assigned_names(statement)
         )
 
-    def _is_whole(self, node: ast.expr, seen: frozenset[str] = frozenset()) -> bool:
-        """Return whether an expression is a whole number of 64 bits for certain."""
+    def _is_int64(self, node: ast.expr, seen: frozenset[str] = frozenset()) -> bool:
+        """Check if an expression is certainly a 64-bit integer."""
         if isinstance(node, ast.Name):
-            given = self._assigned.get(node.id, ())
-            known = node.id in self._told or bool(given and node.id not in self._arguments)
-            more = seen | {node.id}
+            assignments = self._assigned.get(node.id, ())
+            is_candidate = node.id in self._runtime_constants or bool(
+                assignments and node.id not in self._arguments
+            )
+            visited = seen | {node.id}
             return node.id in seen or (
-                known and all(a.is_whole and self._is_whole(a.value, more) for a in given)
+                is_candidate and all(a.is_integer and self._is_int64(a.value, visited) for a in assignments)
             )
         if isinstance(node, ast.BinOp):
-            whole = isinstance(node.op, _WHOLE)
-            return whole and self._is_whole(node.left, seen) and self._is_whole(node.right, seen)
+            is_integer_operator = isinstance(node.op, _INTEGER_OPERATORS)
+            return (
+                is_integer_operator and self._is_int64(node.left, seen) and self._is_int64(node.right, seen)
+            )
         return isinstance(node, ast.Constant) and type(node.value) is int and abs(node.value) < EXACT
 
 
-def _assignments(node: ast.AST) -> Iterator[tuple[str, _Assigned]]:
-    """Yield the variables to which a node assigns, and what."""
+def _assignments(node: ast.AST) -> Iterator[tuple[str, _Assignment]]:
+    """Yield the variables to which a node assigns, with their values."""
     if isinstance(node, ast.Assign):
         for target in node.targets:
-            yield from _pairs(target, node.value)
+            yield from _target_assignments(target, node.value)
     elif isinstance(node, ast.AugAssign):
-        for name in _stored(node.target):
-            yield name, _Assigned(node.value, is_whole=isinstance(node.op, _WHOLE))
+        for name in _assigned_names(node.target):
+            yield name, _Assignment(node.value, is_integer=isinstance(node.op, _INTEGER_OPERATORS))
     elif isinstance(node, ast.For):
-        for name in _stored(node.target):
-            yield name, _Assigned(node.iter, is_whole=False)
+        for name in _assigned_names(node.target):
+            yield name, _Assignment(node.iter, is_integer=False)
 
 
-def _pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, _Assigned]]:
-    """Yield the variables of a target, and what each gets of a value."""
+def _target_assignments(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, _Assignment]]:
+    """Yield the variables of a target, with the part of the value that each gets."""
     if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
         for inner, part in zip(target.elts, value.elts, strict=True):
-            yield from _pairs(inner, part)
+            yield from _target_assignments(inner, part)
     else:
-        for name in _stored(target):
-            yield name, _Assigned(value, is_copy=True, is_whole=isinstance(target, ast.Name))
+        for name in _assigned_names(target):
+            yield name, _Assignment(value, is_copy=True, is_integer=isinstance(target, ast.Name))
 
 
-def _parts(test: ast.expr) -> Iterator[ast.expr]:
-    """Yield a test and the tests that it is made of."""
+def _test_parts(test: ast.expr) -> Iterator[ast.expr]:
+    """Yield a test and the tests that it is composed of."""
     yield test
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        yield from _parts(test.operand)
+        yield from _test_parts(test.operand)
     for part in test.values if isinstance(test, ast.BoolOp) else ():
-        yield from _parts(part)
+        yield from _test_parts(part)
 
 
-def _used(nodes: Iterable[ast.AST]) -> Counter[str]:
-    """Return the names among nodes, and how often they are there."""
+def _count_names(nodes: Iterable[ast.AST]) -> Counter[str]:
+    """Count the occurrences of names among nodes."""
     return Counter(node.id for node in nodes if isinstance(node, ast.Name))
 
 
-def _stored(node: ast.AST) -> set[str]:
-    """Return the variables to which something in a node assigns."""
+def _assigned_names(node: ast.AST) -> set[str]:
+    """List the variables to which a node assigns, at any depth."""
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}

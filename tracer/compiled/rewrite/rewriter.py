@@ -1,4 +1,4 @@
-"""From a kernel's tree to that of a function that records: its accesses and barriers become calls."""
+"""Rewrite the tree of a kernel into that of a function that records: accesses and barriers become calls."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .program import RecordingProgram
 from .scope import DTYPE, CudaPath, NotKnown, Scope, source_of
 from .writer import NUMBER, STATE, TOLD, Writer
 
-SHORT = 1 << 16  # rounds of a loop that is over soon
+SHORT = 1 << 16  # a loop with at most so many rounds counts as short
 
 
 def rewritten(
@@ -30,65 +30,69 @@ def rewritten(
     debug: bool = False,
     late: frozenset[str] = frozenset(),
 ) -> RecordingProgram:
-    """Return the program of a kernel; `dtypes` are those of its arguments that are arrays. Raises NotCompilable.
+    """Rewrite a kernel into a program; `dtypes` are those of its array arguments. Raises NotCompilable.
 
-    debug: as given to @cuda.jit. late: constants of modules of which the program may be the same whatever their
-    values are; none is where one of them decides more than values.
+    debug: as given to @cuda.jit. late: names of module constants whose values the program need not contain. None is
+    used if one of them decides more than values.
     """
     program = RecordingProgram(user_code_for(function.__code__.co_filename), late, debug=debug)
     source = source_of(function)
-    known = {name + DTYPE: dtype for name, dtype in dtypes.items()}
-    program.functions.append(Rewriter(program, source, known).kernel())
+    constants = {name + DTYPE: dtype for name, dtype in dtypes.items()}
+    program.functions.append(Rewriter(program, source, constants).kernel())
     if late and decides_more(program):
         return rewritten(function, dtypes, debug=debug)
     return program
 
 
 class Rewriter(ExpressionRewriter):
-    """Rewrites one function: its statements, and itself."""
+    """Rewrites one function: its statements, and the function itself."""
 
     # Functions
 
     def kernel(self) -> ast.FunctionDef:
-        """Return the kernel."""
+        """Write the kernel."""
         return self._function(self.source.tree.name)
 
     def device(self, name: str) -> ast.FunctionDef:
-        """Return a device function."""
-        made = self._function(name)
-        if self.caller is not None:  # what a library raises is told there too
+        """Write a device function."""
+        definition = self._function(name)
+        if self.caller is not None:  # errors in a library are reported at the caller's line
             self.program.files[name] = self.caller.file
-            move(made, self.caller.line)
-        return made
+            move(definition, self.caller.line)
+        return definition
 
     def _function(self, name: str) -> ast.FunctionDef:
         tree = self.source.tree
         arguments = tree.args
         if arguments.kwarg or arguments.kwonlyargs:
-            self.refuse(tree, "arguments with ** or by name alone")
-        known, values = self.scope.known, self.source.function.__defaults__ or ()
+            self.refuse(tree, "** or keyword-only arguments")
+        constants, default_values = self.scope.known, self.source.function.__defaults__ or ()
         defaults = dict(
-            zip([a.arg for a in arguments.args][len(arguments.args) - len(values) :], values, strict=True)
+            zip(
+                [a.arg for a in arguments.args][len(arguments.args) - len(default_values) :],
+                default_values,
+                strict=True,
+            )
         )
-        arguments.args = [ast.arg(STATE), *(ast.arg(a.arg) for a in arguments.args if a.arg not in known)]
-        arguments.defaults = [self._default(tree, v) for n, v in defaults.items() if n not in known]
+        arguments.args = [ast.arg(STATE), *(ast.arg(a.arg) for a in arguments.args if a.arg not in constants)]
+        arguments.defaults = [self._default(tree, v) for n, v in defaults.items() if n not in constants]
         self.program.files[name] = self.source.file
         body = self.block(tree.body)
         if name in self.program.recursive:
-            deep = self.call("_ts_go_deeper", [ast.Constant(self.source.function.__name__)], tree)
-            body.insert(0, located(ast.Expr(deep), tree))
-        body[:0] = [self._told(name, tree) for name in self.scope.told]
-        if self._calls_none(body):
+            depth_check = self.call("_ts_go_deeper", [ast.Constant(self.source.function.__name__)], tree)
+            body.insert(0, located(ast.Expr(depth_check), tree))
+        body[:0] = [self._read_runtime_constant(name, tree) for name in self.scope.told]
+        if self._calls_no_function(body):
             body.insert(0, located(ast.Expr(self.call("_ts_keep_row", [], tree)), tree))
-        made = ast.FunctionDef(name, arguments, body, [], None, None)
-        return located(ast.fix_missing_locations(ast.copy_location(made, tree)), tree)  # type: ignore[no-any-return]
+        definition = ast.FunctionDef(name, arguments, body, [], None, None)
+        return located(ast.fix_missing_locations(ast.copy_location(definition, tree)), tree)  # type: ignore[no-any-return]
 
-    def _told(self, name: str, where: ast.AST) -> ast.stmt:
+    def _read_runtime_constant(self, name: str, where: ast.AST) -> ast.stmt:
         value = self.call(name.replace(TOLD, NUMBER), [], where)
         return located(ast.Assign([ast.Name(name, ast.Store())], value), where)  # type: ignore[no-any-return]
 
-    def _calls_none(self, body: list[ast.stmt]) -> bool:
-        """Return whether a body calls no function that has been rewritten, and has none in it."""
+    def _calls_no_function(self, body: list[ast.stmt]) -> bool:
+        """Check if a body calls no rewritten function, and contains no function."""
         names = self.program.devices.values()
         nodes = [node for statement in body for node in ast.walk(statement)]
         called = any(isinstance(node, ast.Name) and node.id in names for node in nodes)
@@ -98,24 +102,26 @@ class Rewriter(ExpressionRewriter):
         return self.constant(value, "default", where)
 
     def block(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
-        """Return statements rewritten."""
-        outer, found = self.before, []
+        """Rewrite statements, each with the statements that come before it."""
+        outer, rewritten_statements = self.before, []
         for statement in statements:
             self.before = []
-            made = self.visit(statement)
-            found += self.before + (made if isinstance(made, list) else [made])
+            rewritten_statement = self.visit(statement)
+            rewritten_statements += self.before + (
+                rewritten_statement if isinstance(rewritten_statement, list) else [rewritten_statement]
+            )
         self.before = outer
-        return found or [ast.Pass()]
+        return rewritten_statements or [ast.Pass()]
 
     # Statements
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
-        """A function in a kernel, which Numba writes out where it is called."""
+        """Rewrite a function in a kernel, which Numba inlines into its callers."""
         if node.decorator_list:
             self.refuse(node, f"a function in a kernel with @{ast.unparse(node.decorator_list[0])}")
         with self.inside(node):
-            made: Any = ast.FunctionDef(node.name, node.args, self.block(node.body), [], None, None)
-        return located(made, node)
+            definition: Any = ast.FunctionDef(node.name, node.args, self.block(node.body), [], None, None)
+        return located(definition, node)
 
     def visit_Expr(self, node: ast.Expr) -> Any:
         if isinstance(node.value, ast.Constant):
@@ -133,33 +139,38 @@ class Rewriter(ExpressionRewriter):
         return self.generic_visit(node)
 
     def visit_Assign(self, node: ast.Assign) -> Any:
-        targets, given = self._without_aliases(node)
+        targets, source_value = self._without_aliases(node)
         if not targets:
             return []
         for target in targets:
-            _note_targets(target, given, self.targets)
-        value, unpacked = self.visit(given), _may_be_an_array(given)
-        several = any(isinstance(target, ast.Tuple | ast.List) for target in targets)
+            _note_target_names(target, source_value, self.targets)
+        value, may_unpack_array = self.visit(source_value), _may_be_an_array(source_value)
+        has_sequence_target = any(isinstance(target, ast.Tuple | ast.List) for target in targets)
         is_nested = any(
             isinstance(part, ast.Tuple | ast.List) for t in targets for part in getattr(t, "elts", ())
         )
-        if len(targets) == 1 and not _stores(targets[0]) and not (several and unpacked) and not is_nested:
+        if (
+            len(targets) == 1
+            and not _has_stores(targets[0])
+            and not (has_sequence_target and may_unpack_array)
+            and not is_nested
+        ):
             return located(ast.Assign([self.visit(targets[0])], value), node)
-        if len(targets) > 1 or several:
+        if len(targets) > 1 or has_sequence_target:
             value = self.put(value)
-        return [s for target in targets for s in self.assign(target, value, by_index=unpacked)]
+        return [s for target in targets for s in self.assign(target, value, by_index=may_unpack_array)]
 
     def _without_aliases(self, node: ast.Assign) -> tuple[list[ast.expr], ast.expr]:
-        """Return the targets and the value of an assignment, without names that stand for what is known already."""
+        """List the targets and the value of an assignment, without names that are aliases of constants."""
         targets: list[ast.expr] = []
         value = node.value
         for target in node.targets:
             if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(node.targets) == 1:
                 pairs = [p for p in zip(target.elts, value.elts, strict=False) if not self._is_alias(p[0])]
                 if len(pairs) < len(target.elts):
-                    made: Any = ast.Tuple([t for t, _ in pairs], ast.Store())
+                    kept_targets: Any = ast.Tuple([t for t, _ in pairs], ast.Store())
                     value = ast.copy_location(ast.Tuple([v for _, v in pairs], ast.Load()), value)
-                    target = ast.copy_location(made, target)
+                    target = ast.copy_location(kept_targets, target)
                     if not pairs:
                         continue
             if not self._is_alias(target):
@@ -177,11 +188,11 @@ class Rewriter(ExpressionRewriter):
     def assign(self, target: ast.expr, value: ast.expr, *, by_index: bool = False) -> list[ast.stmt]:
         """Return the statements that assign to a target.
 
-        by_index: whether the value is a variable whose parts several targets get by their numbers, as an array's are.
+        by_index: whether the value is a variable whose parts several targets get by index, as those of an array.
         """
         if isinstance(target, ast.Subscript):
-            place = [self.visit(target.value), self.visit(target.slice)]
-            call = self.call("_ts_store", [value, *place, self.site(target, Op.STORE, Op.LOAD)], target)
+            destination = [self.visit(target.value), self.visit(target.slice)]
+            call = self.call("_ts_store", [value, *destination, self.site(target, Op.STORE, Op.LOAD)], target)
             return [located(ast.Expr(call), target)]
         if isinstance(target, ast.Tuple | ast.List):
             names = [ast.Name(self.program.temporary(), ast.Store()) for _ in target.elts]
@@ -198,8 +209,10 @@ class Rewriter(ExpressionRewriter):
         if isinstance(target, ast.Starred):
             self.refuse(target, "an assignment to a variable with *")
         if isinstance(target, ast.Attribute):
-            place = [self.visit(target.value), ast.Constant(target.attr)]
-            call = self.call("_ts_set_field", [value, *place, self.site(target, Op.STORE, Op.LOAD)], target)
+            destination = [self.visit(target.value), ast.Constant(target.attr)]
+            call = self.call(
+                "_ts_set_field", [value, *destination, self.site(target, Op.STORE, Op.LOAD)], target
+            )
             return [located(ast.Expr(call), target)]
         return [located(ast.Assign([self.visit(target)], value), target)]
 
@@ -209,37 +222,39 @@ class Rewriter(ExpressionRewriter):
             if type(node.op) not in OPERATORS and not self.program.debug:
                 return located(ast.AugAssign(self.visit(target), node.op, self.visit(node.value)), node)
             old = self.visit(located(ast.Name(target.id, ast.Load()), target))
-            made = self.operation(node.op, old, node.value, self.visit(node.value), node)
-            return located(ast.Assign([self.visit(target)], made), node)
-        array = self._once(self.visit(target.value))
+            result = self.operation(node.op, old, node.value, self.visit(node.value), node)
+            return located(ast.Assign([self.visit(target)], result), node)
+        array = self._make_reusable(self.visit(target.value))
         if isinstance(target, ast.Attribute):
             name, load = "_ts_set_field", self.field(array, target)
             index: ast.expr = ast.Constant(target.attr)
         else:
-            name, index = "_ts_store", self._once(self.visit(target.slice))
+            name, index = "_ts_store", self._make_reusable(self.visit(target.slice))
             load = self.load(array, index, target)
         value = self.operation(node.op, load, node.value, self.visit(node.value), node)
         site = self.site(target, Op.STORE, Op.LOAD)
         return located(ast.Expr(self.call(name, [value, array, index, site], target)), node)
 
-    def _once(self, value: ast.expr) -> ast.expr:
-        """Return an expression that can stand twice, though the one given may access memory."""
+    def _make_reusable(self, value: ast.expr) -> ast.expr:
+        """Return an expression that can be used twice, even if the given one accesses memory."""
         simple = all(
             isinstance(n, ast.Name | ast.Constant | ast.Tuple | ast.expr_context) for n in ast.walk(value)
         )
         return value if simple else self.put(value)
 
     def visit_For(self, node: ast.For) -> Any:
-        numbered = self._enumerated(node)
+        enumerated = self._enumerated_array(node)
         body: list[ast.stmt] = []
-        if numbered is None and self._is_composed(node.iter):
-            return self._composed_loop(node)
-        if numbered is not None:
-            iterated, target, body = self._elements(node, numbered, node.target.elts[0], node.target.elts[1])  # type: ignore[attr-defined]  # a tuple
+        if enumerated is None and self._is_composed(node.iter):
+            return self._rewrite_composed_loop(node)
+        if enumerated is not None:
+            assert isinstance(node.target, ast.Tuple | ast.List)
+            index, element = node.target.elts
+            iterated, target, body = self._element_loop(node, enumerated, index, element)
         elif not isinstance(node.iter, ast.Call | ast.Tuple | ast.List):
-            iterated, target, body = self._elements(node, node.iter, None, node.target)
-        elif _stores(node.target):
-            self.refuse(node, "a loop over the elements of an array as its variable")
+            iterated, target, body = self._element_loop(node, node.iter, None, node.target)
+        elif _has_stores(node.target):
+            self.refuse(node, "a loop whose variable is an element of an array")
         else:
             iterated, target = self.visit(node.iter), self.visit(node.target)
         before, self.before = self.before, []
@@ -248,8 +263,8 @@ class Rewriter(ExpressionRewriter):
         self.before = before
         return located(ast.For(target, iterated, _with_tick(self, node, body), orelse, None), node)
 
-    def _enumerated(self, node: ast.For) -> ast.expr | None:
-        """Return the array of `for i, x in enumerate(array)`, or None for another loop."""
+    def _enumerated_array(self, node: ast.For) -> ast.expr | None:
+        """Return the array of `for i, x in enumerate(array)`; None for another loop."""
         call, target = node.iter, node.target
         if not isinstance(call, ast.Call) or len(call.args) != 1 or call.keywords:
             return None
@@ -262,76 +277,82 @@ class Rewriter(ExpressionRewriter):
             return None
 
     def _is_composed(self, iterated: ast.expr) -> bool:
-        """Return whether a loop goes over `zip` or `enumerate` of arrays, which Numba has no iterators of."""
-        made = composed(self.scope, iterated)
-        if made is None:
+        """Check if a loop iterates over `zip` or `enumerate` of arrays, for which Numba has no iterators."""
+        iterator = iterator_of(self.scope, iterated)
+        if iterator is None:
             return False
         parts = [
-            n for n in ast.walk(iterated) if isinstance(n, ast.Call) and composed(self.scope, n) is not None
+            n
+            for n in ast.walk(iterated)
+            if isinstance(n, ast.Call) and iterator_of(self.scope, n) is not None
         ]
-        leaves = [a for call in parts for a in elements_of(self.scope, call) if a not in parts]
-        plain = all(isinstance(leaf, ast.Call) for leaf in leaves)  # ranges, which Numba has iterators of
-        return not plain and all(is_indexed(self.scope, leaf) for leaf in leaves)
+        leaves = [a for call in parts for a in composed_parts(self.scope, call) if a not in parts]
+        only_ranges = all(isinstance(leaf, ast.Call) for leaf in leaves)  # Numba has iterators for these
+        return not only_ranges and all(is_indexed(self.scope, leaf) for leaf in leaves)
 
-    def _composed_loop(self, node: ast.For) -> Any:
-        """Return a loop over `zip` or `enumerate`, which takes an element of each part until one has none left."""
+    def _rewrite_composed_loop(self, node: ast.For) -> Any:
+        """Rewrite a loop over `zip` or `enumerate` to take an element of each part until one is exhausted."""
         if node.orelse:
             self.refuse(node, "a loop over zip or enumerate with else")
-        place, body, first = self.program.temporary(), list[ast.stmt](), list[ast.Name]()
-        values = self._element(node.iter, place, node, body, first)
+        index, body, sources = self.program.temporary(), list[ast.stmt](), list[ast.Name]()
+        values = self._composed_element(node.iter, index, node, body, sources)
         body += self.assign(node.target, values)
         before, self.before = self.before, []
         body += self.block(node.body)
         self.before = before
         target, iterated = (
-            ast.Name(place, ast.Store()),
-            parsed(f"_ts_range(_ts_len({first[0].id}) + 1)", node),
+            ast.Name(index, ast.Store()),
+            parsed(f"_ts_range(_ts_len({sources[0].id}) + 1)", node),
         )
         return located(ast.For(target, iterated, _with_tick(self, node, body), [], None), node)
 
-    def _element(
-        self, iterated: ast.expr, place: str, node: ast.For, body: list[ast.stmt], known: list[ast.Name]
+    def _composed_element(
+        self, iterated: ast.expr, index: str, node: ast.For, body: list[ast.stmt], sources: list[ast.Name]
     ) -> ast.expr:
-        """Return the element at a place, which is taken in `body`; what it is taken from gets into `known`."""
-        made = composed(self.scope, iterated)
-        if made is not None:
-            inner = elements_of(self.scope, iterated)
-            parts = [self._element(part, place, node, body, known) for part in inner]
-            if made is enumerate:
-                more = iterated.args[1:]  # type: ignore[attr-defined]  # of a call
-                start = self.put(self.visit(more[0])).id if more else "0"
-                parts.insert(0, parsed(f"{place} + {start}" if more else place, node))
+        """Return the element at an index; append its load to `body`, and its source to `sources`."""
+        iterator = iterator_of(self.scope, iterated)
+        if iterator is not None:
+            inner = composed_parts(self.scope, iterated)
+            parts = [self._composed_element(part, index, node, body, sources) for part in inner]
+            if iterator is enumerate:
+                start_argument = iterated.args[1:]  # type: ignore[attr-defined]  # of a call
+                start = self.put(self.visit(start_argument[0])).id if start_argument else "0"
+                parts.insert(0, parsed(f"{index} + {start}" if start_argument else index, node))
             return located(ast.Tuple(parts, ast.Load()), node)  # type: ignore[no-any-return]
         if isinstance(iterated, ast.Call):
             iterated.args = [self.put(self.visit(a)) for a in iterated.args]
-        known.append(self.put(self.visit(iterated)))
+        sources.append(self.put(self.visit(iterated)))
         name, site = self.program.temporary(), self.site(loop_position(node), Op.LOAD)
-        body.append(parsed_statement(f"if {place} >= _ts_len({known[-1].id}): break", node))
-        item = self.call("_ts_load", [known[-1], ast.Name(place, ast.Load()), site], node)
+        body.append(parsed_statement(f"if {index} >= _ts_len({sources[-1].id}): break", node))
+        item = self.call("_ts_load", [sources[-1], ast.Name(index, ast.Load()), site], node)
         if isinstance(iterated, ast.Call):  # a range
             begin, _, step = (
                 ["0", "0", "1"] if len(iterated.args) < 2 else [*map(ast.unparse, iterated.args), "1"][:3]
             )
-            item = parsed(f"{begin} + {place} * {step}", node)
+            item = parsed(f"{begin} + {index} * {step}", node)
         body.append(located(ast.Assign([ast.Name(name, ast.Store())], item), node))
         return located(ast.Name(name, ast.Load()), node)  # type: ignore[no-any-return]
 
-    def _elements(
+    def _element_loop(
         self, node: ast.For, array: ast.expr, number: ast.expr | None, element: ast.expr
     ) -> tuple[ast.expr, ast.expr, list[ast.stmt]]:
-        """Return what a loop over the elements of an array iterates over, its variable, and how it begins."""
-        known = self.put(self.visit(array))
-        length = located(ast.Call(ast.Name("_ts_len", ast.Load()), [known], []), node)
+        """Rewrite the head of a loop over an array: its range, its variable, and its first statements."""
+        source = self.put(self.visit(array))
+        length = located(ast.Call(ast.Name("_ts_len", ast.Load()), [source], []), node)
         iterated = located(ast.Call(ast.Name("_ts_range", ast.Load()), [length], []), node)
-        place = self.program.temporary()
+        index = self.program.temporary()
         site = self.site(loop_position(node), Op.LOAD)
-        item = self.call("_ts_load", [known, ast.Name(place, ast.Load()), site], node)
-        numbered = self.assign(number, located(ast.Name(place, ast.Load()), node)) if number else []
+        item = self.call("_ts_load", [source, ast.Name(index, ast.Load()), site], node)
+        beginning = self.assign(number, located(ast.Name(index, ast.Load()), node)) if number else []
         if isinstance(element, ast.Tuple | ast.List):
             name = self.program.temporary()
-            numbered.append(located(ast.Assign([ast.Name(name, ast.Store())], item), node))
+            beginning.append(located(ast.Assign([ast.Name(name, ast.Store())], item), node))
             item = located(ast.Name(name, ast.Load()), node)
-        return iterated, ast.Name(place, ast.Store()), [*numbered, *self.assign(element, item, by_index=True)]
+        return (
+            iterated,
+            ast.Name(index, ast.Store()),
+            [*beginning, *self.assign(element, item, by_index=True)],
+        )
 
     def visit_While(self, node: ast.While) -> Any:
         test, body = self.visit(node.test), _with_tick(self, node, self.block(node.body))
@@ -349,8 +370,8 @@ class Rewriter(ExpressionRewriter):
         return located(ast.Return(node.value and self.visit(node.value)), node)
 
 
-def composed(scope: Scope, iterated: ast.expr) -> Any:
-    """Return `zip` or `enumerate`, where a loop goes over a call of it; else None."""
+def iterator_of(scope: Scope, iterated: ast.expr) -> Any:
+    """Return `zip` or `enumerate` if a loop iterates over a call of it; else None."""
     if not isinstance(iterated, ast.Call) or not iterated.args or iterated.keywords:
         return None
     try:
@@ -360,14 +381,14 @@ def composed(scope: Scope, iterated: ast.expr) -> Any:
     return value if value is zip or value is enumerate else None
 
 
-def elements_of(scope: Scope, call: ast.expr) -> list[ast.expr]:
-    """Return what a call of `zip` or `enumerate` takes elements of."""
+def composed_parts(scope: Scope, call: ast.expr) -> list[ast.expr]:
+    """List the arguments of `zip` or `enumerate` that the loop takes elements of."""
     assert isinstance(call, ast.Call)
-    return call.args[:1] if composed(scope, call) is enumerate else call.args
+    return call.args[:1] if iterator_of(scope, call) is enumerate else call.args
 
 
 def is_indexed(scope: Scope, iterated: ast.expr) -> bool:
-    """Return whether the elements of what a loop goes over have numbers: arrays, tuples, ranges."""
+    """Check if the elements of an iterable have indices: arrays, tuples, ranges."""
     if not isinstance(iterated, ast.Call):
         return isinstance(iterated, ast.Name | ast.Attribute | ast.Subscript)
     try:
@@ -377,57 +398,57 @@ def is_indexed(scope: Scope, iterated: ast.expr) -> bool:
 
 
 def _may_be_an_array(value: ast.expr) -> bool:
-    """Return whether an expression may give an array, of which Numba unpacks the elements."""
+    """Check if an expression may be an array, whose elements Numba would unpack."""
     if isinstance(value, ast.Attribute):
         return value.attr not in ("shape", "strides")
     return isinstance(value, ast.Name | ast.Subscript)
 
 
-def _stores(target: ast.expr) -> bool:
-    """Return whether an assignment's target has an element of an array in it."""
+def _has_stores(target: ast.expr) -> bool:
+    """Check if the target of an assignment contains an element of an array."""
     return any(isinstance(n, ast.Subscript | ast.Attribute | ast.Starred) for n in ast.walk(target))
 
 
-def _note_targets(target: ast.expr, value: ast.expr, found: dict[int, str]) -> None:
-    """Note which variable each expression of an assignment is for."""
+def _note_target_names(target: ast.expr, value: ast.expr, names: dict[int, str]) -> None:
+    """Note the variable that each expression of an assignment is assigned to."""
     if isinstance(target, ast.Name):
-        found[id(value)] = target.id
+        names[id(value)] = target.id
     elif isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
         for t, v in zip(target.elts, value.elts, strict=False):
-            _note_targets(t, v, found)
+            _note_target_names(t, v, names)
 
 
 def _with_tick(writer: Writer, loop: ast.For | ast.While, body: list[ast.stmt]) -> list[ast.stmt]:
-    """Return the body of a loop, which first counts a round if there may be many."""
-    inner = sum(_uncounted(writer, node) for node in loop.body)
-    if isinstance(loop, ast.For) and _rounds(writer, loop.iter) * max(1, inner) <= SHORT:
+    """Return the body of a loop, which first counts a round if the loop may be long."""
+    inner = sum(_count_uncounted_rounds(writer, node) for node in loop.body)
+    if isinstance(loop, ast.For) and _max_rounds(writer, loop.iter) * max(1, inner) <= SHORT:
         return body
     writer.program.loops.append((writer.source.file, loop.lineno))
     number = len(writer.program.loops)
     rounds = (
         writer.number(("rounds", number), 1 + inner, loop) if writer.scope.told else ast.Constant(1 + inner)
     )
-    counted: list[ast.expr] = [ast.Constant(number), rounds]
-    return [located(ast.Expr(writer.call("_ts_tick", counted, loop)), loop), *body]
+    arguments: list[ast.expr] = [ast.Constant(number), rounds]
+    return [located(ast.Expr(writer.call("_ts_tick", arguments, loop)), loop), *body]
 
 
-def _uncounted(writer: Writer, node: ast.AST) -> int:
-    """Return how many rounds at most the loops in a statement make that are not counted, each of them once."""
-    inner = sum(_uncounted(writer, child) for child in ast.iter_child_nodes(node))
+def _count_uncounted_rounds(writer: Writer, node: ast.AST) -> int:
+    """Bound the number of rounds of the loops in a statement that are not counted."""
+    inner = sum(_count_uncounted_rounds(writer, child) for child in ast.iter_child_nodes(node))
     if not isinstance(node, ast.For):
         return inner
-    rounds = _rounds(writer, node.iter) * max(1, inner)
+    rounds = _max_rounds(writer, node.iter) * max(1, inner)
     return rounds if rounds <= SHORT else 0
 
 
-def _rounds(writer: Writer, iterated: ast.expr) -> int:
-    """Return how many rounds a loop over this makes at most, more than SHORT where that is not known.
+def _max_rounds(writer: Writer, iterated: ast.expr) -> int:
+    """Bound the number of rounds of a loop; more than SHORT if unknown.
 
-    One over the elements of an array makes an access in each, and is taken for short.
+    A loop over the elements of an array makes an access in each round, and counts as short.
     """
     if not isinstance(iterated, ast.Call):
         return 1
     try:
         return max((abs(int(writer.scope.static(argument))) for argument in iterated.args), default=0)
-    except (NotKnown, TypeError, ValueError):  # what it goes over may be a global array
+    except (NotKnown, TypeError, ValueError):  # the iterable may be a global array
         return SHORT + 1

@@ -1,4 +1,4 @@
-"""What the names in a kernel's source mean: its closure, its module's globals, and the paths under `cuda`."""
+"""The meaning of the names in a kernel's source: its closure, its module's globals, and the paths under `cuda`."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from .cuda_names import EXPRESSIONS
 
 
 class CudaPath(str):
-    """What a name under `cuda` means, as "shared.array"; "" is `cuda` itself."""
+    """The path of a name under `cuda`, such as "shared.array"; "" is `cuda` itself."""
 
 
 DTYPE = ".dtype"
-LAMBDA = "<lambda>"  # the name of all of them
+LAMBDA = "<lambda>"  # the name of every lambda
 
 
 class NotKnown(Exception):
-    """A name or expression whose value is known at run time only."""
+    """A name or expression whose value is only available at run time."""
 
 
 @dataclass(frozen=True)
@@ -41,88 +41,88 @@ class Source:
 
     @property
     def file(self) -> str:
-        """The file that it stands in."""
+        """The path of the file."""
         return self.function.__code__.co_filename
 
     def column(self, line: int, offset: int) -> int:
-        """Return an offset in UTF-8 bytes, as trees give it, in characters."""
+        """Convert an offset in UTF-8 bytes, as in trees, to one in characters."""
         return len(self.lines[line - 1].encode()[:offset].decode(errors="ignore"))
 
 
 def source_of(function: FunctionType) -> Source:
-    """Return the source of a function; raises NotCompilable where there is none."""
+    """Find the source of a function; raises NotCompilable if there is none."""
     code = function.__code__
     lines = tuple(linecache.getlines(code.co_filename))
     try:
         tree = ast.parse("".join(lines))
     except SyntaxError as error:
-        raise NotCompilable(f"{code.co_filename} has no source that can be read: {error.msg}.") from error
+        raise NotCompilable(f"the source of {code.co_filename} can't be read: {error.msg}.") from error
     if code.co_name == LAMBDA:
-        return Source(function, _lambda(tree, code), lines)
+        return Source(function, _find_lambda(tree, code), lines)
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
             first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
             if first == code.co_firstlineno:
                 return Source(function, node, lines)
-    raise NotCompilable(f"line {code.co_firstlineno}: {code.co_name} has no source of its own.")
+    raise NotCompilable(f"line {code.co_firstlineno}: the source of {code.co_name} was not found.")
 
 
-def _lambda(tree: ast.Module, code: CodeType) -> ast.FunctionDef:
-    """Return a lambda as a function: of those on its line, one that is compiled to the same."""
+def _find_lambda(tree: ast.Module, code: CodeType) -> ast.FunctionDef:
+    """Return a lambda as a function: the one on its line that compiles to the same code."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno and _is_code_of(node, code):
+        if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno and _compiles_to(node, code):
             returned = ast.copy_location(ast.Return(node.body), node.body)
-            made = ast.FunctionDef("_ts_lambda", node.args, [returned], [], None, None)
-            return ast.copy_location(made, node)
-    raise NotCompilable(f"line {code.co_firstlineno}: a lambda that has no source of its own.")
+            definition = ast.FunctionDef("_ts_lambda", node.args, [returned], [], None, None)
+            return ast.copy_location(definition, node)
+    raise NotCompilable(f"line {code.co_firstlineno}: the source of a lambda was not found.")
 
 
-def _is_code_of(node: ast.Lambda, code: CodeType) -> bool:
-    made = compile(ast.unparse(node), "", "eval").co_consts[0]
-    names = (made.co_names, made.co_varnames) == (code.co_names, code.co_varnames)
+def _compiles_to(node: ast.Lambda, code: CodeType) -> bool:
+    compiled = compile(ast.unparse(node), "", "eval").co_consts[0]
+    has_same_names = (compiled.co_names, compiled.co_varnames) == (code.co_names, code.co_varnames)
     return (
-        names and made.co_consts == code.co_consts
+        has_same_names and compiled.co_consts == code.co_consts
         if not code.co_freevars
-        else made.co_varnames == code.co_varnames
+        else compiled.co_varnames == code.co_varnames
     )
 
 
 class Scope:
-    """The values that a function's names have at launch; `known` are those of arguments that are known before.
+    """The values of a function's names at launch; `known` holds the constant arguments.
 
-    In `known`, "a.dtype" is the dtype of the array that `a` is.
+    In `known`, "a.dtype" is the dtype of the array `a`.
     """
 
-    def __init__(self, source: Source, known: Mapping[str, Any]) -> None:
+    def __init__(self, source: Source, constants: Mapping[str, Any]) -> None:
         function = source.function
-        self.dtypes = {k.removesuffix(DTYPE): v for k, v in known.items() if k.endswith(DTYPE)}
+        self.dtypes = {k.removesuffix(DTYPE): v for k, v in constants.items() if k.endswith(DTYPE)}
         code = function.__code__
-        self.known = known
-        self.told: dict[str, int] = {}  # by variable: the numbers that compiled code is told as it begins
-        self.locals = {*code.co_varnames, *code.co_cellvars} - known.keys()
+        self.known = constants
+        self.told: dict[str, int] = {}  # by variable: the runtime constants
+        self.locals = {*code.co_varnames, *code.co_cellvars} - constants.keys()
         self._closure = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
         self._globals = function.__globals__
-        self._constants = _constant_locals(source.tree)
-        self.aliases: dict[
-            str, Any
-        ] = {}  # by variable: what Numba knows when it compiles, such as cuda.blockIdx
+        self._single_assignments = _constant_locals(source.tree)
+
+        # By variable: objects that Numba knows when it compiles, such as cuda.blockIdx.
+        self.aliases: dict[str, Any] = {}
         self._find_aliases()
 
     def _find_aliases(self) -> None:
-        """Take the variables that are assigned once, and stand for no value of a number, out of those that compute."""
-        left = {name: value for name, value in self._constants.items() if name in self.locals}
-        before = -1
-        while len(self.aliases) > before:  # one may stand for another
-            before = len(self.aliases)
-            for name in list(left):
-                found = self._aliased(left[name])
-                if found is not None:
-                    self.aliases[name] = found
+        """Move variables that are assigned once, and stand for no number, from `locals` to `aliases`."""
+        candidates = {name: value for name, value in self._single_assignments.items() if name in self.locals}
+        previous_count = -1
+        while len(self.aliases) > previous_count:  # an alias may refer to another one
+            previous_count = len(self.aliases)
+            for name in list(candidates):
+                alias = self._alias_value(candidates[name])
+                if alias is not None:
+                    self.aliases[name] = alias
                     self.locals.discard(name)
-                    del left[name]
+                    del candidates[name]
 
-    def _aliased(self, node: ast.expr) -> Any:
-        """Return the function, type or part of `cuda` that an expression means; None where it means a value."""
+    def _alias_value(self, node: ast.expr) -> Any:
+        """Return the function, type or part of `cuda` that an expression means; None if it is a value."""
         try:
             if isinstance(node, ast.Attribute) and node.attr == "dtype":
                 return np.dtype(self.dtype(node.value))
@@ -135,13 +135,13 @@ class Scope:
         return value if is_compiled or isinstance(value, ModuleType | type | np.dtype) else None
 
     def value(self, node: ast.expr) -> Any:
-        """Return the value of a name, of attributes of one, or of a member of an enum; raises NotKnown."""
+        """Return the value of a name, of its attributes, or of a member of an enum; raises NotKnown."""
         if isinstance(node, ast.Name):
             return self._name(node.id)
         if isinstance(node, ast.Attribute):
-            return _attribute(self.value(node.value), node.attr)
+            return _get_attribute(self.value(node.value), node.attr)
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-            return _member(self.value(node.value), node.slice.value)
+            return _enum_member(self.value(node.value), node.slice.value)
         raise NotKnown
 
     def _name(self, name: str) -> Any:
@@ -154,23 +154,23 @@ class Scope:
         if name in self.known:
             return self.known[name]
         if name in self._closure:
-            return _cuda_or(self._closure[name].cell_contents)
+            return _resolve_cuda(self._closure[name].cell_contents)
         if name in self._globals:
-            return _cuda_or(self._globals[name])
+            return _resolve_cuda(self._globals[name])
         if hasattr(builtins, name):
             return getattr(builtins, name)
         raise NotKnown
 
     def static(self, node: ast.expr) -> Any:
-        """Return the value of an expression of constants; raises NotKnown."""
-        if isinstance(node, ast.Name) and node.id in self._constants:
-            return self.static(self._constants[node.id])
+        """Compute an expression of constants; raises NotKnown."""
+        if isinstance(node, ast.Name) and node.id in self._single_assignments:
+            return self.static(self._single_assignments[node.id])
         if isinstance(node, ast.Constant):
             return node.value
         if isinstance(node, ast.Tuple | ast.List):
             return tuple(map(self.static, node.elts))
         if isinstance(node, ast.BinOp):
-            return _computed(type(node.op), self.static(node.left), self.static(node.right))
+            return _compute(type(node.op), self.static(node.left), self.static(node.right))
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             return -self.static(node.operand)
         if isinstance(node, ast.Attribute) and node.attr == "dtype":
@@ -181,23 +181,23 @@ class Scope:
         return value
 
     def dtype(self, array: ast.expr) -> Any:
-        """Return the dtype of an array or of a view of one; raises NotKnown."""
+        """Find the dtype of an array or of a view of one; raises NotKnown."""
         if isinstance(array, ast.Name) and array.id in self.dtypes:
             return self.dtypes[array.id]
-        if isinstance(array, ast.Name) and array.id in self._constants:
-            return self.dtype(self._constants[array.id])
+        if isinstance(array, ast.Name) and array.id in self._single_assignments:
+            return self.dtype(self._single_assignments[array.id])
         if isinstance(array, ast.Subscript):
             return self.dtype(array.value)
         if isinstance(array, ast.Call) and getattr(array.func, "attr", "") == "array":
-            given = [*array.args[1:2], *(k.value for k in array.keywords if k.arg == "dtype")]
-            return self.static(given[0])
-        found = getattr(self.value(array), "dtype", None)
-        if found is None:
+            dtype_arguments = [*array.args[1:2], *(k.value for k in array.keywords if k.arg == "dtype")]
+            return self.static(dtype_arguments[0])
+        dtype = getattr(self.value(array), "dtype", None)
+        if dtype is None:
             raise NotKnown
-        return found
+        return dtype
 
 
-def _computed(operation: type[ast.operator], left: Any, right: Any) -> Any:
+def _compute(operation: type[ast.operator], left: Any, right: Any) -> Any:
     if operation not in _OPERATIONS:
         raise NotKnown
     return _OPERATIONS[operation](left, right)
@@ -211,23 +211,23 @@ _OPERATIONS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 
 
 def _constant_locals(tree: ast.FunctionDef) -> dict[str, ast.expr]:
-    """Return the variables that are assigned once, and what."""
+    """Find the variables that are assigned once, with their values."""
     assigned: dict[str, list[ast.expr | None]] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             assigned.setdefault(node.id, []).append(None)
-        for target, value in _assigned(node):
+        for target, value in _assignments(node):
             if isinstance(target, ast.Name):
                 assigned.setdefault(target.id, []).append(value)
-    arguments = {a.arg for a in ast.walk(tree) if isinstance(a, ast.arg)}  # also of functions in it
+    arguments = {a.arg for a in ast.walk(tree) if isinstance(a, ast.arg)}  # also of nested functions
     stored = {n: [v for v in values if v is not None] for n, values in assigned.items()}
     return {
         n: v[0] for n, v in stored.items() if len(v) == 1 and len(assigned[n]) == 2 and n not in arguments
     }
 
 
-def _assigned(node: ast.AST) -> Iterable[tuple[ast.expr, ast.expr]]:
-    """Return the targets of an assignment with what each gets, of tuples in pairs."""
+def _assignments(node: ast.AST) -> Iterable[tuple[ast.expr, ast.expr]]:
+    """Pair the targets of an assignment with their values, those of tuples one by one."""
     if not isinstance(node, ast.Assign) or len(node.targets) != 1:
         return ()
     target, value = node.targets[0], node.value
@@ -236,11 +236,11 @@ def _assigned(node: ast.AST) -> Iterable[tuple[ast.expr, ast.expr]]:
     return ((target, value),)
 
 
-def _cuda_or(value: Any) -> Any:
-    """Return a value, or CudaPath for `cuda`: the module, or what the simulator puts in its place meanwhile."""
+def _resolve_cuda(value: Any) -> Any:
+    """Return a value, or CudaPath for `cuda`: the module, or the simulator's replacement for it."""
     if value is sys.modules.get("numba.cuda"):
         return CudaPath()
-    if hasattr(type(value), "cuda_path"):  # a name that the program took out of `cuda`
+    if hasattr(type(value), "cuda_path"):  # a name that the program imported from `cuda`
         return CudaPath(value.cuda_path)
     if (getattr(value, "__module__", None) or "").endswith("simulator.vector_types"):
         return CudaPath(value.__name__)
@@ -248,13 +248,13 @@ def _cuda_or(value: Any) -> Any:
     return CudaPath() if stands_in else value
 
 
-def _member(kind: Any, name: Any) -> Any:
+def _enum_member(kind: Any, name: Any) -> Any:
     if not isinstance(kind, EnumType) or name not in kind.__members__:
         raise NotKnown
     return kind[name]
 
 
-def _attribute(value: Any, name: str) -> Any:
+def _get_attribute(value: Any, name: str) -> Any:
     if isinstance(value, CudaPath) and value == "random":
         return getattr(sys.modules.get("numba.cuda.random"), name, CudaPath(f"random.{name}"))
     if isinstance(value, CudaPath):
@@ -264,4 +264,4 @@ def _attribute(value: Any, name: str) -> Any:
         raise NotKnown
     if not hasattr(value, name):
         raise NotKnown
-    return _cuda_or(getattr(value, name))
+    return _resolve_cuda(getattr(value, name))

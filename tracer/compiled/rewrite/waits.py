@@ -1,4 +1,4 @@
-"""Barriers, warp operations and fences: calls of what stops a thread there, with what it brings and takes away."""
+"""Barriers, warp operations and fences: calls that stop a thread, with the values that it brings and takes."""
 
 from __future__ import annotations
 
@@ -17,23 +17,25 @@ _SHUFFLES = {"shfl_sync": "shuffle", "shfl_up_sync": "up", "shfl_down_sync": "do
 _WARP_VOTES = {"all_sync": "all", "any_sync": "any", "eq_sync": "equal", "ballot_sync": "ballot"}
 _MATCHES = {"match_any_sync": "match_any", "match_all_sync": "match_all"}
 NAMES = _BARRIERS | _VOTES | _SHUFFLES | _WARP_VOTES | _MATCHES | {"syncwarp": "syncwarp"}
-_TAKES = dict.fromkeys(_BARRIERS, 0) | dict.fromkeys((*_VOTES, "syncwarp"), 1) | dict.fromkeys(_SHUFFLES, 3)
-_TRUE_OR_FALSE = ("all_sync", "any_sync", "eq_sync")
+_ARGUMENT_COUNTS = (
+    dict.fromkeys(_BARRIERS, 0) | dict.fromkeys((*_VOTES, "syncwarp"), 1) | dict.fromkeys(_SHUFFLES, 3)
+)
+_BOOLEAN_VOTES = ("all_sync", "any_sync", "eq_sync")
 THIS_GRID = "cg.this_grid"
 
 
 def wait(writer: Writer, path: CudaPath, arguments: list[ast.expr], node: ast.Call) -> ast.expr:
-    """Return the call that stops a thread for one of NAMES; its arguments are rewritten already."""
+    """Return the call that stops a thread for one of NAMES; its arguments are already rewritten."""
     if path == "syncwarp" and not arguments:
         arguments = [ast.Constant(0xFFFFFFFF)]
-    if node.keywords or len(arguments) != _TAKES.get(path, 2):
+    if node.keywords or len(arguments) != _ARGUMENT_COUNTS.get(path, 2):
         writer.refuse(node, f"cuda.{path} with {len(node.args)} arguments")
     if path in _VOTES or path in _WARP_VOTES:
         arguments = [*arguments[:-1], _vote(arguments[-1])]
-    made = writer.call(f"_ts_wait_{NAMES[path]}", [*arguments, writer.site(node, BARRIER)], node)
-    if path in _TRUE_OR_FALSE:
-        return parsed_call("_ts_is_true", [made], node)
-    return parsed_call("_ts_and_whether", [made], node) if path == "match_all_sync" else made
+    call = writer.call(f"_ts_wait_{NAMES[path]}", [*arguments, writer.site(node, BARRIER)], node)
+    if path in _BOOLEAN_VOTES:
+        return parsed_call("_ts_is_true", [call], node)
+    return parsed_call("_ts_and_whether", [call], node) if path == "match_all_sync" else call
 
 
 def this_grid(writer: Writer, node: ast.Call) -> ast.expr:
@@ -45,10 +47,10 @@ def this_grid(writer: Writer, node: ast.Call) -> ast.expr:
 
 
 def group_wait(writer: Writer, group: ast.expr, node: ast.Call) -> ast.expr:
-    """Return the call that stops a thread until all of a group, which is rewritten already, have come."""
+    """Return the call that stops a thread until all threads of a group, already rewritten, have come."""
     return writer.call("_ts_wait_group", [group, writer.site(node, BARRIER)], node)
 
 
 def _vote(value: ast.expr) -> ast.expr:
-    made: Any = ast.IfExp(value, ast.Constant(1), ast.Constant(0))
-    return ast.copy_location(made, value)  # type: ignore[no-any-return]
+    choice: Any = ast.IfExp(value, ast.Constant(1), ast.Constant(0))
+    return ast.copy_location(choice, value)  # type: ignore[no-any-return]

@@ -1,1 +1,1 @@
-"""Compiled passes over the rows that kernels record: decoding, counting. Nothing here runs a kernel."""
+"""Compiled passes over recorded rows: they decode and count. Nothing here runs a kernel."""

@@ -1,4 +1,4 @@
-"""From arrivals at barriers and warp operations, as the scheduler notes them, to columns."""
+"""Convert the scheduler's log of arrivals at barriers and warp operations to columns."""
 
 from __future__ import annotations
 
@@ -9,54 +9,54 @@ from ..state import ArrivalWord, ColumnWord
 from ..words import peek, poke, poke8, poke16, poke32
 
 _ARRIVAL_BYTES, _COLUMN_BYTES = 8 * len(ArrivalWord), 8 * len(ColumnWord)
-_COLUMNS = int(ArrivalWord.OF_WARP)  # the words before it
-_AT_ONCE = 128  # arrivals, which stay in a processor's nearest cache from one column to the next
+_COLUMNS = int(ArrivalWord.OF_WARP)  # the words before `OF_WARP`
+_CHUNK = 128  # arrivals that fit into a processor's nearest cache while all columns are written
 
 
-def _bits_of(log: Any, count: Any, of_warp: Any, bits: Any) -> Any:
-    """Return how many of these arrivals are at warp operations, or are not; say which bits numbers of theirs have.
+def _bits_of_arrivals(log: Any, count: Any, of_warp: Any, bits: Any) -> Any:
+    """Count the arrivals at warp operations, or those elsewhere; combine the bits of each of their columns.
 
     log, bits: addresses, of arrivals and of a word for each column.
     """
-    found = 0
+    matches = 0
     for column in range(_COLUMNS):
         poke(bits, column, 0)
     for row in range(count):
         arrival = log + _ARRIVAL_BYTES * row
         if peek(arrival, ArrivalWord.OF_WARP) == of_warp:
-            found += 1
+            matches += 1
             for column in range(_COLUMNS):
                 poke(bits, column, peek(bits, column) | peek(arrival, column))
-    return found
+    return matches
 
 
 def _put_column(log: Any, begin: Any, end: Any, of_warp: Any, number: Any, column: Any) -> None:
-    """Write a number of the arrivals of a kind to a column, which then begins behind them."""
-    place, width = peek(column, ColumnWord.ADDRESS), peek(column, ColumnWord.WIDTH)
+    """Write a word of the arrivals of a kind to a column, and advance the column's address."""
+    address, width = peek(column, ColumnWord.ADDRESS), peek(column, ColumnWord.WIDTH)
     for row in range(begin, end):
         arrival = log + _ARRIVAL_BYTES * row
         if peek(arrival, ArrivalWord.OF_WARP) == of_warp:
             if width == 1:
-                poke8(place, peek(arrival, number))
+                poke8(address, peek(arrival, number))
             elif width == 2:
-                poke16(place, peek(arrival, number))
+                poke16(address, peek(arrival, number))
             elif width == 4:
-                poke32(place, peek(arrival, number))
+                poke32(address, peek(arrival, number))
             else:
-                poke(place, 0, peek(arrival, number))
-            place += width
-    poke(column, ColumnWord.ADDRESS, place)
+                poke(address, 0, peek(arrival, number))
+            address += width
+    poke(column, ColumnWord.ADDRESS, address)
 
 
 put_column = part(_put_column)
 
 
 def _put_arrivals(log: Any, count: Any, of_warp: Any, columns: Any) -> None:
-    """Write the arrivals of a kind to columns, wide enough for them: a table of `ColumnWord`, which is changed."""
-    for begin in range(0, count, _AT_ONCE):
+    """Write the arrivals of a kind to columns that are wide enough: a table of `ColumnWord`, which is changed."""
+    for begin in range(0, count, _CHUNK):
         for number in range(_COLUMNS):
-            end = min(begin + _AT_ONCE, count)
+            end = min(begin + _CHUNK, count)
             put_column(log, begin, end, of_warp, number, columns + _COLUMN_BYTES * number)
 
 
-bits_of_arrivals, put_arrivals = cached(_bits_of), cached(_put_arrivals)
+bits_of_arrivals, put_arrivals = cached(_bits_of_arrivals), cached(_put_arrivals)

@@ -1,7 +1,7 @@
-"""Counters of whole blocks, straight from their columns: what tracer.counters and tracer.requests give, compiled.
+"""Counters of complete blocks from their columns: compiled, with the results of tracer.counters and tracer.requests.
 
-Where lanes diverge so that the order of a warp's requests must be sorted out, nothing is counted, and the caller
-counts the long way.
+If lanes diverge so that the order of a warp's requests must be sorted out, nothing is counted. The caller then counts
+the slow way.
 """
 
 from __future__ import annotations
@@ -19,63 +19,63 @@ from ...model.grouping import group_starts
 from ...model.trace import WARP, Buffer, Op
 from .request_cost import add_request, cached
 
-SLOTS = 1 << 15  # requests of a warp in a phase, more of which are counted the long way
+SLOTS = 1 << 15  # requests of a warp in a phase; with more, the caller counts the slow way
 TABLE = 1 << 20
-PART = 1 << 17  # rows
+CHUNK = 1 << 17  # rows
 
 
 def counted(columns: Columns, buffers: list[Buffer], sites: int, threads: int) -> dict[str, int] | None:
-    """Return the counters of rows of whole blocks, in the order of their steps; None where they need sorting out."""
+    """Count the rows of complete blocks, in the order of their steps; None if their order must be sorted out."""
     if sites * len(buffers) * len(Op) > TABLE:
         return None
     rules, work, scratch = rules_of(buffers), new_work(), new_scratch()
     sums = no_sums(len(buffers))
     names = ("block", "phase", "thread", "op", "buffer", "site", "index")
     lanes = -(-threads // WARP) * WARP
-    for begin, end in _parts(columns["block"]):
-        wide = [columns[name][begin:end].astype(np.int64) for name in names]
-        if not count_all(*wide, rules, sites, lanes, work, scratch, sums):
+    for begin, end in _chunks(columns["block"]):
+        int64_columns = [columns[name][begin:end].astype(np.int64) for name in names]
+        if not count_all(*int64_columns, rules, sites, lanes, work, scratch, sums):
             return None
     return totals_of_sums(buffers, sums)
 
 
 def no_sums(buffers: int) -> NDArray[np.int64]:
-    """Return the sums of no requests to so many buffers; see `counters.totals_of_sums`."""
+    """Return sums of zero for a number of buffers; see `counters.totals_of_sums`."""
     return np.zeros((buffers, len(Op), 3), np.int64)
 
 
-def _parts(block: NDArray[Any]) -> Iterator[tuple[int, int]]:
-    """Yield rows (from, up to) of whole blocks, few enough at a time to stay in a processor's cache."""
+def _chunks(block: NDArray[Any]) -> Iterator[tuple[int, int]]:
+    """Yield (first row, end) of groups of complete blocks, small enough to stay in a processor's cache."""
     starts = group_starts(block)
     begin = 0
     for end in [*starts[1:].tolist(), len(block)]:
-        if end - begin >= PART or end == len(block):
+        if end - begin >= CHUNK or end == len(block):
             yield begin, end
             begin = end
 
 
 def new_work() -> tuple[NDArray[np.int64], ...]:
-    """Return room for the requests of a warp in a phase; see `_warp`."""
+    """Allocate the work arrays for the requests of a warp in a phase; see `_warp_requests`."""
     return *(np.empty(SLOTS, np.int64) for _ in range(6)), np.empty((SLOTS, WARP), np.int64)
 
 
-def _warp(
+def _warp_requests(
     rows: Any, starts: Any, op: Any, buffer: Any, site: Any, index: Any, rules: Any, sites: Any, work: Any
 ) -> Any:
     """Put a warp's accesses in a phase, rows[starts[lane]:starts[lane + 1]] of each lane, into requests.
 
     work: per request its latest position, first lane, first position, size, variant, lanes (a bit each), and the
     accesses' bytes by lane.
-    Returns how many requests there are room for, or -1 where a lane's order and theirs differ.
+    Returns the number of slots used, or -1 if the order of a lane's requests contradicts their own.
     """
-    latest, lane_of, place_of, size, variant_of, lanes_of, address = work
+    latest, first_lane, first_position, size, variant_of, lanes_of, address = work
     buffers = len(rules)
-    visits, most = np.zeros(sites, np.int64), np.zeros(sites, np.int64)
+    visits, max_visits = np.zeros(sites, np.int64), np.zeros(sites, np.int64)
     for lane in range(WARP):
         visits[:] = 0
         for k in range(starts[lane], starts[lane + 1]):
             visits[site[rows[k]]] += 1
-        most = np.maximum(most, visits)
+        max_visits = np.maximum(max_visits, visits)
     base = np.full(sites * buffers * 4, -1, np.int64)
     used = 0
     slots = np.empty(starts[WARP] - starts[0], np.int64)
@@ -83,20 +83,25 @@ def _warp(
         visits[:] = 0
         for k in range(starts[lane], starts[lane + 1]):
             row = rows[k]
-            what = (site[row] * buffers + buffer[row]) * 4 + op[row]
-            if base[what] < 0:
-                if used + most[site[row]] > SLOTS:
+            variant = (site[row] * buffers + buffer[row]) * 4 + op[row]
+            if base[variant] < 0:
+                if used + max_visits[site[row]] > SLOTS:
                     return -1
-                base[what] = used
-                size[used : used + most[site[row]]] = 0
-                variant_of[used : used + most[site[row]]] = what
-                used += most[site[row]]
-            slot = base[what] + visits[site[row]]
+                base[variant] = used
+                size[used : used + max_visits[site[row]]] = 0
+                variant_of[used : used + max_visits[site[row]]] = variant
+                used += max_visits[site[row]]
+            slot = base[variant] + visits[site[row]]
             visits[site[row]] += 1
-            place = k - starts[lane]
+            position = k - starts[lane]
             if size[slot] == 0:
-                latest[slot], lane_of[slot], place_of[slot], lanes_of[slot] = place, lane, place, 0
-            latest[slot] = max(latest[slot], place)
+                latest[slot], first_lane[slot], first_position[slot], lanes_of[slot] = (
+                    position,
+                    lane,
+                    position,
+                    0,
+                )
+            latest[slot] = max(latest[slot], position)
             address[slot, size[slot]] = rules[buffer[row], ADDRESS] + index[row] * rules[buffer[row], UNIT]
             size[slot] += 1
             lanes_of[slot] |= 1 << lane
@@ -106,19 +111,22 @@ def _warp(
             a, b = slots[k - 1 - starts[0]], slots[k - starts[0]]
             if latest[a] > latest[b]:
                 return -1
-            if latest[a] == latest[b] and (lane_of[a], place_of[a]) >= (lane_of[b], place_of[b]):
+            if latest[a] == latest[b] and (first_lane[a], first_position[a]) >= (
+                first_lane[b],
+                first_position[b],
+            ):
                 return -1
     return used
 
 
-warp_requests = cached(_warp)
+warp_requests = cached(_warp_requests)
 
 
 def _count_all(
     block: Any, phase: Any, thread: Any, op: Any, buffer: Any, site: Any, index: Any, rules: Any, sites: Any,
     threads: Any, work: Any, scratch: Any, sums: Any,
 ) -> Any:  # fmt: skip
-    """Add the requests of these rows to sums; return whether that could be done."""
+    """Add the requests of these rows to sums; return False if that is impossible."""
     begin = 0
     while begin < len(block):
         end = begin
@@ -127,10 +135,10 @@ def _count_all(
             counts[thread[end] + 1] += 1
             end += 1
         starts = np.cumsum(counts)
-        rows, fill = np.empty(end - begin, np.int64), starts.copy()
+        rows, next_row = np.empty(end - begin, np.int64), starts.copy()
         for row in range(begin, end):
-            rows[fill[thread[row]]] = row
-            fill[thread[row]] += 1
+            rows[next_row[thread[row]]] = row
+            next_row[thread[row]] += 1
         for warp in range(0, threads, WARP):
             if starts[warp] == starts[warp + WARP]:
                 continue
@@ -145,7 +153,7 @@ def _count_all(
 
 
 def _add_requests(used: Any, work: Any, rules: Any, scratch: Any, sums: Any) -> None:
-    """Add the requests of a warp, as `_warp` left them in `work`, to sums."""
+    """Add the requests of a warp, as `_warp_requests` left them in `work`, to sums."""
     size, variant, lanes, address = work[3], work[4], work[5], work[6]
     for slot in range(used):
         if size[slot] > 0:

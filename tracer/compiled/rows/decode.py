@@ -1,6 +1,6 @@
-"""From rows, as compiled code writes them, to columns, which are addresses and widths here.
+"""Convert rows, as compiled code writes them, to columns; a column here is an address and a width.
 
-So this is compiled once for columns of any width. Python calls it by `decode_at`, and compiled code parts of it.
+So the code is compiled once for columns of any width. Python calls `decode_at`; compiled code calls its parts.
 """
 
 from __future__ import annotations
@@ -34,69 +34,72 @@ from ..state import (
 from ..words import I64, at, peek, peek8, peek16, peek32, poke, poke8, poke16, poke32
 
 _COLUMN_BYTES = 8 * len(ColumnWord)
-_LOW, _CODE = SITES - 1, (1 << CODE_BITS) - 1
-_NEW = 0xFFFFFFFF  # in place of a number that nobody knows yet: all bits of -1, for which no column is wide enough
-# Columns, as `INTAKE_COLUMNS` has them.
+_SITE_MASK, _CODE_MASK = SITES - 1, (1 << CODE_BITS) - 1
+_NEW = 0xFFFFFFFF  # marks a new buffer or site: all bits of -1, too many for the width of any column
+# Columns, in the order of `INTAKE_COLUMNS`.
 _BLOCK, _THREAD, _PHASE, _BUFFER, _SITE, _OP, _INDEX, _VALUE = range(len(INTAKE_COLUMNS))
 
 
-def _place(words: Any, number: Any, row: Any) -> Any:
+def _row_address(words: Any, number: Any, row: Any) -> Any:
     """Return the address of a row of a column."""
     column = words + 8 * COLUMNS + _COLUMN_BYTES * number
     return peek(column, ColumnWord.ADDRESS) + row * peek(column, ColumnWord.WIDTH)
 
 
-def _width(words: Any, number: Any) -> Any:
-    """Return how many bytes a row of a column takes."""
+def _width_of(words: Any, number: Any) -> Any:
+    """Return the width of a column in bytes."""
     return peek(words + 8 * COLUMNS + _COLUMN_BYTES * number, ColumnWord.WIDTH)
 
 
-place_of, width_of = part(_place), part(_width)
+row_address, width_of = part(_row_address), part(_width_of)
 
 
 def _fits(bits: Any, width: Any) -> Any:
-    """Return whether whole numbers, whose bits are among these, need no more bytes each."""
+    """Check if unsigned integers with these combined bits fit into a width of bytes."""
     return bits >= 0 and (width == 8 or bits >> (8 * width) == 0)
 
 
 fits = part(_fits)
 
 
-def _fill(place: Any, width: Any, count: Any, number: Any) -> None:
-    """Put a number into so many rows of a column from an address on."""
+def _fill(address: Any, width: Any, count: Any, number: Any) -> None:
+    """Fill consecutive rows of a column with a number."""
     if width == 1:
         for row in range(count):
-            poke8(place + row, number)
+            poke8(address + row, number)
     elif width == 2:
         for row in range(count):
-            poke16(place + 2 * row, number)
+            poke16(address + 2 * row, number)
     elif width == 4:
         for row in range(count):
-            poke32(place + 4 * row, number)
+            poke32(address + 4 * row, number)
     else:
         for row in range(count):
-            poke(place, row, number)
+            poke(address, row, number)
 
 
 fill = part(_fill)
 
 
 def _put_who(state: Any, words: Any, rows: Any, count: Any, kept: Any) -> Any:
-    """Fill block, thread and phase of rows; return the bits that any phase has."""
+    """Fill block, thread and phase of rows; return the combined bits of the phases."""
     blocks, phases, threads = peek(state, Word.BLOCKS), peek(state, Word.PHASES), peek(state, Word.THREADS)
-    begin, bits, each = 0, 0, 1.0 / threads
+    begin, bits, inverse = 0, 0, 1.0 / threads
     while begin < count:
         context = peek32(rows + ROW_BYTES * begin + CONTEXT_AT)
         end = begin + 1
         while end < count and peek32(rows + ROW_BYTES * end + CONTEXT_AT) == context:
             end += 1
-        number = np.int64((context + 0.5) * each)  # of numbers as small as these; to divide takes longer
+        # Exact for numbers as small as these, and faster than a division.
+        number = np.int64((context + 0.5) * inverse)
         phase = peek(phases, number)
         bits |= phase
-        here, alike = kept + begin, end - begin
-        fill(place_of(words, _BLOCK, here), width_of(words, _BLOCK), alike, peek(blocks, number))
-        fill(place_of(words, _THREAD, here), width_of(words, _THREAD), alike, context - number * threads)
-        fill(place_of(words, _PHASE, here), width_of(words, _PHASE), alike, phase)
+        row, row_count = kept + begin, end - begin
+        fill(row_address(words, _BLOCK, row), width_of(words, _BLOCK), row_count, peek(blocks, number))
+        fill(
+            row_address(words, _THREAD, row), width_of(words, _THREAD), row_count, context - number * threads
+        )
+        fill(row_address(words, _PHASE, row), width_of(words, _PHASE), row_count, phase)
         begin = end
     return bits
 
@@ -107,69 +110,73 @@ put_who = part(_put_who)
 def _put_what(words: Any, rows: Any, count: Any, kept: Any) -> Any:
     """Fill buffer, site and op of rows.
 
-    Returns the bits that any buffer has, and those of any site (all of them where one is new), a bit for the code of
-    each dtype, and whether it is to be noted what they touch.
+    Returns the combined bits of the buffers, and of the sites (all bits if one is new), a bit for the code of each
+    dtype, and whether the memory that they touch must be noted.
     """
     buffers, sites = peek(words, IntakeWord.BUFFERS), peek(words, IntakeWord.SITES)
-    buffer, site = place_of(words, _BUFFER, kept), place_of(words, _SITE, kept)
-    wide, narrow = width_of(words, _BUFFER), width_of(words, _SITE)
+    buffer, site = row_address(words, _BUFFER, kept), row_address(words, _SITE, kept)
+    buffer_width, site_width = width_of(words, _BUFFER), width_of(words, _SITE)
     ops, op, watched = (
         peek(words, IntakeWord.OPS),
-        place_of(words, _OP, kept),
+        row_address(words, _OP, kept),
         peek(words, IntakeWord.WATCHED),
     )
-    watch, buffer_bits, site_bits, codes, small = 0, 0, 0, 0, wide == 1 and narrow == 1
+    to_watch, buffer_bits, site_bits, codes, is_narrow = 0, 0, 0, 0, buffer_width == 1 and site_width == 1
     for row in range(count):
         key = peek32(rows + ROW_BYTES * row + KEY_AT)
-        what, where = key >> SITE_BITS, key & _LOW
-        mine, here, done = peek32(buffers + 4 * what), peek32(sites + 4 * where), peek8(ops + where)
-        buffer_bits |= mine
-        site_bits |= here
-        codes |= 1 << (what & _CODE)
-        watch |= peek8(watched + what) & (1 | done << 1)
-        poke8(op + row, done)
-        if small:
-            poke8(buffer + row, mine)
-            poke8(site + row, here)
+        region_code, site_number = key >> SITE_BITS, key & _SITE_MASK
+        row_buffer, row_site, row_op = (
+            peek32(buffers + 4 * region_code),
+            peek32(sites + 4 * site_number),
+            peek8(ops + site_number),
+        )
+        buffer_bits |= row_buffer
+        site_bits |= row_site
+        codes |= 1 << (region_code & _CODE_MASK)
+        to_watch |= peek8(watched + region_code) & (1 | row_op << 1)
+        poke8(op + row, row_op)
+        if is_narrow:
+            poke8(buffer + row, row_buffer)
+            poke8(site + row, row_site)
         else:
-            fill(buffer + wide * row, wide, 1, mine)
-            fill(site + narrow * row, narrow, 1, here)
-    return buffer_bits, site_bits, codes, watch
+            fill(buffer + buffer_width * row, buffer_width, 1, row_buffer)
+            fill(site + site_width * row, site_width, 1, row_site)
+    return buffer_bits, site_bits, codes, to_watch
 
 
 put_what = part(_put_what)
 
 
 def _put_indices(words: Any, rows: Any, count: Any, kept: Any) -> Any:
-    """Fill the index of rows; return the bits that any has."""
-    place, width, bits = place_of(words, _INDEX, kept), width_of(words, _INDEX), 0
+    """Fill the index of rows; return the combined bits."""
+    address, width, bits = row_address(words, _INDEX, kept), width_of(words, _INDEX), 0
     if width == 1:
         for row in range(count):
             index = peek(rows + ROW_BYTES * row, 0)
             bits |= index
-            poke8(place + row, index)
+            poke8(address + row, index)
     elif width == 2:
         for row in range(count):
             index = peek(rows + ROW_BYTES * row, 0)
             bits |= index
-            poke16(place + 2 * row, index)
+            poke16(address + 2 * row, index)
     elif width == 4:
         for row in range(count):
             index = peek(rows + ROW_BYTES * row, 0)
             bits |= index
-            poke32(place + 4 * row, index)
+            poke32(address + 4 * row, index)
     else:
         for row in range(count):
             index = peek(rows + ROW_BYTES * row, 0)
             bits |= index
-            poke(place, row, index)
+            poke(address, row, index)
     return bits
 
 
 put_indices = part(_put_indices)
 
 
-def _number(bits: int, *, signed: bool = True) -> Any:
+def _integer_loader(bits: int, *, signed: bool = True) -> Any:
     def load(builder: Any, address: Any) -> Any:
         value = builder.load(at(builder, address, ir.IntType(bits)))
         if bits == I64.width:
@@ -180,21 +187,23 @@ def _number(bits: int, *, signed: bool = True) -> Any:
 
 
 _LOADS = {
-    CODES[dtype]: _number(8 * dtype.itemsize, signed=dtype.kind == "i") for dtype in CODES if dtype.kind in "biu"
+    CODES[dtype]: _integer_loader(8 * dtype.itemsize, signed=dtype.kind == "i")
+    for dtype in CODES
+    if dtype.kind in "biu"
 }  # fmt: skip
 
 
 def _as_long(typing: Any, address: Any, code: Any) -> Any:
-    """Return the whole number at an address, of the dtype with this code."""
+    """Load the integer at an address, of the dtype with this code."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _chosen(builder, args[1], {c: load(builder, args[0]) for c, load in _LOADS.items()})
+        return _select_by_code(builder, args[1], {c: load(builder, args[0]) for c, load in _LOADS.items()})
 
     return types.int64(types.int64, types.int64), generate
 
 
 def _as_double(typing: Any, address: Any, code: Any) -> Any:
-    """Return the number at an address, of the dtype with this code, as a float64; half precision is not among them."""
+    """Load the number at an address, of the dtype with this code, as a float64; half precision is not supported."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         b, address, double = builder, args[0], ir.DoubleType()
@@ -204,18 +213,18 @@ def _as_double(typing: Any, address: Any, code: Any) -> Any:
         }  # fmt: skip
         values[CODES[np.dtype(np.float32)]] = b.fpext(b.load(at(b, address, ir.FloatType())), double)
         values[CODES[np.dtype(np.float64)]] = b.load(at(b, address, double))
-        return _chosen(b, args[1], values)
+        return _select_by_code(b, args[1], values)
 
     return types.float64(types.int64, types.int64), generate
 
 
-def _chosen(builder: Any, code: Any, values: dict[int, Any]) -> Any:
-    """Return the value that belongs to a code; each row has room for the widest."""
+def _select_by_code(builder: Any, code: Any, values: dict[int, Any]) -> Any:
+    """Select the value that belongs to a code; each row has room for the widest one."""
     first, *others = values.items()
-    found = first[1]
+    result = first[1]
     for other, value in others:
-        found = builder.select(builder.icmp_signed("==", code, I64(other)), value, found)
-    return found
+        result = builder.select(builder.icmp_signed("==", code, I64(other)), value, result)
+    return result
 
 
 def _store_double(typing: Any, address: Any, value: Any) -> Any:
@@ -230,66 +239,66 @@ as_long, as_double, store_double = intrinsic(_as_long), intrinsic(_as_double), i
 
 
 def _convert(words: Any, rows: Any, count: Any, kept: Any) -> None:
-    """Fill the value of rows whose dtypes differ, in a column of float64 or int64."""
-    place, doubles = place_of(words, _VALUE, kept), peek(words, IntakeWord.KIND) == ValueKind.FLOAT64
+    """Fill the value of rows with different dtypes, in a column of float64 or int64."""
+    address, is_double = row_address(words, _VALUE, kept), peek(words, IntakeWord.KIND) == ValueKind.FLOAT64
     for row in range(count):
-        here = rows + ROW_BYTES * row
-        code = peek32(here + KEY_AT) >> SITE_BITS & _CODE
-        if doubles:
-            store_double(place + 8 * row, as_double(here + VALUE_AT, code))
+        address_of_row = rows + ROW_BYTES * row
+        code = peek32(address_of_row + KEY_AT) >> SITE_BITS & _CODE_MASK
+        if is_double:
+            store_double(address + 8 * row, as_double(address_of_row + VALUE_AT, code))
         else:
-            poke(place, row, as_long(here + VALUE_AT, code))
+            poke(address, row, as_long(address_of_row + VALUE_AT, code))
 
 
 convert = part(_convert)
 
 
 def _put_values(words: Any, rows: Any, count: Any, kept: Any, codes: Any) -> Any:
-    """Fill the value of rows, whose dtypes are these; return whether the column can hold them."""
-    place, width, value = place_of(words, _VALUE, kept), width_of(words, _VALUE), rows + VALUE_AT
+    """Fill the value of rows with these dtypes; return False if the column can't hold them."""
+    address, width, value = row_address(words, _VALUE, kept), width_of(words, _VALUE), rows + VALUE_AT
     if codes & ~peek(words, IntakeWord.SAME):
         if peek(words, IntakeWord.KIND) == ValueKind.SAME or codes & ~peek(words, IntakeWord.HELD):
             return False
         convert(words, rows, count, kept)
     elif width == 4:
         for row in range(count):
-            poke32(place + 4 * row, peek32(value + ROW_BYTES * row))
+            poke32(address + 4 * row, peek32(value + ROW_BYTES * row))
     elif width == 8:
         for row in range(count):
-            poke(place, row, peek(value + ROW_BYTES * row, 0))
+            poke(address, row, peek(value + ROW_BYTES * row, 0))
     elif width == 2:
         for row in range(count):
-            poke16(place + 2 * row, peek16(value + ROW_BYTES * row))
+            poke16(address + 2 * row, peek16(value + ROW_BYTES * row))
     else:
         for row in range(count):
-            poke8(place + row, peek8(value + ROW_BYTES * row))
+            poke8(address + row, peek8(value + ROW_BYTES * row))
     return True
 
 
 put_values = part(_put_values)
 
 
-def _first_unknown(words: Any, rows: Any, count: Any) -> Any:
-    """Return the first row whose buffer or site is new, or how many rows there are."""
+def _first_new_key(words: Any, rows: Any, count: Any) -> Any:
+    """Find the first row whose buffer or site is new; return the number of rows if there is none."""
     for row in range(count):
         key = peek32(rows + ROW_BYTES * row + KEY_AT)
         buffer = peek32(peek(words, IntakeWord.BUFFERS) + 4 * (key >> SITE_BITS))
-        if (buffer | peek32(peek(words, IntakeWord.SITES) + 4 * (key & _LOW))) == _NEW:
+        if (buffer | peek32(peek(words, IntakeWord.SITES) + 4 * (key & _SITE_MASK))) == _NEW:
             return row
     return count
 
 
-first_unknown = part(_first_unknown)
+first_new_key = part(_first_new_key)
 
 
 def _decode_at(state: Any, words: Any, rows: Any, count: Any, kept: Any) -> Any:
-    """Fill all columns but the value of rows, from a row of theirs on; say in `IntakeWord.BITS` what bits numbers have.
+    """Fill all columns but the value, from row `kept` on; store the combined bits of numbers in `IntakeWord.BITS`.
 
-    Returns the first row of unknown buffer or site, or how many there are.
+    Returns the first row of an unknown buffer or site, or the number of rows if there is none.
     """
     buffers, sites, codes, _ = put_what(words, rows, count, kept)
     if buffers == _NEW or sites == _NEW:
-        return first_unknown(words, rows, count)
+        return first_new_key(words, rows, count)
     bits = words + 8 * IntakeWord.BITS
     poke(bits, _PHASE, put_who(state, words, rows, count, kept))
     poke(bits, _BUFFER, buffers)
@@ -303,22 +312,22 @@ decode_at = cached(_decode_at)
 
 
 def type_of_values(codes: int) -> np.dtype[Any]:
-    """Return the widest of the dtypes whose codes are the bits of `codes`."""
+    """Return the common dtype of the dtypes whose codes are the bits of `codes`."""
     present = [dtype for code, dtype in enumerate(DTYPES) if codes >> code & 1]
     return present[0] if len(present) == 1 else np.result_type(*present)
 
 
 def fill_values(rows: NDArray[Any], codes: int, target: NDArray[Any]) -> None:
-    """Write the values of rows, whose dtypes' codes are the bits of `codes`, into a column as wide or wider."""
+    """Write the values of rows, whose dtypes' codes are the bits of `codes`, into a column that is wide enough."""
     present = [code for code in range(len(DTYPES)) if codes >> code & 1]
     if len(present) == 1:
-        target[...] = _values_as(rows, DTYPES[present[0]])
+        target[...] = _view_values(rows, DTYPES[present[0]])
         return
-    code = rows["key"] >> SITE_BITS & _CODE
-    for one in present:
-        mine = code == one
-        target[mine] = _values_as(rows, DTYPES[one])[mine]
+    code = rows["key"] >> SITE_BITS & _CODE_MASK
+    for present_code in present:
+        has_code = code == present_code
+        target[has_code] = _view_values(rows, DTYPES[present_code])[has_code]
 
 
-def _values_as(rows: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+def _view_values(rows: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     return np.ndarray(len(rows), dtype, rows, VALUE_AT, (ROW_BYTES,))

@@ -1,7 +1,7 @@
-"""What compiled code does by itself with rows once there is no more room for others: the driver's usual work with them.
+"""The driver's usual work with rows, done by compiled code when the buffer of rows is full.
 
-It takes Python's lock, and some fifty microseconds, to ask the driver. So rows in which nothing is new are put into
-columns or counted here, just as `RowRecorder` would; all others are left to it.
+A call of the driver takes the GIL and about 50 µs. So rows without new buffers or sites are put into columns or counted
+here, exactly as `RowRecorder` does. All others are left to the driver.
 """
 
 from __future__ import annotations
@@ -29,35 +29,35 @@ from ..words import I64, peek, peek32, poke, poke32
 from .decode import fits, put_indices, put_values, put_what, put_who, width_of
 from .touched import mark
 
-_SEAT_BYTES = 8 * SEAT_WORDS
+_BLOCK_SLOT_BYTES = 8 * SEAT_WORDS
 _BUFFER, _SITE, _PHASE, _INDEX = map(INTAKE_COLUMNS.index, ("buffer", "site", "phase", "index"))
 
 
 def _note_taken(state: Any, words: Any, taken: Any) -> None:
-    """Note that so many rows have been taken in, and begin with the first row again."""
+    """Record that rows have been taken in, and start again at the first row."""
     poke(words, IntakeWord.TAKEN, peek(words, IntakeWord.TAKEN) + taken)
     poke(state, Word.ROW, peek(state, Word.BEGIN))
     poke(state, Word.BASE, peek(state, Word.BASE) + taken)
 
 
-def _number_anew(state: Any) -> None:
-    """Number phases from the one under way on, of which all rows are that are left; see `RowRecorder`."""
+def _renumber_phases(state: Any) -> None:
+    """Renumber phases from the current one on; the remaining rows all belong to it. See `RowRecorder`."""
     last = max(peek(state, Word.NUMBERS) - 1, 0)
     blocks, phases = peek(state, Word.BLOCKS), peek(state, Word.PHASES)
     poke(blocks, 0, peek(blocks, last))
     poke(phases, 0, peek(phases, last))
     poke(state, Word.NUMBERS, min(peek(state, Word.NUMBERS), 1))
     poke(state, Word.NUMBER, 0)
-    for seat in range(peek(state, Word.CAPACITY)):
-        poke(peek(state, Word.SEATS) + seat * _SEAT_BYTES, SeatWord.NUMBER, 0)
+    for slot_number in range(peek(state, Word.CAPACITY)):
+        poke(peek(state, Word.SEATS) + slot_number * _BLOCK_SLOT_BYTES, SeatWord.NUMBER, 0)
     poke(state, Word.CONTEXT, peek(state, Word.CONTEXT) % peek(state, Word.THREADS))
 
 
-note_taken, number_anew = part(_note_taken), part(_number_anew)
+note_taken, renumber_phases = part(_note_taken), part(_renumber_phases)
 
 
 def _are_of_one_thread(rows: Any, begin: Any, end: Any) -> Any:
-    """Return whether these rows may be of one thread, of which the driver looks whether it waits for another."""
+    """Check if these rows may all be of one thread; the driver checks if it waits for another one."""
     first, last = rows + ROW_BYTES * begin, rows + ROW_BYTES * (end - 1)
     return begin < end and peek32(first + CONTEXT_AT) == peek32(last + CONTEXT_AT)
 
@@ -66,18 +66,18 @@ are_of_one_thread = part(_are_of_one_thread)
 
 
 def _has_idle_phases(state: Any) -> Any:
-    """Return whether a block has come to so many phases that one core would look whether it ever ends."""
-    most = 0
+    """Check if a block has come to so many phases that the driver must check if it ever ends."""
+    max_phase = 0
     for number in range(peek(state, Word.NUMBERS)):
-        most = max(most, peek(peek(state, Word.PHASES), number))
-    return most >= IDLE_PHASES
+        max_phase = max(max_phase, peek(peek(state, Word.PHASES), number))
+    return max_phase >= IDLE_PHASES
 
 
 has_idle_phases = part(_has_idle_phases)
 
 
 def _is_for_driver(state: Any, words: Any, rows: Any, begin: Any, end: Any) -> Any:
-    """Return whether it is the driver's to look at these rows, whatever they are."""
+    """Check if the driver must look at these rows, whatever they are."""
     if are_of_one_thread(rows, begin, end) or peek(state, Word.NUMBERS) >= MAX_PHASES // 2:
         return True
     return peek(words, IntakeWord.TOUCHED) and has_idle_phases(state)
@@ -86,14 +86,14 @@ def _is_for_driver(state: Any, words: Any, rows: Any, begin: Any, end: Any) -> A
 is_for_driver = part(_is_for_driver)
 
 
-def _kept_at_once(state: Any, words: Any, rows: Any, count: Any) -> Any:
-    """Put rows into columns; return False where that is the driver's."""
+def _try_keep(state: Any, words: Any, rows: Any, count: Any) -> Any:
+    """Put rows into columns; return False if the driver must do it."""
     kept = peek(words, IntakeWord.KEPT)
     if kept + count > peek(words, IntakeWord.MOST) or is_for_driver(state, words, rows, 0, count):
         return False
     buffers, sites, codes, watch = put_what(words, rows, count, kept)
     if not fits(buffers, width_of(words, _BUFFER)) or not fits(sites, width_of(words, _SITE)):
-        return False  # too large a number, or one that nobody knows yet
+        return False  # too large a number, or a new buffer or site
     if not put_values(words, rows, count, kept, codes):
         return False
     if not fits(put_indices(words, rows, count, kept), width_of(words, _INDEX)):
@@ -101,25 +101,27 @@ def _kept_at_once(state: Any, words: Any, rows: Any, count: Any) -> Any:
     if not fits(put_who(state, words, rows, count, kept), width_of(words, _PHASE)):
         return False
     if watch and mark(peek(words, IntakeWord.TOUCHED), rows, count, peek(words, IntakeWord.OPS)) < count:
-        return False  # what a store touches that only the driver can note
+        return False  # a store whose memory only the driver can note
     poke(words, IntakeWord.KEPT, kept + count)
     note_taken(state, words, count)
     if peek(words, IntakeWord.IN_TURNS) == 0:
-        number_anew(state)
+        renumber_phases(state)
     return True
 
 
-kept_at_once = part(_kept_at_once)
+try_keep = part(_try_keep)
 
 
 def _call(typing: Any, function: Any, argument: Any) -> Any:
-    """Call a compiled function of one whole number, which returns one, at an address; 0 where it raises."""
+    """Call a compiled function at an address, from one integer to another; 0 if it raises."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kinds = (types.int64,)
-        kind = context.call_conv.get_function_type(types.int64, kinds)
-        entry = builder.inttoptr(args[0], kind.as_pointer())
-        status, result = context.call_conv.call_function(builder, entry, types.int64, kinds, [args[1]])
+        argument_types = (types.int64,)
+        function_type = context.call_conv.get_function_type(types.int64, argument_types)
+        entry = builder.inttoptr(args[0], function_type.as_pointer())
+        status, result = context.call_conv.call_function(
+            builder, entry, types.int64, argument_types, [args[1]]
+        )
         return builder.select(status.is_ok, result, I64(0))
 
     return types.int64(types.int64, types.int64), generate
@@ -128,8 +130,8 @@ def _call(typing: Any, function: Any, argument: Any) -> Any:
 call = intrinsic(_call)
 
 
-def _whole_warps(state: Any, rows: Any, count: Any) -> Any:
-    """Return up to where rows are of warps that are through with their phase; see `RowRecorder`."""
+def _end_of_complete_warps(state: Any, rows: Any, count: Any) -> Any:
+    """Find the end of the rows whose warps have finished their phase; see `RowRecorder`."""
     number, context = peek(state, Word.NUMBER), peek(state, Word.CONTEXT)
     if peek(state, Word.IN_WARPS) == 0:
         number += (context - number) // WARP * WARP
@@ -138,65 +140,65 @@ def _whole_warps(state: Any, rows: Any, count: Any) -> Any:
     return count
 
 
-whole_warps = part(_whole_warps)
+end_of_complete_warps = part(_end_of_complete_warps)
 
 
-def _counted(words: Any, rows: Any, count: Any) -> Any:
-    """Count rows, and note what memory they touch, where that is to be known; return how many are counted."""
+def _count_rows(words: Any, rows: Any, count: Any) -> Any:
+    """Count rows, and note the memory that they touch if that is needed; return the number of rows counted."""
     counts = peek(words, IntakeWord.COUNTS)
     poke(counts, CountWord.ROWS, rows)
     poke(counts, CountWord.COUNT, count)
     return call(peek(words, IntakeWord.COUNTER), counts)
 
 
-counted = part(_counted)
+count_rows = part(_count_rows)
 
 
-def _move_down(state: Any, rows: Any, taken: Any, count: Any, by: Any) -> None:
-    """Let the rows begin with those that were not taken, of contexts that are less by this."""
+def _move_down(state: Any, rows: Any, taken: Any, count: Any, offset: Any) -> None:
+    """Move the rows that were not taken to the beginning, and reduce their contexts by an offset."""
     for row in range(count - taken):
         target, source = rows + ROW_BYTES * row, rows + ROW_BYTES * (taken + row)
         for word in range(ROW_BYTES // 8):
             poke(target, word, peek(source, word))
-        if by:
-            poke32(target + CONTEXT_AT, peek32(target + CONTEXT_AT) - by)
+        if offset:
+            poke32(target + CONTEXT_AT, peek32(target + CONTEXT_AT) - offset)
     poke(state, Word.ROW, rows + ROW_BYTES * (count - taken))
 
 
 move_down = part(_move_down)
 
 
-def _counted_at_once(state: Any, words: Any, rows: Any, count: Any) -> Any:
-    """Count the rows of whole warps, and keep the others; return False where there is more to do for the driver."""
-    left = peek(words, IntakeWord.LEFT)
-    if peek(state, Word.RESUMED) or is_for_driver(state, words, rows, left, count):
+def _try_count(state: Any, words: Any, rows: Any, count: Any) -> Any:
+    """Count the rows of complete warps, and keep the others; return False if the driver has more to do."""
+    leftover = peek(words, IntakeWord.LEFT)
+    if peek(state, Word.RESUMED) or is_for_driver(state, words, rows, leftover, count):
         return False
-    whole = whole_warps(state, rows, count)
-    taken = counted(words, rows, whole)
+    end = end_of_complete_warps(state, rows, count)
+    taken = count_rows(words, rows, end)
     note_taken(state, words, taken)
-    if taken < whole or count - taken > count // 4:
+    if taken < end or count - taken > count // 4:
         move_down(state, rows, taken, count, 0)
-        poke(words, IntakeWord.LEFT, max(0, left - taken))
+        poke(words, IntakeWord.LEFT, max(0, leftover - taken))
         return False
     poke(words, IntakeWord.LEFT, count - taken)
     move_down(state, rows, taken, count, (peek(state, Word.NUMBERS) - 1) * peek(state, Word.THREADS))
-    number_anew(state)
+    renumber_phases(state)
     return True
 
 
-counted_at_once = part(_counted_at_once)
+try_count = part(_try_count)
 
 
-def _taken_in(state: Any) -> Any:
-    """Take in the rows, of which there are as many as there is room for; return False where that is the driver's."""
+def _take_in(state: Any) -> Any:
+    """Take in all rows of a full buffer; return False if the driver must do it."""
     words = peek(state, Word.INTAKE)
     if words == 0:
         return False
     rows = peek(state, Word.BEGIN)
     count = (peek(state, Word.ROW) - rows) // ROW_BYTES
     if peek(words, IntakeWord.COUNTER):
-        return counted_at_once(state, words, rows, count)
-    return kept_at_once(state, words, rows, count)
+        return try_count(state, words, rows, count)
+    return try_keep(state, words, rows, count)
 
 
-taken_in = part(_taken_in)
+taken_in = part(_take_in)

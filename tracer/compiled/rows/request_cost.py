@@ -1,4 +1,4 @@
-"""What a request costs, compiled: `cost_of` of analysis.request_cost, for one request at a time."""
+"""The cost of a request, compiled: `cost_of` of analysis.request_cost, for one request at a time."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from .. import cached as storing
 
 
 def cached(function: Callable[..., Any]) -> Any:
-    """Return a function compiled and kept as `storing.cached` does, which is of the rules of request_cost too."""
+    """Compile and cache a function as `storing.cached` does; its version also covers the rules of request_cost."""
     return storing.cached(function, request_cost.__file__)
 
 
-# Compiled code may call these now, which stay the plain functions that they are.
+# Compiled code may call these from now on; they stay plain functions for Python.
 for _part in (
     request_cost.sectors_of, request_cost.turns_of, request_cost.wavefronts_of, request_cost.wavefronts_by_lane,
     request_cost.wavefronts_in_parts, request_cost.neighbours_agree, request_cost.new_mark, request_cost.is_new,
 ):  # fmt: skip
     register_jitable(_part)
-# Copied into its caller: a call more, which hands on arrays, takes a fifth of the time that counting does.
+# Inlined: a call that passes arrays would take a fifth of the time of counting.
 cost_of = numba.njit(inline="always")(request_cost.cost_of)
 
 
 def _add_request(
     low: Any, count: Any, lanes: Any, op: Any, buffer: Any, rules: Any, scratch: Any, sums: Any
 ) -> None:
-    """Add one request, what it costs and its lanes to sums[buffer, op]; for the others see its `cost_of`."""
+    """Add one request, its cost and its lanes to sums[buffer, op]; for the other parameters see `cost_of`."""
     sums[buffer, op, 0] += 1
     sums[buffer, op, 1] += cost_of(low, count, lanes, op, buffer, rules, scratch)
     sums[buffer, op, 2] += count

@@ -1,7 +1,7 @@
-"""Counters straight from rows, warp by warp, without columns: what is left of a launch of which nothing is kept.
+"""Counters straight from rows, warp by warp, without columns: for launches whose rows are not kept.
 
-Where all lanes of a warp did the same between two barriers, their k-th accesses are its k-th request. Where they did
-not, `block_counters` puts the accesses into requests, and says so where these need sorting out.
+If all lanes of a warp did the same between two barriers, their k-th accesses are its k-th request. If not,
+`block_counters` puts the accesses into requests, and reports if their order must be sorted out.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from .request_shapes import (
 from .touched import Touched, mark
 
 DONE, UNKNOWN, UNSORTED = range(3)
-_LOW, _KEYS = (1 << SITE_BITS) - 1, REGIONS << CODE_BITS
+_SITE_MASK, _REGION_CODES = (1 << SITE_BITS) - 1, REGIONS << CODE_BITS
 _OPS = len(Op)
 _RULES = RULE + _OPS
 
@@ -56,8 +56,8 @@ _RULES = RULE + _OPS
 class StreamingCounters:
     """The counters of a launch so far.
 
-    learn(key) puts what a new key means into the tables; sort_out(rows) counts a warp's phase the long way. touched:
-    where it is noted what memory the rows touch that are counted otherwise, if that is to be known.
+    learn(key) puts a new key into the tables; sort_out(rows) counts a warp's phase the slow way. touched: notes the
+    memory that rows touch, if that is needed.
     """
 
     def __init__(
@@ -77,25 +77,25 @@ class StreamingCounters:
     def add(
         self, rows: NDArray[Any], buffers: list[Buffer], tables: tuple[NDArray[Any], ...], sites: int
     ) -> None:
-        """Count rows, which are whole warps' phases sorted by context.
+        """Count rows, which are complete phases of warps, sorted by context.
 
-        tables: buffer by key, site of the trace by site of the program (of which there are so many), Op by that.
+        tables: buffer by key, site of the trace by site of the program (there are `sites`), Op by site of the program.
         """
         self._tables = tables
         while len(rows):
-            self._have_room(buffers, sites)
+            self._ensure_room(buffers, sites)
             self.words[CountWord.ROWS], self.words[CountWord.COUNT] = rows.ctypes.data, len(rows)
-            done = count_at(self.words.ctypes.data)
+            counted_rows = count_at(self.words.ctypes.data)
             hindered, end = self.words[[CountWord.HINDERED, CountWord.HINDERED_AT]].tolist()
             if hindered == UNKNOWN:
                 self._learn(int(rows["key"][end - 1]))
             elif hindered == UNSORTED:
-                self._sort_out(rows[done:end])
-            rows = rows[end if hindered == UNSORTED else done :]
-        self._have_room(buffers, sites)
+                self._sort_out(rows[counted_rows:end])
+            rows = rows[end if hindered == UNSORTED else counted_rows :]
+        self._ensure_room(buffers, sites)
 
-    def _have_room(self, buffers: list[Buffer], sites: int) -> None:
-        """Have sums for these buffers, and shapes for so many sites."""
+    def _ensure_room(self, buffers: list[Buffer], sites: int) -> None:
+        """Allocate sums for these buffers, and shapes for these sites."""
         if len(self._sums) < len(buffers):
             self._sums = np.concatenate((self._sums, no_sums(len(buffers) - len(self._sums))))
             self._buffers, self._rules = buffers, rules_of(buffers)
@@ -108,11 +108,11 @@ class StreamingCounters:
         )  # fmt: skip
         for word, number in (*numbers, *((word, array.ctypes.data) for word, array in arrays)):
             self.words[word] = number
-        for first, made in ((CountWord.WORK, self._work), (SHAPES, self._shapes)):
-            self.words[first : first + len(made)] = [array.ctypes.data for array in made]
+        for first, group in ((CountWord.WORK, self._work), (SHAPES, self._shapes)):
+            self.words[first : first + len(group)] = [array.ctypes.data for array in group]
 
     def done(self, *, at_loads: bool) -> set[int]:
-        """Return the buffers of which loads have been counted, or stores and atomics."""
+        """Return the buffers with counted loads, or those with counted stores and atomics."""
         ops = slice(Op.LOAD, Op.LOAD + 1) if at_loads else slice(Op.STORE, None)
         return set(np.flatnonzero(self._sums[:, ops, 0].any(axis=1)).tolist())
 
@@ -121,16 +121,16 @@ class StreamingCounters:
         return totals_of_sums(self._buffers, self._sums)
 
 
-def _lanes(rows: Any, count: Any, begin: Any, first: Any, last: Any, starts: Any) -> None:
-    """Fill starts: where the rows of each lane begin, of a warp whose lanes have the contexts from first up to last."""
+def _find_lanes(rows: Any, count: Any, begin: Any, first: Any, last: Any, starts: Any) -> None:
+    """Fill `starts` with the first row of each lane of a warp, whose contexts are from `first` to before `last`."""
     row, length = begin, 0
     for lane in range(WARP):
         starts[lane] = row
         context, end = first + lane, row + length
         if context >= last or row >= count or context_of(rows, row) != context:
             continue
-        alike = end <= count and context_of(rows, end - 1) == context
-        if not (length and alike and (end == count or context_of(rows, end) != context)):
+        has_same_length = end <= count and context_of(rows, end - 1) == context
+        if not (length and has_same_length and (end == count or context_of(rows, end) != context)):
             end = row
             while end < count and context_of(rows, end) == context:
                 end += 1
@@ -139,10 +139,10 @@ def _lanes(rows: Any, count: Any, begin: Any, first: Any, last: Any, starts: Any
     starts[WARP] = row
 
 
-lanes = part(_lanes)
+find_lanes = part(_find_lanes)
 
 
-def _uniform(
+def _add_uniform(
     rows: Any,
     starts: Any,
     buffers: Any,
@@ -154,11 +154,11 @@ def _uniform(
     sums: Any,
     touched: Any,
 ) -> Any:
-    """Add the requests of a warp whose lanes did the same, or made no access; return whether that was so.
+    """Add the requests of a warp whose lanes did the same, or made no access; return 0 if they did not.
 
-    Returns -1 - row for a row with an unknown key. Sums are changed also where a later access turns out to differ.
+    Returns -1 - row for a row with an unknown key. The sums may have changed even if the result is not 1.
     """
-    lead, active, lanes = 0, 0, np.int64(0)
+    lead, active, lane_bits = 0, 0, np.int64(0)
     while starts[lead + 1] == starts[lead]:
         lead += 1
     count = starts[lead + 1] - starts[lead]
@@ -167,44 +167,44 @@ def _uniform(
             if starts[lane + 1] - starts[lane] != count:
                 return 0
             active += 1
-            lanes |= np.int64(1) << lane
-    seen, shape, kept_costs, which, low, base, _, numbers = shapes
+            lane_bits |= np.int64(1) << lane
+    site_shapes, offsets, costs, mismatches, low, base, _, numbers = shapes
     for tile in range(0, count, TILE):
         size, begin, latest = min(TILE, count - tile), starts[lead] + tile, numbers[TILE]
-        if not alike(rows, starts, tile, size, lead, lanes, shapes):
+        if not alike(rows, starts, tile, size, lead, lane_bits, shapes):
             return 0
         for k in range(size):
             first, key = base[k, 0], base[k, 1] & HALF
             buffer = np.int64(buffers[key >> SITE_BITS])
-            if buffer < 0 or sites[key & _LOW] < 0:
+            if buffer < 0 or sites[key & _SITE_MASK] < 0:
                 return -1 - begin - k
-            site, op, unit = key & _LOW, ops[key & _LOW], rules[buffer, UNIT]
+            site, op, unit = key & _SITE_MASK, ops[key & _SITE_MASK], rules[buffer, UNIT]
             address = rules[buffer, ADDRESS] + first * unit
-            if which[k] != 0 or seen[site, NUMBER] > latest:  # new in this tile: look at it again
-                learn_shape(rows, starts, tile + k, lead, lanes, op, touched, shapes)
-            if seen[site, NOTED]:
+            if mismatches[k] != 0 or site_shapes[site, NUMBER] > latest:  # new in this tile: learn it again
+                learn_shape(rows, starts, tile + k, lead, lane_bits, op, touched, shapes)
+            if site_shapes[site, NOTED]:
                 note_request(touched, key >> SITE_BITS, op, first, site, active, shapes)
-            if kept_costs[site, address % PERIOD] < 0:
-                there = 0
+            if costs[site, address % PERIOD] < 0:
+                position = 0
                 for lane in range(lead, WARP):
-                    if lanes >> lane & 1:
-                        low[there] = address + shape[lane, site] * unit
-                        there += 1
-                kept_costs[site, address % PERIOD] = cost_of(low, active, lanes, op, buffer, rules, scratch)
+                    if lane_bits >> lane & 1:
+                        low[position] = address + offsets[lane, site] * unit
+                        position += 1
+                costs[site, address % PERIOD] = cost_of(low, active, lane_bits, op, buffer, rules, scratch)
             sums[buffer, op, 0] += 1
-            sums[buffer, op, 1] += kept_costs[site, address % PERIOD]
+            sums[buffer, op, 1] += costs[site, address % PERIOD]
             sums[buffer, op, 2] += active
     return 1
 
 
-uniform = part(_uniform)
+add_uniform = part(_add_uniform)
 
 
-def _diverged(
+def _add_diverged(
     rows: Any, starts: Any, buffers: Any, sites: Any, ops: Any, rules: Any, count: Any, work: Any, scratch: Any,
     sums: Any,
 ) -> Any:  # fmt: skip
-    """Add the requests of a warp whose lanes did different things; return 1, or 0 where they need sorting out.
+    """Add the requests of a warp whose lanes diverged; return 1, or 0 if their order must be sorted out.
 
     Returns -1 - row for a row with an unknown key.
     """
@@ -213,7 +213,7 @@ def _diverged(
     index = np.empty(size, np.int64)
     for k in range(size):
         key = key_of(rows, begin + k)
-        op[k], site[k], buffer[k] = ops[key & _LOW], sites[key & _LOW], buffers[key >> SITE_BITS]
+        op[k], site[k], buffer[k] = ops[key & _SITE_MASK], sites[key & _SITE_MASK], buffers[key >> SITE_BITS]
         if site[k] < 0 or buffer[k] < 0:
             return -1 - begin - k
         index[k] = index_of(rows, begin + k)
@@ -224,11 +224,11 @@ def _diverged(
     return 1
 
 
-diverged = part(_diverged)
+add_diverged = part(_add_diverged)
 
 
 def _note_rows(touched: Any, rows: Any, starts: Any, ops: Any) -> None:
-    """Note what memory the rows of a warp touch."""
+    """Note the memory that the rows of a warp touch."""
     count = starts[WARP] - starts[0]
     if mark(touched, rows + ROW_BYTES * starts[0], count, ops) < count:
         poke(touched, TouchWord.UNMARKED, 1)
@@ -239,33 +239,33 @@ note_rows = part(_note_rows)
 
 def _count_rows(
     rows: Any, end: Any, threads: Any, buffers: Any, sites: Any, ops: Any, rules: Any, count: Any, work: Any,
-    scratch: Any, shapes: Any, sums: Any, said: Any, touched: Any, kinds: Any,
+    scratch: Any, shapes: Any, sums: Any, obstacle: Any, touched: Any, ops_address: Any,
 ) -> Any:  # fmt: skip
-    """Count so many rows at an address until something hinders; return the first one that is not counted.
+    """Count rows at an address up to an obstacle; return the first row that is not counted.
 
-    said gets what hinders and one past where: nothing (DONE), the row there has a key that is not in the tables
-    (UNKNOWN), or the requests from the first row on need sorting out (UNSORTED). kinds: the address of `ops`.
+    obstacle gets its kind and one past its row: none (DONE), a key that is not in the tables (UNKNOWN), or requests
+    from the first row on whose order must be sorted out (UNSORTED). ops_address: the address of `ops`.
     """
-    begin, starts, before = np.int64(0), np.empty(WARP + 1, np.int64), np.empty_like(sums)
-    said[0], said[1] = DONE, end
+    begin, starts, sums_before = np.int64(0), np.empty(WARP + 1, np.int64), np.empty_like(sums)
+    obstacle[0], obstacle[1] = DONE, end
     while begin < end:
         context = context_of(rows, begin)
         sweep = context // threads * threads
-        first = sweep + ((context - sweep) >> 5 << 5)
-        lanes(rows, end, begin, first, sweep + threads, starts)
-        before[:] = sums
-        done = uniform(rows, starts, buffers, sites, ops, rules, scratch, shapes, sums, touched)
+        first_context = sweep + ((context - sweep) >> 5 << 5)
+        find_lanes(rows, end, begin, first_context, sweep + threads, starts)
+        sums_before[:] = sums
+        done = add_uniform(rows, starts, buffers, sites, ops, rules, scratch, shapes, sums, touched)
         if done == 0:
-            sums[:] = before
-            done = diverged(rows, starts, buffers, sites, ops, rules, count, work, scratch, sums)
+            sums[:] = sums_before
+            done = add_diverged(rows, starts, buffers, sites, ops, rules, count, work, scratch, sums)
             if touched:
-                note_rows(touched, rows, starts, kinds)
+                note_rows(touched, rows, starts, ops_address)
         if done < 0:
-            sums[:] = before
-            said[0], said[1] = UNKNOWN, -done
+            sums[:] = sums_before
+            obstacle[0], obstacle[1] = UNKNOWN, -done
             break
         if done == 0:
-            said[0], said[1] = UNSORTED, starts[WARP]
+            obstacle[0], obstacle[1] = UNSORTED, starts[WARP]
             break
         begin = starts[WARP]
     return begin
@@ -275,13 +275,13 @@ count_rows = part(_count_rows)
 
 
 def _count_at(words: Any) -> Any:
-    """Count rows as `CountWord` says, and say there what hindered; return the first one that is not counted."""
+    """Count rows by the table of `CountWord`, store the obstacle in it, and return the first row not counted."""
     sites, rules = peek(words, CountWord.SITE_COUNT), peek(words, CountWord.RULE_COUNT)
     work, shapes = words + 8 * CountWord.WORK, words + 8 * SHAPES
-    said = np.empty(2, np.int64)
-    done = count_rows(
+    obstacle = np.empty(2, np.int64)
+    counted_rows = count_rows(
         peek(words, CountWord.ROWS), peek(words, CountWord.COUNT), peek(words, CountWord.THREADS),
-        carray(pointer(peek(words, CountWord.BUFFERS)), (_KEYS,), np.int32),
+        carray(pointer(peek(words, CountWord.BUFFERS)), (_REGION_CODES,), np.int32),
         carray(pointer(peek(words, CountWord.FINAL)), (sites,), np.int32),
         carray(pointer(peek(words, CountWord.OPS)), (sites,), np.uint8),
         carray(pointer(peek(words, CountWord.RULES)), (rules, _RULES), np.int64), sites,
@@ -292,12 +292,12 @@ def _count_at(words: Any) -> Any:
         ),
         longs(peek(words, CountWord.SCRATCH), SCRATCH),
         shapes_at(shapes, sites),
-        carray(pointer(peek(words, CountWord.SUMS)), (rules, _OPS, 3), np.int64), said,
+        carray(pointer(peek(words, CountWord.SUMS)), (rules, _OPS, 3), np.int64), obstacle,
         peek(words, CountWord.TOUCHED), peek(words, CountWord.OPS),
     )  # fmt: skip
-    poke(words, CountWord.HINDERED, said[0])
-    poke(words, CountWord.HINDERED_AT, said[1])
-    return done
+    poke(words, CountWord.HINDERED, obstacle[0])
+    poke(words, CountWord.HINDERED_AT, obstacle[1])
+    return counted_rows
 
 
 count_at = cached(_count_at)

@@ -1,1 +1,1 @@
-"""What rewritten kernels call, Numba types and intrinsics; how they are rewritten is for rewrite."""
+"""The functions that rewritten kernels call, as Numba types and intrinsics; `rewrite` inserts the calls."""

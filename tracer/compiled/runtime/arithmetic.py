@@ -1,6 +1,6 @@
-"""Functions of `cuda` that compute, as compiled code has them, and its vectors: tuples whose components have names.
+"""Functions of `cuda` that compute, and vectors, in compiled code: vectors are named tuples.
 
-Functions of bits look at as many as a number's type has.
+Bit functions look at as many bits as the type of a number has.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .gpu_numbers import converted
 
 
 def width_of(value: Any) -> int:
-    """Return how many bits of a whole number count: 64 or, of smaller types, 32 (compiled code)."""
+    """Return the number of bits of an integer that count: 64, or 32 for smaller types (compiled code)."""
     raise NotImplementedError
 
 
@@ -31,7 +31,7 @@ overload(width_of, strict=False)(_width_of)
 
 
 def brev_width_of(value: Any) -> int:
-    """Return how many bits `cuda.brev` turns round: Numba takes all but uint64 as uint32."""
+    """Return the number of bits that `cuda.brev` reverses: Numba treats every type but uint64 as uint32."""
     raise NotImplementedError
 
 
@@ -52,10 +52,10 @@ def _popc(value: Any) -> Any:
 
 def _brev(value: Any) -> Any:
     width = brev_width_of(value)
-    turned = 0
+    reversed_bits = 0
     for bit in range(width):
-        turned |= ((value >> bit) & 1) << (width - 1 - bit)
-    return turned
+        reversed_bits |= ((value >> bit) & 1) << (width - 1 - bit)
+    return reversed_bits
 
 
 def _clz(value: Any) -> Any:
@@ -83,23 +83,26 @@ ARITHMETIC = {
 }
 
 
-def _vector_of(vector: VectorType) -> Any:
-    """Return what makes a vector of numbers and vectors, which are given as a tuple."""
-    named = namedtuple(vector.name, list(AXES[: vector.size]))  # type: ignore[misc]  # known at run time only
-    made: Any = types.NamedUniTuple(getattr(types, vector.kind), vector.size, named)
+def _vector_maker(vector: VectorType) -> Any:
+    """Make an intrinsic that builds a vector from a tuple of numbers and vectors."""
+    tuple_class = namedtuple(vector.name, list(AXES[: vector.size]))  # type: ignore[misc]  # the names are only known at run time
+    vector_type: Any = types.NamedUniTuple(getattr(types, vector.kind), vector.size, tuple_class)
 
     def typer(typing: Any, parts: Any) -> Any:
-        given = _flat(parts) if isinstance(parts, types.BaseTuple) else []
-        numbers = all(isinstance(t, types.Integer | types.Float | types.Boolean) for t in given)
-        if len(given) != vector.size or not numbers:
+        component_types = _flatten_types(parts) if isinstance(parts, types.BaseTuple) else []
+        are_numbers = all(isinstance(t, types.Integer | types.Float | types.Boolean) for t in component_types)
+        if len(component_types) != vector.size or not are_numbers:
             return None
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            values = zip(_values(builder, args[0], parts), given, strict=True)
-            found = [converted(context, builder, value, before, made.dtype) for value, before in values]
-            return context.make_tuple(builder, made, found)
+            values = zip(_flatten_values(builder, args[0], parts), component_types, strict=True)
+            components = [
+                converted(context, builder, value, from_type, vector_type.dtype)
+                for value, from_type in values
+            ]
+            return context.make_tuple(builder, vector_type, components)
 
-        return made(parts), generate
+        return vector_type(parts), generate
 
     return intrinsic(typer)
 
@@ -108,17 +111,17 @@ def _is_vector(kind: Any) -> bool:
     return isinstance(kind, types.NamedUniTuple)
 
 
-def _flat(parts: Sequence[Any]) -> list[Any]:
-    return [kind for part in parts for kind in (part if _is_vector(part) else (part,))]
+def _flatten_types(parts: Sequence[Any]) -> list[Any]:
+    return [component for part in parts for component in (part if _is_vector(part) else (part,))]
 
 
-def _values(builder: Any, whole: Any, parts: Sequence[Any]) -> list[Any]:
-    given = zip(cgutils.unpack_tuple(builder, whole), parts, strict=True)
+def _flatten_values(builder: Any, vector: Any, parts: Sequence[Any]) -> list[Any]:
+    pairs = zip(cgutils.unpack_tuple(builder, vector), parts, strict=True)
     return [
         v
-        for value, part in given
+        for value, part in pairs
         for v in (cgutils.unpack_tuple(builder, value) if _is_vector(part) else [value])
     ]
 
 
-ARITHMETIC |= {f"_ts_vector_{vector.name}": _vector_of(vector) for vector in set(VECTOR_TYPES.values())}
+ARITHMETIC |= {f"_ts_vector_{vector.name}": _vector_maker(vector) for vector in set(VECTOR_TYPES.values())}

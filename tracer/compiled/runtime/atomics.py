@@ -1,4 +1,4 @@
-"""cuda.atomic in compiled code: read, compute in the element's type, write, record."""
+"""`cuda.atomic` in compiled code: read, compute in the element's type, write, record."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .cell_type import Cells
 from .element import Element, numbers, parts_of, updated
 from .gpu_numbers import converted
 
-# What an operation makes of the old value and the one given; the meaning that each has on the GPU.
+# The new value of an element, from its old value and the operand, as on the GPU.
 CHANGES: dict[str, Callable[[Any, Any], Any]] = {
     "add": lambda old, value: old + value,
     "sub": lambda old, value: old - value,
@@ -31,23 +31,25 @@ INTEGERS_ONLY = ("and_", "or_", "xor")
 
 
 def update(name: str) -> Any:
-    """Return what does an atomic operation: (state, cells, index, value, site) -> old value."""
+    """Make an intrinsic for an atomic operation: (state, cells, index, value, site) -> old value."""
 
     def typer(typing: Any, state: Any, cells: Any, index: Any, value: Any, site: Any) -> Any:
-        if not _fits(typing, cells, index, value):
+        if not _is_supported(typing, cells, index, value):
             return None
         if name in INTEGERS_ONLY and not isinstance(cells.dtype, types.Integer):
             return None
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            state, array, index_value, given, site = args
-            given = converted(context, builder, given, value, cells.dtype)
+            state, array, index_value, operand, site = args
+            operand = converted(context, builder, operand, value, cells.dtype)
 
             def change(old: Any) -> Any:
                 inner = cells.dtype(cells.dtype, cells.dtype)
-                return context.compile_internal(builder, CHANGES[name], inner, (old, given))
+                return context.compile_internal(builder, CHANGES[name], inner, (old, operand))
 
-            return _updated(context, builder, (cells, index), (state, array, index_value, site), change)
+            return _update_element(
+                context, builder, (cells, index), (state, array, index_value, site), change
+            )
 
         return cells.dtype(state, cells, index, value, site), generate
 
@@ -55,45 +57,49 @@ def update(name: str) -> Any:
 
 
 def _cas(typing: Any, state: Any, cells: Any, index: Any, old: Any, value: Any, site: Any) -> Any:
-    """Replace the element if it equals `old`; return what it was."""
-    if not _fits(typing, cells, index, value) or not typing.can_convert(old, cells.dtype):
+    """Replace the element if it equals `old`; return its previous value."""
+    if not _is_supported(typing, cells, index, value) or not typing.can_convert(old, cells.dtype):
         return None
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        state, array, index_value, expected, given, site = args
+        state, array, index_value, expected, replacement, site = args
         expected = converted(context, builder, expected, old, cells.dtype)
-        given = converted(context, builder, given, value, cells.dtype)
+        replacement = converted(context, builder, replacement, value, cells.dtype)
 
-        def change(seen: Any) -> Any:
+        def change(current: Any) -> Any:
             inner = cells.dtype(cells.dtype, cells.dtype, cells.dtype)
-            return context.compile_internal(builder, _replaced, inner, (seen, expected, given))
+            return context.compile_internal(
+                builder, _compare_and_swap, inner, (current, expected, replacement)
+            )
 
-        return _updated(context, builder, (cells, index), (state, array, index_value, site), change)
+        return _update_element(context, builder, (cells, index), (state, array, index_value, site), change)
 
     return cells.dtype(state, cells, index, old, value, site), generate
 
 
-def _replaced(seen: Any, old: Any, value: Any) -> Any:
-    return value if seen == old else seen
+def _compare_and_swap(current: Any, expected: Any, replacement: Any) -> Any:
+    return replacement if current == expected else current
 
 
-def _fits(typing: Any, cells: Any, index: Any, value: Any) -> bool:
-    """Return whether an atomic operation of one element by a value can be compiled."""
-    if not isinstance(cells, Cells) or cells.is_record or not _is_place(cells, index):
+def _is_supported(typing: Any, cells: Any, index: Any, value: Any) -> bool:
+    """Check if an atomic operation on one element with a value can be compiled."""
+    if not isinstance(cells, Cells) or cells.is_record or not _is_atomic_index(cells, index):
         return False
     return isinstance(value, types.Number | types.Boolean) and bool(typing.can_convert(value, cells.dtype))
 
 
-def _is_place(cells: Cells, index: Any) -> bool:
-    """Return whether an index names one element; Numba makes floats in that of an atomic operation whole."""
+def _is_atomic_index(cells: Cells, index: Any) -> bool:
+    """Check if an index selects one element; in atomic operations, Numba truncates float indices to integers."""
     parts = parts_of(index)
     return len(parts) == cells.ndim and all(isinstance(p, types.Integer | types.Float) for p in parts)
 
 
-def _updated(context: Any, builder: Any, kinds: Any, values: Any, change: Callable[[Any], Any]) -> Any:
+def _update_element(
+    context: Any, builder: Any, numba_types: Any, values: Any, change: Callable[[Any], Any]
+) -> Any:
     """Replace an element by `change` of it, record that, and return the old value."""
-    (kind, index_kind), (state, array, index_value, site) = kinds, values
-    element = Element(context, builder, kind, array, numbers(context, builder, index_kind, index_value))
+    (cells, index_kind), (state, array, index_value, site) = numba_types, values
+    element = Element(context, builder, cells, array, numbers(context, builder, index_kind, index_value))
     return updated(element, state, change, site)
 
 

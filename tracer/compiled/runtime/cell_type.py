@@ -1,6 +1,7 @@
-"""The arrays of compiled kernels, as Numba sees them: a type of its own, so that no access goes unrecorded.
+"""The arrays of compiled kernels as Numba sees them: a separate type, so that every access is recorded.
 
-Whatever is not defined for it here (a sum, an array expression) does not compile, and the simulator takes over.
+An operation that is not defined for it here (a sum, an array expression) does not compile. Then the simulator runs the
+kernel.
 """
 
 from __future__ import annotations
@@ -26,21 +27,21 @@ INSIDE = cgutils.false_bit
 
 
 class Cells(types.Type):  # type: ignore[misc]  # Numba is untyped to mypy
-    """An array, or a view into one: where it is, in which buffer, its shape and strides (in bytes).
+    """An array, or a view of one: its address, buffer, shape and strides (in bytes).
 
-    unit: bytes from one element of its memory to the next, by default those of an element; of a field of records,
-    theirs. part: of the real parts of complex numbers 1, of the imaginary ones 2, of anything else 0.
+    unit: bytes between neighbouring elements in memory, by default the size of an element; for a field of records, the
+    size of a record. part: 1 for the real parts of complex numbers, 2 for the imaginary parts, 0 for anything else.
     """
 
     def __init__(self, dtype: Any, ndim: int, unit: int = 0, part: int = 0) -> None:
         self.dtype, self.ndim, self.part = dtype, ndim, part
         self.numpy = numpy_support.as_dtype(dtype)
         self.unit = unit or self.itemsize
-        apart = "" if self.unit == self.itemsize else f", {self.unit} apart, part {part}"
-        super().__init__(name=f"Cells({dtype}, {ndim}{apart})")
+        spacing = "" if self.unit == self.itemsize else f", {self.unit} apart, part {part}"
+        super().__init__(name=f"Cells({dtype}, {ndim}{spacing})")
 
     def of(self, ndim: int) -> Cells:
-        """Return the type of a view of so many dimensions."""
+        """Return the type of a view with a number of dimensions."""
         return Cells(self.dtype, ndim, self.unit, self.part)
 
     @property
@@ -63,21 +64,21 @@ class Cells(types.Type):  # type: ignore[misc]  # Numba is untyped to mypy
 
 
 class _CellsModel(models.StructModel):  # type: ignore[misc]
-    """data: address of the first element; start: of the buffer; region: its number, where a key has it.
+    """data: address of the first element; start: of the buffer; region: its number, shifted as in a key.
 
-    is_outside: whether this is a view that begins outside its array, so that each of its elements is outside too.
+    is_outside: whether this is a view that begins outside its array, so that all its elements are outside.
     """
 
     def __init__(self, manager: Any, fe_type: Cells) -> None:
         lengths = types.UniTuple(types.int64, fe_type.ndim)
         addresses = [("data", types.int64), ("start", types.int64)]
-        rest = [
+        others = [
             ("region", types.uint32),
             ("is_outside", types.boolean),
             ("shape", lengths),
             ("strides", lengths),
         ]
-        super().__init__(manager, fe_type, addresses + rest)
+        super().__init__(manager, fe_type, addresses + others)
 
 
 register_model(Cells)(_CellsModel)
@@ -85,7 +86,7 @@ make_attribute_wrapper(Cells, "shape", "shape")
 make_attribute_wrapper(Cells, "strides", "strides")
 
 
-def _attribute(name: str, value: Any) -> None:
+def _define_attribute(name: str, value: Any) -> None:
     """Define an attribute from a function of the type that returns the function to compile."""
 
     def define(cells: Any) -> Any:
@@ -94,9 +95,9 @@ def _attribute(name: str, value: Any) -> None:
     overload_attribute(Cells, name, inline="never", strict=False)(define)
 
 
-def _constant(of: Any) -> Any:
+def _implement_constant(get_constant: Any) -> Any:
     def implement(cells: Any) -> Any:
-        value = of(cells)
+        value = get_constant(cells)
         return lambda cells: value
 
     return implement
@@ -112,10 +113,10 @@ def _size(cells: Any) -> Any:
     return size
 
 
-_attribute("ndim", _constant(lambda cells: cells.ndim))
-_attribute("itemsize", _constant(lambda cells: cells.itemsize))
-_attribute("size", _size)
-_attribute("nbytes", lambda cells: lambda cells: cells.size * cells.itemsize)
+_define_attribute("ndim", _implement_constant(lambda cells: cells.ndim))
+_define_attribute("itemsize", _implement_constant(lambda cells: cells.itemsize))
+_define_attribute("size", _size)
+_define_attribute("nbytes", lambda cells: lambda cells: cells.size * cells.itemsize)
 
 
 def _len(cells: Any) -> Any:
@@ -131,16 +132,16 @@ def build(
     context: Any, builder: Any, kind: Cells, data: Any, start: Any, region: Any, is_outside: Any,
     shape: Sequence[Any], strides: Sequence[Any],
 ) -> Any:  # fmt: skip
-    """Return the value of some cells."""
-    made = cgutils.create_struct_proxy(kind)(context, builder)
-    made.data, made.start, made.region, made.is_outside = data, start, region, is_outside
-    made.shape = cgutils.pack_array(builder, shape, I64)
-    made.strides = cgutils.pack_array(builder, strides, I64)
-    return made._getvalue()
+    """Build the value of an array or view."""
+    struct = cgutils.create_struct_proxy(kind)(context, builder)
+    struct.data, struct.start, struct.region, struct.is_outside = data, start, region, is_outside
+    struct.shape = cgutils.pack_array(builder, shape, I64)
+    struct.strides = cgutils.pack_array(builder, strides, I64)
+    return struct._getvalue()
 
 
 def contiguous(shape: Sequence[int], itemsize: int) -> list[int]:
-    """Return the strides, in bytes, of a C-contiguous array."""
+    """Compute the strides, in bytes, of a C-contiguous array."""
     strides = [itemsize] * len(shape)
     for axis in range(len(shape) - 2, -1, -1):
         strides[axis] = strides[axis + 1] * shape[axis + 1]
@@ -153,9 +154,9 @@ def cells_type(dtype: Any, ndim: int) -> Cells:
 
 
 def argument(dtype: Any, ndim: int, index: int) -> Any:
-    """Return what gives compiled code an array, described from a word of the table of arguments on.
+    """Make an intrinsic that reads an array from the table of arguments, from a word on.
 
-    The words: its address, where its memory starts, the region that this is, its shape and strides.
+    The words: its address, the start of its memory, its region, its shape and its strides.
     """
     kind = cells_type(dtype, ndim)
 
@@ -173,13 +174,14 @@ def argument(dtype: Any, ndim: int, index: int) -> Any:
 
 
 def declared(
-    dtype: Any, shape: tuple[int, ...] | None, index: int, first: int, *, own: bool = False, told: int | None = None
+    dtype: Any, shape: tuple[int, ...] | None, index: int, first_region: int, *, per_thread: bool = False,
+    first_length_word: int | None = None,
 ) -> Any:  # fmt: skip
-    """Return what gives compiled code a declared array.
+    """Make an intrinsic that returns a declared array.
 
-    index: in the table of memory. first: of its regions, after those of the arguments. own: whether each thread has its
-    own. told: the word of the table of arguments from which on its lengths are, None where they are part of the code. A
-    shape of None is that of dynamic shared memory.
+    index: in the table of memory. first_region: counted after the regions of the arguments. per_thread: whether each
+    thread has a copy. first_length_word: index of its lengths in the table of arguments; None if they are part of the
+    code. A shape of None is that of dynamic shared memory.
     """
     kind = cells_type(dtype, 1 if shape is None else len(shape))
 
@@ -187,14 +189,14 @@ def declared(
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             state = args[0]
             see(builder, state, index)
-            where = builder.load(at(builder, load_word(builder, state, Word.MEMORY), I64, I64(index)))
-            lengths = _lengths(builder, state, shape, kind, told)
-            whole, *strides = _strides(builder, lengths, kind.itemsize)
-            if own:
-                where = builder.add(where, builder.mul(load_word(builder, state, Word.THREAD), whole))
-            number = builder.add(load_word(builder, state, Word.DECLARED_FROM), I64(first))
-            region = builder.trunc(builder.shl(number, I64(REGION_SHIFT)), I32)
-            return build(context, builder, kind, where, where, region, INSIDE, lengths, strides)
+            address = builder.load(at(builder, load_word(builder, state, Word.MEMORY), I64, I64(index)))
+            lengths = _lengths(builder, state, shape, kind, first_length_word)
+            size, *strides = _strides(builder, lengths, kind.itemsize)
+            if per_thread:
+                address = builder.add(address, builder.mul(load_word(builder, state, Word.THREAD), size))
+            region_number = builder.add(load_word(builder, state, Word.DECLARED_FROM), I64(first_region))
+            region = builder.trunc(builder.shl(region_number, I64(REGION_SHIFT)), I32)
+            return build(context, builder, kind, address, address, region, INSIDE, lengths, strides)
 
         return kind(types.int64), generate
 
@@ -202,18 +204,20 @@ def declared(
 
 
 def _lengths(
-    builder: Any, state: Any, shape: tuple[int, ...] | None, kind: Cells, told: int | None
+    builder: Any, state: Any, shape: tuple[int, ...] | None, kind: Cells, first_length_word: int | None
 ) -> list[Any]:
     if shape is None:
         return [builder.udiv(load_word(builder, state, Word.DYNAMIC), I64(kind.itemsize))]
-    if told is None:
+    if first_length_word is None:
         return [I64(length) for length in shape]
     table = load_word(builder, state, Word.ARGUMENTS)
-    return [builder.load(at(builder, table, I64, I64(told + axis))) for axis in range(len(shape))]
+    return [
+        builder.load(at(builder, table, I64, I64(first_length_word + axis))) for axis in range(len(shape))
+    ]
 
 
 def _strides(builder: Any, lengths: Sequence[Any], itemsize: int) -> list[Any]:
-    """Return the bytes of a C-contiguous array, and then its strides."""
+    """Compute the size of a C-contiguous array in bytes, followed by its strides."""
     strides = [I64(itemsize)]
     for length in reversed(lengths):
         strides.insert(0, builder.mul(strides[0], length))
@@ -221,7 +225,7 @@ def _strides(builder: Any, lengths: Sequence[Any], itemsize: int) -> list[Any]:
 
 
 def see(builder: Any, state: Any, index: int) -> None:
-    """Number a declaration, the first time that it is executed."""
+    """Number a declaration when it is first executed."""
     seen = at(builder, load_word(builder, state, Word.SEEN), I64, I64(index))
     with cgutils.if_unlikely(builder, builder.icmp_signed("==", builder.load(seen), I64(0))):
         count = word(builder, state, Word.DECLARED)
@@ -231,6 +235,6 @@ def see(builder: Any, state: Any, index: int) -> None:
 
 
 def key_of(builder: Any, region: Any, code: int, site: Any) -> Any:
-    """Return the key of an access: region and dtype of the array, and the site."""
+    """Build the key of an access: region and dtype of the array, and the site."""
     low = builder.or_(builder.trunc(site, I32), I32(code << SITE_BITS))
     return builder.or_(region, low)

@@ -1,4 +1,4 @@
-"""One element of an array in compiled code: where it is, how it is loaded and stored, and the row that says so."""
+"""One element of an array in compiled code: its address, its load and store, and the row that records them."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from .gpu_numbers import converted
 
 
 def parts_of(index: Any) -> tuple[Any, ...]:
-    """Return the types of an index's parts."""
+    """Return the types of the parts of an index."""
     return tuple(index) if isinstance(index, types.BaseTuple) else (index,)
 
 
 def is_element(cells: Cells, index: Any) -> bool:
-    """Return whether an index of this type names one element."""
+    """Check if an index of this type selects one element."""
     parts = [part for part in parts_of(index) if not isinstance(part, types.EllipsisType)]
     return len(parts) == cells.ndim and all(isinstance(p, types.Integer) for p in parts)
 
 
 def numbers(context: Any, builder: Any, kind: Any, index: Any) -> list[Any]:
-    """Return the parts of an index of integers as 64-bit values; an ellipsis beside them stands for no axis."""
+    """Convert the parts of an integer index to 64-bit values; an ellipsis among them stands for no axis."""
     values = cgutils.unpack_tuple(builder, index) if isinstance(kind, types.BaseTuple) else [index]
     kinds = parts_of(kind)
-    given = [(v, k) for v, k in zip(values, kinds, strict=True) if not isinstance(k, types.EllipsisType)]
-    return [context.cast(builder, v, k, types.int64) for v, k in given]
+    integers = [(v, k) for v, k in zip(values, kinds, strict=True) if not isinstance(k, types.EllipsisType)]
+    return [context.cast(builder, v, k, types.int64) for v, k in integers]
 
 
-# What accesses an element by a pointer to it: returns what is recorded as its value, and what the thread gets.
+# A function that accesses an element through a pointer: returns the value to record, and the thread's result.
 Access = Callable[[Any], tuple[Any, Any]]
 
 
 class Element:
-    """One element of cells: `inside` says whether it is; `address` and `index` (its index) are as if it were."""
+    """One element of cells. `inside` is false if it is out of bounds; `address` and `index` are set even then."""
 
     def __init__(self, context: Any, builder: Any, kind: Cells, cells: Any, parts: Sequence[Any]) -> None:
         self.context, self.builder, self.kind, self.parts = context, builder, kind, parts
@@ -49,48 +49,48 @@ class Element:
         self.inside: Any = builder.not_(is_outside)
         shape, strides = (cgutils.unpack_tuple(builder, numbers) for numbers in (shapes, steps))
         for part, length, stride in zip(parts, shape, strides, strict=True):
-            self._step(part, length, stride)
-        self.index = self._index_of(builder.sub(self.address, start), kind.unit)
+            self._add_axis(part, length, stride)
+        self.index = self._units_in(builder.sub(self.address, start), kind.unit)
 
-    def _step(self, part: Any, length: Any, stride: Any) -> None:
-        """A negative index wraps once, as in Python: Numba compiles that rule for the GPU too."""
+    def _add_axis(self, part: Any, length: Any, stride: Any) -> None:
+        """Add the offset along an axis. A negative index wraps once, as in Python: Numba's GPU code does that too."""
         b = self.builder
         wrapped = b.select(b.icmp_signed("<", part, I64(0)), b.add(part, length), part)
         self.inside = b.and_(self.inside, b.icmp_unsigned("<", wrapped, length))
         self.address = b.add(self.address, b.mul(wrapped, stride))
 
-    def _index_of(self, distance: Any, unit: int) -> Any:
-        """Return how many units lie in a distance, of whole ones: records may have any size."""
+    def _units_in(self, distance: Any, unit: int) -> Any:
+        """Count the units in a distance, which is a multiple of the unit; records may have any size."""
         if unit & (unit - 1):
             return self.builder.sdiv(distance, I64(unit))
         return self.builder.ashr(distance, I64(unit.bit_length() - 1))
 
     def access(self, state: Any, site: Any, make: Access) -> Any:
-        """Access the element in a turn of its own, and record that; where it is outside, tell the driver instead.
+        """End the thread's turn, then access the element and record that; if it is outside, call the driver instead.
 
-        Returns what the thread gets, a poisoned element where it is outside; None where it gets nothing.
+        Returns the thread's result, or a poisoned element if the element is outside; None if there is no result.
         """
         b = self.builder
         end_turn(b, state)
         row = next_row(b, state)
         self._begin_row(state, row, site)
-        with b.if_else(self.inside, likely=True) as (there, outside):
-            with there:
-                data, got = make(self._pointer(self.address))
+        with b.if_else(self.inside, likely=True) as (inside_block, outside_block):
+            with inside_block:
+                data, result = make(self._pointer(self.address))
                 self._end_row(state, row, data)
-                there = b.block
-            with outside:
-                self._miss(state)
-                poisoned = self._poison(state) if got is not None else None
-                outside = b.block
-        return _either(b, (got, there), (poisoned, outside))
+                inside_block = b.block
+            with outside_block:
+                self._report_outside(state)
+                poisoned = self._poison(state) if result is not None else None
+                outside_block = b.block
+        return _merge(b, (result, inside_block), (poisoned, outside_block))
 
     def load(self, pointer: Any) -> Any:
-        """Return the element at a pointer as it lies in memory."""
+        """Load the element at a pointer in its memory representation."""
         return self.builder.load(pointer, align=self._align)
 
     def store(self, data: Any, pointer: Any) -> None:
-        """Store what is to lie in memory at a pointer."""
+        """Store a memory representation at a pointer."""
         self.builder.store(data, pointer, align=self._align)
 
     def _poison(self, state: Any) -> Any:
@@ -99,51 +99,51 @@ class Element:
 
     @property
     def _align(self) -> int | None:
-        """Fields of records may lie anywhere."""
+        """Return the alignment: fields of records may be unaligned."""
         return None if self.kind.unit == self.kind.itemsize else 1
 
     def _pointer(self, address: Any) -> Any:
         return at(self.builder, address, data_type(self.context, self.kind))
 
     def _begin_row(self, state: Any, row: Any, site: Any) -> None:
-        """Write what is accessed, where, and by whom."""
+        """Write the index, the key and the context of an access."""
         b = self.builder
-        what = b.zext(key_of(b, self.region, self.kind.code, site), I64)
-        who = b.shl(load_word(b, state, Word.CONTEXT), I64(8 * (CONTEXT_AT - KEY_AT)))
+        key = b.zext(key_of(b, self.region, self.kind.code, site), I64)
+        context = b.shl(load_word(b, state, Word.CONTEXT), I64(8 * (CONTEXT_AT - KEY_AT)))
         b.store(self.index, at(b, row, I64))
-        b.store(b.or_(what, who), at(b, row, I64, I64(KEY_AT // 8)))
+        b.store(b.or_(key, context), at(b, row, I64, I64(KEY_AT // 8)))
 
     def _end_row(self, state: Any, row: Any, data: Any) -> None:
-        """Write the value, as it lies in memory, and go on to the next row."""
+        """Write the value in its memory representation, and go on to the next row."""
         b = self.builder
         b.store(data, at(b, b.add(row, I64(VALUE_AT)), data.type))
-        after = b.add(row, I64(ROW_BYTES))
-        set_next_row(b, state, after)
-        with cgutils.if_unlikely(b, b.icmp_signed("==", after, load_word(b, state, Word.END))):
+        next_address = b.add(row, I64(ROW_BYTES))
+        set_next_row(b, state, next_address)
+        with cgutils.if_unlikely(b, b.icmp_signed("==", next_address, load_word(b, state, Word.END))):
             call_driver(self.context, b, state, I64(DriverCall.FULL))
 
-    def _miss(self, state: Any) -> None:
-        """Tell the driver that the element is outside: the row is there without a value, and is written over."""
+    def _report_outside(self, state: Any) -> None:
+        """Report to the driver that the element is outside. The next row overwrites this one, which has no value."""
         b = self.builder
         store_word(b, I64(len(self.parts)), state, Word.INDEX_COUNT)
         parts = load_word(b, state, Word.INDICES)
-        for place, part in enumerate(self.parts):
-            b.store(part, at(b, parts, I64, I64(place)))
+        for position, part in enumerate(self.parts):
+            b.store(part, at(b, parts, I64, I64(position)))
         call_driver(self.context, b, state, I64(DriverCall.OUT_OF_BOUNDS))
 
 
-def _either(builder: Any, *values: Any) -> Any:
-    """Return the value, of several with the block each is from, of the block that was run."""
+def _merge(builder: Any, *values: Any) -> Any:
+    """Merge values from several blocks into one; each pair is a value with its block."""
     if values[0][0] is None:
         return None
-    made = builder.phi(values[0][0].type)
+    phi = builder.phi(values[0][0].type)
     for value, block in values:
-        made.add_incoming(value, block)
-    return made
+        phi.add_incoming(value, block)
+    return phi
 
 
 def loaded(element: Element, state: Any, site: Any) -> Any:
-    """Load an element, record that, and return its value."""
+    """Load an element, record the access, and return the value."""
 
     def make(pointer: Any) -> Any:
         data = element.load(pointer)
@@ -153,7 +153,7 @@ def loaded(element: Element, state: Any, site: Any) -> Any:
 
 
 def stored(element: Element, state: Any, value: Any, site: Any) -> None:
-    """Store a value of the element's type, and record that."""
+    """Store a value of the element's type, and record the access."""
     data = to_data(element.context, element.builder, element.kind, value)
 
     def make(pointer: Any) -> Any:
@@ -164,7 +164,7 @@ def stored(element: Element, state: Any, value: Any, site: Any) -> None:
 
 
 def updated(element: Element, state: Any, change: Callable[[Any], Any], site: Any) -> Any:
-    """Replace an element by `change` of it in one turn, record that, and return its value before."""
+    """Replace an element by `change` of it in one turn, record that, and return the old value."""
     context, builder, kind = element.context, element.builder, element.kind
 
     def make(pointer: Any) -> Any:
@@ -182,12 +182,12 @@ def data_type(context: Any, kind: Cells) -> Any:
 
 
 def to_data(context: Any, builder: Any, kind: Cells, value: Any) -> Any:
-    """Return a loaded element as it lies in memory."""
+    """Convert a value to its memory representation."""
     return context.data_model_manager[kind.dtype].as_data(builder, value)
 
 
 def from_data(context: Any, builder: Any, kind: Cells, data: Any) -> Any:
-    """Return an element as it lies in memory as the value to compute with."""
+    """Convert a memory representation to a value."""
     return context.data_model_manager[kind.dtype].from_data(builder, data)
 
 
@@ -195,31 +195,31 @@ def _load(typing: Any, state: Any, cells: Any, index: Any, site: Any) -> Any:
     """Load an element and record it."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        state, value, place, site = args
-        return loaded(_element(context, builder, (cells, index), value, place), state, site)
+        state, cells_value, index_value, site = args
+        return loaded(_element(context, builder, (cells, index), cells_value, index_value), state, site)
 
     return cells.dtype(state, cells, index, site), generate
 
 
 def _store(typing: Any, state: Any, value: Any, cells: Any, index: Any, site: Any) -> Any:
-    """Store a value to an element, converted to its type, and record it."""
+    """Store a value to an element, converted to its type, and record the access."""
     if not typing.can_convert(value, cells.dtype):
         return None
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        state, given, array, place, site = args
-        element = _element(context, builder, (cells, index), array, place)
-        stored(element, state, converted(context, builder, given, value, cells.dtype), site)
+        state, new_value, cells_value, index_value, site = args
+        element = _element(context, builder, (cells, index), cells_value, index_value)
+        stored(element, state, converted(context, builder, new_value, value, cells.dtype), site)
         return context.get_dummy_value()
 
     return types.none(state, value, cells, index, site), generate
 
 
 def _element(context: Any, builder: Any, kinds: Any, cells: Any, index: Any) -> Element:
-    kind, index_kind = kinds
-    return Element(context, builder, kind, cells, numbers(context, builder, index_kind, index))
+    cells_type, index_kind = kinds
+    return Element(context, builder, cells_type, cells, numbers(context, builder, index_kind, index))
 
 
-# Numba names a typer where it does not fit, and not_compilable.py tells loads and stores by that name.
+# If a call does not type-check, Numba prints the typer's name. not_compilable.py recognises loads and stores by it.
 load_typer, store_typer = _load, _store
 load_element, store_element = intrinsic(_load), intrinsic(_store)

@@ -1,7 +1,7 @@
-"""Half precision for Numba's CPU target: a type that it lacks, its operators, and the functions of `cuda.fp16`.
+"""Half precision for Numba's CPU target: the type, its operators, and the functions of `cuda.fp16`.
 
-Sums, products and quotients are those of half precision, as on a GPU. Other functions are computed in single precision
-and rounded.
+Sums, products and quotients are computed in half precision, as on a GPU. Other functions are computed in single
+precision and rounded.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ...nvidia_math.contraction import HALF_FLAGS
 from ..quick_compiler import PartCompiler
 from .gpu_functions import MATHS
 
-_LIKE_HALF = (types.float16, types.int8, types.boolean)
+_PROMOTED_TO_HALF = (types.float16, types.int8, types.boolean)
 _ARITHMETIC = {"add": "fadd", "sub": "fsub", "mul": "fmul", "truediv": "fdiv"}
 _COMPARISONS = {
     "lt": numbers.real_lt_impl, "le": numbers.real_le_impl, "gt": numbers.real_gt_impl, "ge": numbers.real_ge_impl,
@@ -34,7 +34,7 @@ _SIGNS = {operator.pos: numbers.real_positive_impl, abs: numbers.real_abs_impl}
 
 @register_model(types.Float)
 class _FloatModel(models.PrimitiveModel):  # type: ignore[misc]  # Numba is untyped to mypy
-    """Floats as LLVM has them, half precision among them."""
+    """Floats as LLVM types, including half precision."""
 
     def __init__(self, manager: Any, fe_type: Any) -> None:
         kinds = {16: ir.HalfType, 32: ir.FloatType, 64: ir.DoubleType}
@@ -42,13 +42,19 @@ class _FloatModel(models.PrimitiveModel):  # type: ignore[misc]  # Numba is unty
 
 
 def _register(function: Any, implementation: Any, result: Any, count: int) -> None:
-    """Have an operator of half precision, where all its operands are no more than that."""
+    """Register an operator of half precision, for operands that convert to half without loss."""
 
     class Operator(AbstractTemplate):  # type: ignore[misc]
-        metadata: ClassVar = {"target": "cpu"}  # comes before Numba's own, which compute in single precision
+        metadata: ClassVar = {
+            "target": "cpu"
+        }  # has priority over Numba's own, which compute in single precision
 
         def generic(self, args: Any, kws: Any) -> Any:
-            if len(args) == count and types.float16 in args and all(kind in _LIKE_HALF for kind in args):
+            if (
+                len(args) == count
+                and types.float16 in args
+                and all(kind in _PROMOTED_TO_HALF for kind in args)
+            ):
                 return signature(result, *[types.float16] * count)
             return None
 
@@ -57,7 +63,7 @@ def _register(function: Any, implementation: Any, result: Any, count: int) -> No
 
 
 def _operation(opcode: str) -> Any:
-    """Return what generates an operation; all but quotients are marked as those that may be fused."""
+    """Make the code generator of an operation; all but quotients may be fused."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return getattr(builder, opcode)(*args, flags=() if opcode == "fdiv" else HALF_FLAGS)
@@ -88,13 +94,15 @@ def _rounded(typing: Any, value: Any) -> Any:
 
 def _hfma(typing: Any, a: Any, b: Any, c: Any) -> Any:
     """Multiply and add numbers of half precision with one rounding."""
-    given = (a, b, c)
+    argument_types = (a, b, c)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        pairs = zip(args, given, strict=True)
-        return builder.fma(*(context.cast(builder, value, before, types.float16) for value, before in pairs))
+        pairs = zip(args, argument_types, strict=True)
+        return builder.fma(
+            *(context.cast(builder, value, from_type, types.float16) for value, from_type in pairs)
+        )
 
-    return types.float16(*given), generate
+    return types.float16(*argument_types), generate
 
 
 rounded, fused = intrinsic(_rounded), intrinsic(_hfma)

@@ -1,4 +1,4 @@
-"""Loads and stores, each of which writes a row: what compiled kernels call instead of indexing."""
+"""Loads and stores, each of which writes a row: compiled kernels call these instead of indexing."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .records import assign_typer, part_typer
 
 
 def _load(typing: Any, state: Any, cells: Any, index: Any, site: Any) -> Any:
-    """Load an element and record it; of a tuple, just index."""
+    """Load an element and record it; index a tuple without a record."""
     if isinstance(cells, types.BaseTuple):
-        return _of_tuple(typing, state, cells, index, site)
+        return _load_from_tuple(typing, state, cells, index, site)
     if isinstance(cells, types.Array):
-        return _of_numpy(typing, state, cells, index, site)
+        return _load_from_numpy(typing, state, cells, index, site)
     if not isinstance(cells, Cells):
         return None
     if cells.is_record or not is_element(cells, index):
@@ -27,57 +27,60 @@ def _load(typing: Any, state: Any, cells: Any, index: Any, site: Any) -> Any:
     return load_typer(typing, state, cells, index, site)
 
 
-def _of_tuple(typing: Any, state: Any, kind: Any, index: Any, site: Any) -> Any:
-    """Type the index of a tuple: of parts of different types, only by a literal."""
-    uniform = isinstance(kind, types.UniTuple | types.NamedUniTuple)
-    if isinstance(index, types.IntegerLiteral) and not uniform:
-        place = index.literal_value
-        if not -len(kind) <= place < len(kind):
+def _load_from_tuple(typing: Any, state: Any, kind: Any, index: Any, site: Any) -> Any:
+    """Type the index of a tuple: if its parts differ in type, the index must be a literal."""
+    is_uniform = isinstance(kind, types.UniTuple | types.NamedUniTuple)
+    if isinstance(index, types.IntegerLiteral) and not is_uniform:
+        position = index.literal_value
+        if not -len(kind) <= position < len(kind):
             return None
 
         def take(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            return cgutils.unpack_tuple(builder, args[1])[place]
+            return cgutils.unpack_tuple(builder, args[1])[position]
 
-        return kind[place](state, kind, index, site), take
-    # LLVM has cases of one width alone, where Numba's unsigned indices have another.
-    whole = types.intp if isinstance(index, types.Integer) else index
-    inner = typing.resolve_function_type(operator.getitem, (kind, whole), {})
-    if inner is None or not uniform:
+        return kind[position](state, kind, index, site), take
+    # LLVM's cases all have one width, but Numba's unsigned indices have another.
+    index_type = types.intp if isinstance(index, types.Integer) else index
+    inner = typing.resolve_function_type(operator.getitem, (kind, index_type), {})
+    if inner is None or not is_uniform:
         return None
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        place = context.cast(builder, args[2], index, whole)
-        return context.get_function(operator.getitem, inner)(builder, (args[1], place))
+        index_value = context.cast(builder, args[2], index, index_type)
+        return context.get_function(operator.getitem, inner)(builder, (args[1], index_value))
 
     return inner.return_type(state, kind, index, site), generate
 
 
-def _of_numpy(typing: Any, state: Any, array: Any, index: Any, site: Any) -> Any:
-    """Type the index of an array of Numba's own: a global, or one that the kernel makes; nothing records those."""
-    inner, check = typing.resolve_function_type(operator.getitem, (array, index), {}), _check_of(array, index)
+def _load_from_numpy(typing: Any, state: Any, array: Any, index: Any, site: Any) -> Any:
+    """Type the index of a NumPy array, which is a global or made by the kernel; its accesses are not recorded."""
+    inner, check = (
+        typing.resolve_function_type(operator.getitem, (array, index), {}),
+        _bounds_check(array, index),
+    )
     if inner is None or check is None:
         return None
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         context.compile_internal(builder, check, types.none(array, index), (args[1], args[2]))
         kinds = zip(args[1:3], (array, index), inner.args, strict=True)
-        given = [context.cast(builder, *parts) for parts in kinds]
-        return context.get_function(operator.getitem, inner)(builder, given)
+        arguments = [context.cast(builder, *parts) for parts in kinds]
+        return context.get_function(operator.getitem, inner)(builder, arguments)
 
     return inner.return_type(state, array, index, site), generate
 
 
-def _to_numpy(typing: Any, state: Any, value: Any, array: Any, index: Any, site: Any) -> Any:
-    """Type a store to an array of Numba's own."""
+def _store_to_numpy(typing: Any, state: Any, value: Any, array: Any, index: Any, site: Any) -> Any:
+    """Type a store to a NumPy array."""
     inner = typing.resolve_function_type(operator.setitem, (array, index, value), {})
-    check = _check_of(array, index)
+    check = _bounds_check(array, index)
     if inner is None or check is None or not array.mutable:
         return None
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        _, given, target, place, _ = args
-        context.compile_internal(builder, check, types.none(array, index), (target, place))
-        kinds = zip((target, place, given), (array, index, value), inner.args, strict=True)
+        _, stored_value, target, index_value, _ = args
+        context.compile_internal(builder, check, types.none(array, index), (target, index_value))
+        kinds = zip((target, index_value, stored_value), (array, index, value), inner.args, strict=True)
         context.get_function(operator.setitem, inner)(
             builder, [context.cast(builder, *parts) for parts in kinds]
         )
@@ -86,36 +89,36 @@ def _to_numpy(typing: Any, state: Any, value: Any, array: Any, index: Any, site:
     return types.none(state, value, array, index, site), generate
 
 
-def _check_of(array: Any, index: Any) -> Any:
-    """Return what leaves an index outside an array of Numba's own to the simulator; None where nothing can check it."""
+def _bounds_check(array: Any, index: Any) -> Any:
+    """Choose a check that leaves an index outside a NumPy array to the simulator; None if nothing can check it."""
     parts = parts_of(index)
     if all(isinstance(part, types.SliceType) for part in parts):
-        return _never_outside
-    uniform = isinstance(index, types.UniTuple) and isinstance(index.dtype, types.Integer)
-    if len(parts) > array.ndim or not (uniform or isinstance(index, types.Integer)):
+        return _check_nothing
+    is_integer_tuple = isinstance(index, types.UniTuple) and isinstance(index.dtype, types.Integer)
+    if len(parts) > array.ndim or not (is_integer_tuple or isinstance(index, types.Integer)):
         return None
-    return _inside if isinstance(index, types.Integer) else _all_inside
+    return _check_index if isinstance(index, types.Integer) else _check_indices
 
 
-def _never_outside(array: Any, index: Any) -> None:
+def _check_nothing(array: Any, index: Any) -> None:
     pass
 
 
-def _inside(array: Any, index: Any) -> None:
+def _check_index(array: Any, index: Any) -> None:
     if not -len(array) <= index < len(array):
-        raise NotCompilable("an index outside an array of NumPy's")
+        raise NotCompilable("an index outside a NumPy array")
 
 
-def _all_inside(array: Any, index: Any) -> None:
+def _check_indices(array: Any, index: Any) -> None:
     for axis in range(len(index)):
         if not -array.shape[axis] <= index[axis] < array.shape[axis]:
-            raise NotCompilable("an index outside an array of NumPy's")
+            raise NotCompilable("an index outside a NumPy array")
 
 
 def _store(typing: Any, state: Any, value: Any, cells: Any, index: Any, site: Any) -> Any:
-    """Store a value to an element, or to each of a view, and record that."""
+    """Store a value to an element, or to each element of a view, and record that."""
     if isinstance(cells, types.Array):
-        return _to_numpy(typing, state, value, cells, index, site)
+        return _store_to_numpy(typing, state, value, cells, index, site)
     if not isinstance(cells, Cells):
         return None
     if cells.is_record or not is_element(cells, index):

@@ -1,4 +1,4 @@
-"""Loops and recursion that tell the driver: nothing else could end a loop that makes no access, or save a stack."""
+"""Calls of the driver from loops and recursion: the only way to end a loop without accesses, or to save a stack."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from ..scheduler.switching import call_driver
 from ..state import DriverCall, PlaceWord, Word
 from ..words import I64, at, load_word, store_word, word
 
-ROOM_LEFT = 1 << 14  # bytes of a stack that a function may need which no longer calls itself
-PERIOD = 1 << 20  # rounds of loops from one call of the driver to the next: a few milliseconds
+ROOM_LEFT = 1 << 14  # bytes of stack for a function that no longer recurses
+PERIOD = 1 << 20  # rounds of loops between two calls of the driver: a few milliseconds
 
 
 def _tick(typing: Any, state: Any, loop: Any, rounds: Any) -> Any:
-    """Count a round of a loop and the rounds of those in it; call the driver once in PERIOD, and stop where it says so.
+    """Count a round of a loop and the rounds of its inner loops; call the driver, which may stop it, once in PERIOD.
 
-    loop: its number, which is noted.
+    loop: its number, stored for the driver.
     """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         b, state = builder, args[0]
-        left = b.sub(load_word(b, state, Word.TICKS), args[2])
-        store_word(b, left, state, Word.TICKS)
+        remaining = b.sub(load_word(b, state, Word.TICKS), args[2])
+        store_word(b, remaining, state, Word.TICKS)
         store_word(b, args[1], state, Word.LOOP)
-        with cgutils.if_unlikely(b, b.icmp_signed("<", left, I64(0))):
+        with cgutils.if_unlikely(b, b.icmp_signed("<", remaining, I64(0))):
             store_word(b, I64(PERIOD), state, Word.TICKS)
             call_driver(context, b, state, I64(DriverCall.TICK))
         return context.get_dummy_value()
@@ -36,7 +36,7 @@ def _tick(typing: Any, state: Any, loop: Any, rounds: Any) -> Any:
 
 
 def _go_deeper(typing: Any, state: Any, name: Any) -> Any:
-    """Begin a function that calls itself; where its stack has little room left, the driver ends the launch.
+    """Begin a recursive function; if its stack is almost full, the driver ends the launch.
 
     name: of the function, a literal.
     """
@@ -45,12 +45,12 @@ def _go_deeper(typing: Any, state: Any, name: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         b, state = builder, args[0]
-        here = b.ptrtoint(cgutils.alloca_once(b, ir.IntType(8)), I64)
+        stack_position = b.ptrtoint(cgutils.alloca_once(b, ir.IntType(8)), I64)
         end = b.load(at(b, load_word(b, state, Word.PLACE), I64, I64(PlaceWord.STACK)))
-        left = b.sub(here, b.sub(end, load_word(b, state, Word.STACK_BYTES)))
-        with cgutils.if_unlikely(b, b.icmp_signed("<", left, I64(ROOM_LEFT))):
-            known = context.insert_const_string(b.module, name.literal_value)
-            b.store(b.ptrtoint(known, I64), word(b, state, Word.MESSAGE))
+        remaining = b.sub(stack_position, b.sub(end, load_word(b, state, Word.STACK_BYTES)))
+        with cgutils.if_unlikely(b, b.icmp_signed("<", remaining, I64(ROOM_LEFT))):
+            function_name = context.insert_const_string(b.module, name.literal_value)
+            b.store(b.ptrtoint(function_name, I64), word(b, state, Word.MESSAGE))
             call_driver(context, b, state, I64(DriverCall.TOO_DEEP))
         return context.get_dummy_value()
 
@@ -58,7 +58,7 @@ def _go_deeper(typing: Any, state: Any, name: Any) -> Any:
 
 
 def _plain(typing: Any, value: Any) -> Any:
-    """Return a value as one of which Numba knows no more than its type: a function that calls itself is made once."""
+    """Return a value without its literal type, so that a recursive function is compiled only once."""
     kind = types.unliteral(value)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:

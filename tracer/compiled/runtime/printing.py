@@ -1,4 +1,4 @@
-"""`print` in compiled code: values go to the driver with a description of their types, which Python prints."""
+"""`print` in compiled code: the driver gets the values with a description of their types, and prints them."""
 
 from __future__ import annotations
 
@@ -18,48 +18,48 @@ from ..state import DriverCall, Word
 from ..words import I64, word
 
 _VALUE_BYTES = 16
-_AS_PYTHON = ("int64", "float64", "bool", "complex128")  # what the simulator has as Python's own
+_PYTHON_TYPES = ("int64", "float64", "bool", "complex128")  # which the simulator holds as Python objects
 
 
-def _described(kind: Any) -> Any:
-    """Return how a value of a type is printed: a text, the name of a NumPy type, a list; None where it can't be."""
+def _describe_type(kind: Any) -> Any:
+    """Describe the type of a value to print: a text, the name of a NumPy type, a list; None if it can't be printed."""
     if isinstance(kind, types.StringLiteral):
         return {"text": kind.literal_value}
     if isinstance(types.unliteral(kind), types.Number | types.Boolean):
         return str(numpy_support.as_dtype(types.unliteral(kind)))
     if isinstance(kind, types.BaseTuple) and not isinstance(kind, types.NamedTuple | types.NamedUniTuple):
-        parts = [_described(part) for part in kind]
+        parts = [_describe_type(part) for part in kind]
         return None if None in parts else parts
     return None
 
 
-def _flat(builder: Any, kind: Any, value: Any) -> Iterator[tuple[Any, Any]]:
+def _flatten(builder: Any, kind: Any, value: Any) -> Iterator[tuple[Any, Any]]:
     """Yield (type, value) of the numbers in a value."""
     if isinstance(kind, types.BaseTuple):
         for part, inner in zip(kind, cgutils.unpack_tuple(builder, value), strict=True):
-            yield from _flat(builder, part, inner)
+            yield from _flatten(builder, part, inner)
     elif not isinstance(kind, types.StringLiteral):
         yield types.unliteral(kind), value
 
 
 def _print(typing: Any, state: Any, values: Any) -> Any:
-    """Print the values of a tuple in a line."""
-    described = _described(values) if isinstance(values, types.BaseTuple) else None
+    """Print the values of a tuple on one line."""
+    described = _describe_type(values) if isinstance(values, types.BaseTuple) else None
     if described is None:
         return None
     text = json.dumps(described)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        numbers = list(_flat(builder, values, args[1]))
+        numbers = list(_flatten(builder, values, args[1]))
         size = 1 + len(numbers) * _VALUE_BYTES // 8
         message = cgutils.alloca_once(builder, ir.ArrayType(I64, size))
         message = builder.bitcast(message, I64.as_pointer())
-        known = context.insert_const_string(builder.module, text)
-        builder.store(builder.ptrtoint(known, I64), message)
-        for place, (kind, value) in enumerate(numbers):
+        description = context.insert_const_string(builder.module, text)
+        builder.store(builder.ptrtoint(description, I64), message)
+        for position, (kind, value) in enumerate(numbers):
             data = context.data_model_manager[kind].as_data(builder, value)
-            where = builder.gep(message, [I64(1 + place * _VALUE_BYTES // 8)])
-            builder.store(data, builder.bitcast(where, data.type.as_pointer()))
+            slot = builder.gep(message, [I64(1 + position * _VALUE_BYTES // 8)])
+            builder.store(data, builder.bitcast(slot, data.type.as_pointer()))
         builder.store(builder.ptrtoint(message, I64), word(builder, args[0], Word.MESSAGE))
         call_driver(context, builder, args[0], I64(DriverCall.PRINT))
         return context.get_dummy_value()
@@ -71,26 +71,30 @@ print_line = intrinsic(_print)
 
 
 def printed(message: int) -> str:
-    """Return what a kernel prints, whose message is at an address."""
+    """Read the text that a kernel prints, from the address of its message."""
     (text,) = (ctypes.c_int64 * 1).from_address(message)
     described = json.loads(ctypes.string_at(text))
-    count = _count(described)
+    count = _count_numbers(described)
     data = ctypes.string_at(message + 8, count * _VALUE_BYTES)
     values = (data[i : i + _VALUE_BYTES] for i in range(0, len(data), _VALUE_BYTES))
-    return " ".join(map(str, _values(described, values)))
+    return " ".join(map(str, _read_values(described, values)))
 
 
-def _count(described: Any) -> int:
-    return sum(map(_count, described)) if isinstance(described, list) else int(isinstance(described, str))
+def _count_numbers(described: Any) -> int:
+    return (
+        sum(map(_count_numbers, described))
+        if isinstance(described, list)
+        else int(isinstance(described, str))
+    )
 
 
-def _values(described: Any, data: Iterator[bytes]) -> tuple[Any, ...]:
-    """Return the values of a tuple."""
-    return tuple(_values(d, data) if isinstance(d, list) else _value(d, data) for d in described)
+def _read_values(described: Any, data: Iterator[bytes]) -> tuple[Any, ...]:
+    """Read the values of a tuple."""
+    return tuple(_read_values(d, data) if isinstance(d, list) else _read_value(d, data) for d in described)
 
 
-def _value(described: Any, data: Iterator[bytes]) -> Any:
+def _read_value(described: Any, data: Iterator[bytes]) -> Any:
     if isinstance(described, dict):
         return described["text"]
-    found = np.frombuffer(next(data), described, 1)[0]
-    return found.item() if described in _AS_PYTHON else found
+    value = np.frombuffer(next(data), described, 1)[0]
+    return value.item() if described in _PYTHON_TYPES else value

@@ -1,6 +1,6 @@
-"""Records in compiled code: a field is a view of the same memory, a region of its own with the stride of the records.
+"""Records in compiled code. A field is a view of the same memory: a separate region, with the stride of the records.
 
-A record itself is never loaded or stored: whatever a kernel does with one, it does field by field.
+A record itself is never loaded or stored: operations on it go field by field.
 """
 
 from __future__ import annotations
@@ -20,36 +20,36 @@ from .element import Element, loaded, stored
 from .gpu_numbers import converted
 from .views import filling, view_typer
 
-# What does something: (context, builder, values of the state, what is given, what is assigned to, and the site).
+# A function that assigns: (context, builder, values of the state, the given value, the target, and the site).
 Assign = Callable[[Any, Any, Sequence[Any]], Any]
 
 
 class Field(Struct, frozen=True):
     """A field of records."""
 
-    kind: Cells  # the type of all its elements in an array of records
+    kind: Cells  # the type of the field in an array of records
     offset: int  # bytes from the start of a record
-    region: int  # counted from that of the records
-    shape: tuple[int, ...]  # of what one record has: () for an element
+    region: int  # relative to the region of the records
+    shape: tuple[int, ...]  # of the field in one record: () for a single element
 
     @property
     def is_element(self) -> bool:
-        """Whether of one record it is one element."""
+        """Whether the field of one record is a single element."""
         return not self.kind.ndim and not self.kind.is_record
 
     def view(self, context: Any, builder: Any, cells: Cells, value: Any) -> Any:
-        """Return its cells in some records."""
+        """Return the cells of the field in some records."""
         struct = cgutils.create_struct_proxy(cells)(context, builder, value)
-        data, start = (builder.add(place, I64(self.offset)) for place in (struct.data, struct.start))
+        data, start = (builder.add(address, I64(self.offset)) for address in (struct.data, struct.start))
         region = builder.add(struct.region, I32(self.region << REGION_SHIFT))
         shape, strides = (cgutils.unpack_tuple(builder, t) for t in (struct.shape, struct.strides))
-        inner = contiguous(self.shape, self.kind.itemsize)
-        lengths, steps = [*shape, *map(I64, self.shape)], [*strides, *map(I64, inner)]
+        inner_strides = contiguous(self.shape, self.kind.itemsize)
+        lengths, steps = [*shape, *map(I64, self.shape)], [*strides, *map(I64, inner_strides)]
         return build(context, builder, self.kind, data, start, region, struct.is_outside, lengths, steps)
 
 
 def field_of(cells: Any, name: str) -> Field | None:
-    """Return a field of records; None where there is none, or of a type that compiled code can't have."""
+    """Find a field of records; None if there is none, or if compiled code doesn't support its type."""
     fields = cells.numpy.fields if isinstance(cells, Cells) and cells.is_record else None
     if not fields or name not in fields:
         return None
@@ -57,14 +57,14 @@ def field_of(cells: Any, name: str) -> Field | None:
     base, shape = dtype.base, dtype.shape
     if (base.names is None and base not in CODES) or (shape and cells.unit % base.itemsize):
         return None
-    before = cells.numpy.names[: cells.numpy.names.index(name)]
-    region = 1 + sum(regions_of(fields[other][0].base) for other in before)
+    earlier_names = cells.numpy.names[: cells.numpy.names.index(name)]
+    region = 1 + sum(regions_of(fields[other][0].base) for other in earlier_names)
     unit = base.itemsize if shape else cells.unit
     return Field(Cells(numpy_support.from_dtype(base), cells.ndim + len(shape), unit), offset, region, shape)
 
 
-def _named(cells: Cells, index: Any) -> Field | None:
-    """Return the field that an index names: a text, or of one record a number."""
+def _find_field(cells: Cells, index: Any) -> Field | None:
+    """Find the field that an index selects: by a name or, in a single record, by a number."""
     if isinstance(index, types.StringLiteral):
         return field_of(cells, index.literal_value)
     names = cells.numpy.names
@@ -73,8 +73,8 @@ def _named(cells: Cells, index: Any) -> Field | None:
     return field_of(cells, names[index.literal_value])
 
 
-def _taken(field: Field, context: Any, builder: Any, cells: Cells, args: Sequence[Any]) -> Any:
-    """Return what a field of (state, records, site) is: its loaded value, or a view."""
+def _take_field(field: Field, context: Any, builder: Any, cells: Cells, args: Sequence[Any]) -> Any:
+    """Take a field from (state, records, site): its loaded value, or a view."""
     state, value, site = args
     view = field.view(context, builder, cells, value)
     if not field.is_element:
@@ -83,33 +83,33 @@ def _taken(field: Field, context: Any, builder: Any, cells: Cells, args: Sequenc
 
 
 def part_typer(state: Any, cells: Cells, index: Any, site: Any) -> Any:
-    """Type an index that is no load by itself: one that gives a view, or a field of records."""
-    field = _named(cells, index) if cells.is_record else None
+    """Type an index that is not a plain load: it gives a view, or a field of records."""
+    field = _find_field(cells, index) if cells.is_record else None
     if field is None:
         return view_typer(state, cells, index, site)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _taken(field, context, builder, cells, (args[0], args[1], args[3]))
+        return _take_field(field, context, builder, cells, (args[0], args[1], args[3]))
 
     return (field.kind.dtype if field.is_element else field.kind)(state, cells, index, site), generate
 
 
 def _attribute(typing: Any, state: Any, value: Any, name: Any, site: Any) -> Any:
-    """Type an attribute: a field of records, or what numba says that it is."""
+    """Type an attribute: a field of records, or an attribute that numba knows."""
     if not isinstance(name, types.StringLiteral):
         return None
     field = field_of(value, name.literal_value)
     if field is not None:
         return part_typer(state, value, name, site)
-    found = typing.resolve_getattr(value, name.literal_value)
-    if found is None:
+    attribute_type = typing.resolve_getattr(value, name.literal_value)
+    if attribute_type is None:
         return None
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         get = context.get_getattr(value, name.literal_value)
         return get(context, builder, value, args[1], name.literal_value)
 
-    return found(state, value, name, site), generate
+    return attribute_type(state, value, name, site), generate
 
 
 def _set_attribute(typing: Any, state: Any, value: Any, cells: Any, name: Any, site: Any) -> Any:
@@ -123,48 +123,48 @@ attribute, set_attribute = intrinsic(_attribute), intrinsic(_set_attribute)
 
 
 def assign_typer(state: Any, value: Any, cells: Cells, index: Any, site: Any) -> Any:
-    """Type an assignment to what is no element of an array: a slice, a record, a field of one."""
-    field = _named(cells, index) if cells.is_record else None
+    """Type an assignment to a slice, a record, or a field of one."""
+    field = _find_field(cells, index) if cells.is_record else None
     view: Any = view_typer(state, cells, index, site) if field is None else None
     if field is None and view is None:
         return None
     kind = field.kind if field else view[0].return_type
-    assign = _assigning(kind, value)
+    assign = _make_assignment(kind, value)
     if assign is None:
         return None
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        state, given, array, place, site = args
+        state, stored_value, cells_value, index_value, site = args
         if field:
-            target = field.view(context, builder, cells, array)
+            target = field.view(context, builder, cells, cells_value)
         else:
-            target = view[1](context, builder, view[0], [state, array, place, site])
-        assign(context, builder, (state, given, target, site))
+            target = view[1](context, builder, view[0], [state, cells_value, index_value, site])
+        assign(context, builder, (state, stored_value, target, site))
         return context.get_dummy_value()
 
     return types.none(state, value, cells, index, site), generate
 
 
-def _assigning(kind: Cells, value: Any) -> Assign | None:
-    """Return what assigns a value to cells of a type, or None where it does not fit."""
+def _make_assignment(kind: Cells, value: Any) -> Assign | None:
+    """Make a function that assigns a value to cells of a type; None if the value does not fit."""
     if kind.is_record:
-        return _by_fields(kind, value)
+        return _assign_record(kind, value)
     if kind.ndim:
         return filling(kind, value)  # type: ignore[no-any-return]
     if not isinstance(value, types.Number | types.Boolean):
         return None
 
     def assign(context: Any, builder: Any, args: Sequence[Any]) -> None:
-        state, given, target, site = args
+        state, number, target, site = args
         element = Element(context, builder, kind, target, ())
-        stored(element, state, converted(context, builder, given, value, kind.dtype), site)
+        stored(element, state, converted(context, builder, number, value, kind.dtype), site)
 
     return assign
 
 
-def _by_fields(kind: Cells, value: Any) -> Assign | None:
-    """Return what assigns records, or of a tuple its parts, field by field."""
-    parts = [_by_field(kind, value, place, name) for place, name in enumerate(kind.numpy.names)]
+def _assign_record(kind: Cells, value: Any) -> Assign | None:
+    """Make a function that assigns a record or a tuple, field by field."""
+    parts = [_assign_field(kind, value, position, name) for position, name in enumerate(kind.numpy.names)]
     if not all(parts):
         return None
 
@@ -176,28 +176,28 @@ def _by_fields(kind: Cells, value: Any) -> Assign | None:
     return assign
 
 
-def _by_field(kind: Cells, value: Any, place: int, name: str) -> Assign | None:
+def _assign_field(kind: Cells, value: Any, position: int, name: str) -> Assign | None:
     target = field_of(kind, name)
     if target is None:
         return None
     if isinstance(value, types.BaseTuple):
-        return _from(target, kind, value[place], lambda context, builder, args: (
-            cgutils.unpack_tuple(builder, args[1])[place]
-        )) if place < len(value) else None  # fmt: skip
+        return _assign_from(target, kind, value[position], lambda context, builder, args: (
+            cgutils.unpack_tuple(builder, args[1])[position]
+        )) if position < len(value) else None  # fmt: skip
     source = field_of(value, name)
     if source is None:
         return None
-    given = source.kind.dtype if source.is_element else source.kind
+    source_type = source.kind.dtype if source.is_element else source.kind
 
     def take(context: Any, builder: Any, args: Sequence[Any]) -> Any:
-        return _taken(source, context, builder, value, (args[0], args[1], builder.add(args[3], I64(1))))
+        return _take_field(source, context, builder, value, (args[0], args[1], builder.add(args[3], I64(1))))
 
-    return _from(target, kind, given, take)
+    return _assign_from(target, kind, source_type, take)
 
 
-def _from(target: Field, kind: Cells, given: Any, take: Callable[..., Any]) -> Assign | None:
-    """Return what assigns what `take` gives, of a type, to a field of records."""
-    inner = _assigning(target.kind, given)
+def _assign_from(target: Field, kind: Cells, source_type: Any, take: Callable[..., Any]) -> Assign | None:
+    """Make a function that assigns the result of `take`, of a type, to a field of records."""
+    inner = _make_assignment(target.kind, source_type)
     if inner is None:
         return None
 

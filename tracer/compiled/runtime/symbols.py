@@ -1,4 +1,4 @@
-"""The functions that compiled kernels call, by the names that they have there."""
+"""The functions that compiled kernels call, by their names in the rewritten source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What compiled kernels read from the table of state: where the current thread stands in the grid, scalar arguments."""
+"""Values that compiled kernels read from the table of state: the thread's position in the grid, scalar arguments."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..words import I64, at, load_word
 
 
 def reader(index: Word) -> Any:
-    """Return what gives compiled code a word of the table of state."""
+    """Make an intrinsic that reads a word of the table of state."""
 
     def typer(typing: Any, state: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -24,7 +24,7 @@ def reader(index: Word) -> Any:
 
 
 def scalar(kind: Any, index: int) -> Any:
-    """Return what gives compiled code a scalar argument: bits at a word of the table of arguments."""
+    """Make an intrinsic that reads a scalar argument: its bits are in the table of arguments."""
 
     def typer(typing: Any, state: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Views of cells: slices, transposes, other shapes and types, parts of complex numbers; and assignments to slices."""
+"""Views of cells: slices, transposes, other shapes and types, parts of complex numbers; assignments to slices."""
 
 from __future__ import annotations
 
@@ -21,41 +21,41 @@ from .element import load_element, parts_of, store_element
 
 
 def view_typer(state: Any, cells: Cells, index: Any, site: Any) -> Any:
-    """Type an index that names no single element; such an index makes no access."""
+    """Type an index that selects no single element; such an index makes no access."""
     parts = parts_of(index)
-    left_out = [place for place, part in enumerate(parts) if isinstance(part, types.EllipsisType)]
-    known = all(isinstance(p, types.Integer | types.SliceType | types.EllipsisType) for p in parts)
-    if not known or len(left_out) > 1 or len(parts) - len(left_out) > cells.ndim:
+    ellipses = [position for position, part in enumerate(parts) if isinstance(part, types.EllipsisType)]
+    is_supported = all(isinstance(p, types.Integer | types.SliceType | types.EllipsisType) for p in parts)
+    if not is_supported or len(ellipses) > 1 or len(parts) - len(ellipses) > cells.ndim:
         return None
-    kept = cells.ndim - sum(isinstance(p, types.Integer) for p in parts)
-    kind = cells.of(kept)
+    ndim = cells.ndim - sum(isinstance(p, types.Integer) for p in parts)
+    kind = cells.of(ndim)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         values = cgutils.unpack_tuple(builder, args[2]) if isinstance(index, types.BaseTuple) else [args[2]]
-        given = list(zip(parts, values, strict=True))
-        if left_out:  # all axes that are not named
-            given[left_out[0] : left_out[0] + 1] = [(None, None)] * (cells.ndim + 1 - len(parts))
-        return _view(context, builder, (cells, kind), args[1], given)
+        pairs = list(zip(parts, values, strict=True))
+        if ellipses:  # all axes without an index
+            pairs[ellipses[0] : ellipses[0] + 1] = [(None, None)] * (cells.ndim + 1 - len(parts))
+        return _view(context, builder, (cells, kind), args[1], pairs)
 
     return kind(state, cells, index, site), generate
 
 
 def _view(context: Any, builder: Any, kinds: Any, value: Any, parts: Sequence[tuple[Any, Any]]) -> Any:
-    """Return the view that some parts of an index, (type, value) each, name; it may lie outside its array.
+    """Build the view that the parts of an index, (type, value) each, select; it may lie outside its array.
 
-    A part without a type leaves its axis as it is.
+    A part without a type keeps its axis.
     """
     cells, kind = kinds
     struct = cgutils.create_struct_proxy(cells)(context, builder, value)
     shape, strides = (cgutils.unpack_tuple(builder, t) for t in (struct.shape, struct.strides))
     data, is_outside, lengths, steps = struct.data, struct.is_outside, [], []
-    for axis, (part, given) in enumerate(parts):
+    for axis, (part, part_value) in enumerate(parts):
         if part is None:
             offset, length, step = I64(0), shape[axis], strides[axis]
         elif isinstance(part, types.SliceType):
-            offset, length, step = _sliced(context, builder, part, given, shape[axis], strides[axis])
+            offset, length, step = _slice_axis(context, builder, part, part_value, shape[axis], strides[axis])
         else:
-            index = context.cast(builder, given, part, types.int64)
+            index = context.cast(builder, part_value, part, types.int64)
             wrapped = builder.select(
                 builder.icmp_signed("<", index, I64(0)), builder.add(index, shape[axis]), index
             )
@@ -65,7 +65,7 @@ def _view(context: Any, builder: Any, kinds: Any, value: Any, parts: Sequence[tu
             lengths.append(length)
             steps.append(step)
         data = builder.add(data, offset)
-    rest = len(parts)
+    indexed_axes = len(parts)
     return build(
         context,
         builder,
@@ -74,26 +74,26 @@ def _view(context: Any, builder: Any, kinds: Any, value: Any, parts: Sequence[tu
         struct.start,
         struct.region,
         is_outside,
-        [*lengths, *shape[rest:]],
-        [*steps, *strides[rest:]],
+        [*lengths, *shape[indexed_axes:]],
+        [*steps, *strides[indexed_axes:]],
     )
 
 
-def _sliced(
-    context: Any, builder: Any, part: Any, given: Any, length: Any, stride: Any
+def _slice_axis(
+    context: Any, builder: Any, part: Any, slice_value: Any, length: Any, stride: Any
 ) -> tuple[Any, Any, Any]:
-    """Return the bytes to a slice's first element, its length, and the bytes between its elements."""
-    piece = context.make_helper(builder, part, given)
-    slicing.guard_invalid_slice(context, builder, part, piece)
-    slicing.fix_slice(builder, piece, length)
-    count = slicing.get_slice_length(builder, piece)
-    return builder.mul(piece.start, stride), count, slicing.fix_stride(builder, piece, stride)
+    """Compute the offset of a slice's first element in bytes, its length, and its stride in bytes."""
+    bounds = context.make_helper(builder, part, slice_value)
+    slicing.guard_invalid_slice(context, builder, part, bounds)
+    slicing.fix_slice(builder, bounds, length)
+    count = slicing.get_slice_length(builder, bounds)
+    return builder.mul(bounds.start, stride), count, slicing.fix_stride(builder, bounds, stride)
 
 
 def filling(kind: Cells, value: Any) -> Any:
-    """Return what stores a value to all elements of a view, or None where it does not fit: (context, builder, args).
+    """Make a function that stores a value to all elements of a view: (context, builder, args). None if it does not fit.
 
-    Its args are those of the state, the value, the view and the site. All loads come first, then the stores.
+    Its args are the state, the value, the view and the site. All loads come first, then the stores.
     """
     if isinstance(value, Cells) and value.ndim <= kind.ndim and not value.is_record:
         implement = _copy
@@ -111,17 +111,17 @@ def filling(kind: Cells, value: Any) -> Any:
 
 
 def _fill(state: Any, value: Any, target: Any, site: Any) -> None:
-    for place in np.ndindex(target.shape):
-        store_element(state, value, target, place, site)
+    for index in np.ndindex(target.shape):
+        store_element(state, value, target, index, site)
 
 
 def _copy(state: Any, value: Any, target: Any, site: Any) -> None:
     loaded = np.empty(value.shape, dtype_like(value))
-    for place in np.ndindex(value.shape):
-        loaded[place] = load_element(state, value, place, site + 1)
-    spread = np.broadcast_to(loaded, target.shape)
-    for place in np.ndindex(target.shape):
-        store_element(state, spread[place], target, place, site)
+    for index in np.ndindex(value.shape):
+        loaded[index] = load_element(state, value, index, site + 1)
+    broadcast = np.broadcast_to(loaded, target.shape)
+    for index in np.ndindex(target.shape):
+        store_element(state, broadcast[index], target, index, site)
 
 
 def _dtype_like(typing: Any, cells: Any) -> Any:
@@ -180,7 +180,7 @@ def _reshaped(typing: Any, cells: Any, shape: Any) -> Any:
 
 
 def _viewed(typing: Any, cells: Any, dtype: Any, length: Any) -> Any:
-    """Type the same bytes seen as another dtype, with the last dimension's length given."""
+    """Type the same bytes as another dtype, with a given length of the last dimension."""
     kind = Cells(dtype.dtype, cells.ndim)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -203,7 +203,7 @@ def _viewed(typing: Any, cells: Any, dtype: Any, length: Any) -> Any:
 
 
 def _distance(typing: Any, cells: Any) -> Any:
-    """Type the bytes from the start of a view's memory to its first element."""
+    """Compute the offset in bytes of a view's first element from the start of its memory."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         struct = cgutils.create_struct_proxy(cells)(context, builder, args[0])
@@ -243,17 +243,17 @@ def _reshape_to(cells: Any, shape: Any) -> Any:
         if cells.shape[axis] > 1 and cells.strides[axis] != expected:
             raise NotCompilable("reshape of a view that has gaps")
         expected *= cells.shape[axis]
-    known, free = 1, -1
+    product, free_axis = 1, -1
     for axis, length in enumerate(shape):
         if length < 0:
-            free = axis
+            free_axis = axis
         else:
-            known *= length
+            product *= length
     lengths = shape
-    if free >= 0:
-        lengths = tuple_setitem(shape, free, cells.size // max(1, known))
-        known *= cells.size // max(1, known)
-    if known != cells.size:
+    if free_axis >= 0:
+        lengths = tuple_setitem(shape, free_axis, cells.size // max(1, product))
+        product *= cells.size // max(1, product)
+    if product != cells.size:
         raise NotCompilable("reshape to another size")
     return reshaped(cells, lengths)
 
@@ -291,7 +291,7 @@ overload(view, strict=False)(_view_as)
 
 
 def _part(number: int) -> Any:
-    """Return what gives compiled code the real (1) or imaginary (2) parts of an array."""
+    """Make an intrinsic that returns the real (1) or imaginary (2) parts of an array."""
 
     def typer(typing: Any, cells: Any) -> Any:
         kind = Cells(cells.dtype.underlying_float, cells.ndim, cells.unit, number)
@@ -300,7 +300,7 @@ def _part(number: int) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             struct = cgutils.create_struct_proxy(cells)(context, builder, args[0])
             shape, strides = (cgutils.unpack_tuple(builder, t) for t in (struct.shape, struct.strides))
-            data, start = (builder.add(place, offset) for place in (struct.data, struct.start))
+            data, start = (builder.add(address, offset) for address in (struct.data, struct.start))
             return build(
                 context, builder, kind, data, start, struct.region, struct.is_outside, shape, strides
             )

@@ -1,4 +1,4 @@
-"""Where threads wait: barriers, warp operations and fences, with what a thread brings there and takes away."""
+"""Waits of threads: barriers, warp operations and fences, with the values that a thread brings and takes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _this_grid(typing: Any) -> Any:
 
 
 def _wait_group(typing: Any, state: Any, group: Any, site: Any) -> Any:
-    """Stop a thread until all of its group have come."""
+    """Stop a thread until all threads of its group have come."""
     if group != _GRID:
         return None
 
@@ -45,77 +45,77 @@ def _wait_group(typing: Any, state: Any, group: Any, site: Any) -> Any:
     return types.none(types.int64, _GRID, types.int64), generate
 
 
-def _own(builder: Any, state: Any, index: PlaceWord, kind: Any) -> Any:
+def _thread_word(builder: Any, state: Any, index: PlaceWord, kind: Any) -> Any:
     """Return a pointer to one of the current thread's words."""
     return at(builder, builder.add(load_word(builder, state, Word.PLACE), I64(8 * index)), kind)
 
 
-def _bring(context: Any, builder: Any, state: Any, index: PlaceWord, kind: Any, value: Any) -> None:
-    """Write a value of up to 8 bytes to one of the current thread's words; lanes and distances as signed numbers."""
+def _write_value(context: Any, builder: Any, state: Any, index: PlaceWord, kind: Any, value: Any) -> None:
+    """Write a value of up to 8 bytes to one of the current thread's words; lanes and distances as signed integers."""
     if index != _OUT:
         value, kind = context.cast(builder, value, kind, types.int64), types.int64
     data = context.data_model_manager[kind].as_data(builder, value)
-    builder.store(I64(0), _own(builder, state, index, I64))
-    builder.store(data, _own(builder, state, index, data.type))
+    builder.store(I64(0), _thread_word(builder, state, index, I64))
+    builder.store(data, _thread_word(builder, state, index, data.type))
 
 
-def _is_brought(kind: Any) -> bool:
+def _fits_word(kind: Any) -> bool:
     return isinstance(kind, types.Number | types.Boolean) and kind != types.complex128
 
 
 def wait(
     reason: StopReason, *, brings: tuple[PlaceWord, ...] = (), takes: Any = None, extra: int | None = None
 ) -> Any:
-    """Return what stops a thread at a barrier or warp operation: (state, what it brings..., site) -> what it takes.
+    """Make an intrinsic that stops a thread at a barrier or warp operation: (state, brought values..., site) -> result.
 
-    takes: the type of that, or the index of what it brings whose type it has; None for nothing.
-    extra: what all bring beside it.
+    takes: the type of the result, or the index of the brought value with the same type; None for no result.
+    extra: a constant that every thread brings too.
     """
 
-    def typer(typing: Any, state: Any, *given: Any) -> Any:
-        values, site = given[:-1], given[-1]
-        if len(values) != len(brings) or not all(map(_is_brought, values)):
+    def typer(typing: Any, state: Any, *argument_types: Any) -> Any:
+        values, site = argument_types[:-1], argument_types[-1]
+        if len(values) != len(brings) or not all(map(_fits_word, values)):
             return None
-        taken = types.unliteral(values[takes]) if isinstance(takes, int) else takes
+        result_type = types.unliteral(values[takes]) if isinstance(takes, int) else takes
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             state = args[0]
             for index, kind, value in zip(brings, signature.args[1:-1], args[1:-1], strict=True):
-                _bring(context, builder, state, index, kind, value)
+                _write_value(context, builder, state, index, kind, value)
             if extra is not None:
-                builder.store(I64(extra), _own(builder, state, _EXTRA, I64))
+                builder.store(I64(extra), _thread_word(builder, state, _EXTRA, I64))
             builder.store(args[-1], word(builder, state, Word.SITE))
             stop(builder, state, I64(reason))
-            return _taken(context, builder, state, taken)
+            return _read_result(context, builder, state, result_type)
 
-        plain = (types.unliteral(v) for v in values)
-        return (taken or types.none)(state, *plain, types.unliteral(site)), generate
+        plain_types = (types.unliteral(v) for v in values)
+        return (result_type or types.none)(state, *plain_types, types.unliteral(site)), generate
 
-    return intrinsic(_of_parameters(typer, len(brings)))
+    return intrinsic(_fix_parameters(typer, len(brings)))
 
 
-def _of_parameters(typer: Any, count: int) -> Any:
-    """Return a typer that has so many parameters besides state and site: Numba counts them."""
+def _fix_parameters(typer: Any, count: int) -> Any:
+    """Give a typer a fixed number of parameters besides state and site: Numba counts them."""
 
-    def none(typing: Any, state: Any, site: Any) -> Any:
+    def with_none(typing: Any, state: Any, site: Any) -> Any:
         return typer(typing, state, site)
 
-    def one(typing: Any, state: Any, a: Any, site: Any) -> Any:
+    def with_one(typing: Any, state: Any, a: Any, site: Any) -> Any:
         return typer(typing, state, a, site)
 
-    def two(typing: Any, state: Any, a: Any, b: Any, site: Any) -> Any:
+    def with_two(typing: Any, state: Any, a: Any, b: Any, site: Any) -> Any:
         return typer(typing, state, a, b, site)
 
-    def three(typing: Any, state: Any, a: Any, b: Any, c: Any, site: Any) -> Any:
+    def with_three(typing: Any, state: Any, a: Any, b: Any, c: Any, site: Any) -> Any:
         return typer(typing, state, a, b, c, site)
 
-    return (none, one, two, three)[count]
+    return (with_none, with_one, with_two, with_three)[count]
 
 
-def _taken(context: Any, builder: Any, state: Any, kind: Any) -> Any:
+def _read_result(context: Any, builder: Any, state: Any, kind: Any) -> Any:
     if kind is None:
         return context.get_dummy_value()
-    entry = _own(builder, state, PlaceWord.IN, context.get_data_type(kind))
+    entry = _thread_word(builder, state, PlaceWord.IN, context.get_data_type(kind))
     return context.data_model_manager[kind].from_data(builder, builder.load(entry))
 
 
@@ -123,12 +123,12 @@ def _is_true(value: Any) -> Any:
     return value != 0
 
 
-def _and_whether(value: Any) -> Any:
+def _with_truth(value: Any) -> Any:
     return value, value != 0
 
 
-_INT = types.int32  # what counts, votes and masks are to Numba, so that lane 31 is the sign
-_BY_LANE, _OF_VALUES = (_MASK, _OUT), (_MASK, _OUT, _EXTRA)
+_INT = types.int32  # Numba's type of counts, votes and masks, so that lane 31 is the sign
+_MASK_AND_VALUE, _SHUFFLE_WORDS = (_MASK, _OUT), (_MASK, _OUT, _EXTRA)
 WAITS: dict[str, Any] = {
     "_ts_wait_barrier": wait(StopReason.BARRIER),
     "_ts_this_grid": intrinsic(_this_grid),
@@ -138,11 +138,11 @@ WAITS: dict[str, Any] = {
     "_ts_wait_syncwarp": wait(StopReason.SYNCWARP, brings=(_MASK,)),
     "_ts_wait_active": wait(StopReason.ACTIVE, takes=types.uint32),
     "_ts_is_true": numba.njit(_is_true),
-    "_ts_and_whether": numba.njit(_and_whether),
+    "_ts_and_whether": numba.njit(_with_truth),
 }
 for _name in ("COUNT", "AND", "OR"):
     WAITS[f"_ts_wait_{_name.lower()}"] = wait(StopReason[_name], brings=(_OUT,), takes=_INT)
 for _name in ("SHUFFLE", "UP", "DOWN", "XOR"):
-    WAITS[f"_ts_wait_{_name.lower()}"] = wait(StopReason[_name], brings=_OF_VALUES, takes=1)
+    WAITS[f"_ts_wait_{_name.lower()}"] = wait(StopReason[_name], brings=_SHUFFLE_WORDS, takes=1)
 for _name in ("ALL", "ANY", "EQUAL", "BALLOT", "MATCH_ANY", "MATCH_ALL"):
-    WAITS[f"_ts_wait_{_name.lower()}"] = wait(StopReason[_name], brings=_BY_LANE, takes=_INT)
+    WAITS[f"_ts_wait_{_name.lower()}"] = wait(StopReason[_name], brings=_MASK_AND_VALUE, takes=_INT)

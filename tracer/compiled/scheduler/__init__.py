@@ -1,1 +1,1 @@
-"""Whose turn it is: CUDA threads on stacks of their own, compiled once for all kernels."""
+"""The scheduler of CUDA threads: each has a separate stack. It is compiled once for all kernels."""

@@ -1,4 +1,4 @@
-"""Who comes to which barrier, warp operation or fence, noted for the driver."""
+"""A log of the arrivals at barriers, warp operations and fences, for the driver."""
 
 from __future__ import annotations
 
@@ -21,44 +21,44 @@ from .blocks import seat_of
 from .switching import ask_or_stop
 from .warps import part_of, reach_of
 
-_NOTE_BYTES = 8 * len(ArrivalWord)
+_ARRIVAL_BYTES = 8 * len(ArrivalWord)
 
 
-def _accesses_made(state: Any) -> Any:
+def _count_accesses(state: Any) -> Any:
     rows = (peek(state, Word.ROW) - peek(state, Word.BEGIN)) // ROW_BYTES
     return peek(state, Word.BASE) + rows
 
 
-accesses_made = part(_accesses_made)
+count_accesses = part(_count_accesses)
 
 
-def _arrived_of(state: Any, place: Any, reason: Any) -> None:
-    """Note that the current thread, at this place, has come to a barrier, warp operation or fence, and where."""
-    poke(place, PlaceWord.SITE, peek(state, Word.SITE))
+def _record_arrival(state: Any, thread_slot: Any, reason: Any) -> None:
+    """Log that the current thread has arrived at a barrier, warp operation or fence."""
+    poke(thread_slot, PlaceWord.SITE, peek(state, Word.SITE))
     if peek(state, Word.ARRIVALS) == 0:
         return
     if peek(state, Word.ARRIVED) == MAX_ARRIVALS:
         ask_or_stop(state, DriverCall.ARRIVALS)
-    seat = seat_of(state, peek(place, PlaceWord.SEAT))
-    note = peek(state, Word.ARRIVALS) + _NOTE_BYTES * peek(state, Word.ARRIVED)
+    block_slot = seat_of(state, peek(thread_slot, PlaceWord.SEAT))
+    arrival = peek(state, Word.ARRIVALS) + _ARRIVAL_BYTES * peek(state, Word.ARRIVED)
     poke(state, Word.ARRIVED, peek(state, Word.ARRIVED) + 1)
-    poke(note, ArrivalWord.BLOCK, peek(seat, SeatWord.BLOCK))
-    poke(note, ArrivalWord.THREAD, peek(place, PlaceWord.THREAD))
-    poke(note, ArrivalWord.PHASE, peek(seat, SeatWord.PHASE))
-    poke(note, ArrivalWord.SITE, peek(place, PlaceWord.SITE))
-    poke(note, ArrivalWord.STEP, accesses_made(state))
-    poke(note, ArrivalWord.REACH, BLOCK_SCOPE)
-    poke(note, ArrivalWord.PART, 0)
-    poke(note, ArrivalWord.OF_WARP, 0)
+    poke(arrival, ArrivalWord.BLOCK, peek(block_slot, SeatWord.BLOCK))
+    poke(arrival, ArrivalWord.THREAD, peek(thread_slot, PlaceWord.THREAD))
+    poke(arrival, ArrivalWord.PHASE, peek(block_slot, SeatWord.PHASE))
+    poke(arrival, ArrivalWord.SITE, peek(thread_slot, PlaceWord.SITE))
+    poke(arrival, ArrivalWord.STEP, count_accesses(state))
+    poke(arrival, ArrivalWord.REACH, BLOCK_SCOPE)
+    poke(arrival, ArrivalWord.PART, 0)
+    poke(arrival, ArrivalWord.OF_WARP, 0)
     if reason == StopReason.GRID:
-        poke(note, ArrivalWord.REACH, GRID_SCOPE)
+        poke(arrival, ArrivalWord.REACH, GRID_SCOPE)
     elif reason == StopReason.FENCE:
-        poke(note, ArrivalWord.REACH, FENCE_BLOCK if peek(place, PlaceWord.EXTRA) else FENCE)
-        poke(note, ArrivalWord.OF_WARP, 1)
+        poke(arrival, ArrivalWord.REACH, FENCE_BLOCK if peek(thread_slot, PlaceWord.EXTRA) else FENCE)
+        poke(arrival, ArrivalWord.OF_WARP, 1)
     elif reason >= StopReason.SYNCWARP:
-        poke(note, ArrivalWord.REACH, reach_of(place))
-        poke(note, ArrivalWord.PART, part_of(place))
-        poke(note, ArrivalWord.OF_WARP, 1)
+        poke(arrival, ArrivalWord.REACH, reach_of(thread_slot))
+        poke(arrival, ArrivalWord.PART, part_of(thread_slot))
+        poke(arrival, ArrivalWord.OF_WARP, 1)
 
 
-arrived = part(_arrived_of)
+arrived = part(_record_arrival)

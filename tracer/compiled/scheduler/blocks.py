@@ -1,4 +1,4 @@
-"""Resident blocks and their threads: how they begin, go on, and end; for the scheduler."""
+"""Resident blocks and their threads: how the scheduler starts, resumes and ends them."""
 
 from __future__ import annotations
 
@@ -24,108 +24,108 @@ from ..words import peek, poke
 from .stacks import COLOUR, machine
 from .switching import ask, ask_or_stop, go_on, raise_noted
 
-_PLACE_BYTES, _SEAT_BYTES, _WARP_BYTES, _WORD = 8 * PLACE_WORDS, 8 * SEAT_WORDS, 8 * WARP_WORDS, 8
-_HERE = machine()
-_WORDS, _BEGIN, _FUNCTION, _ARGUMENT = _HERE.words, _HERE.begin, _HERE.function, _HERE.argument
-_HAS_BOUNDS, _BASE, _LIMIT = (1, *_HERE.bounds) if _HERE.bounds else (0, 0, 0)
-_ROOM = COLOUR  # above a new stack's words, for what `start` hands over
+_THREAD_SLOT_BYTES, _BLOCK_SLOT_BYTES, _WARP_BYTES, _WORD = 8 * PLACE_WORDS, 8 * SEAT_WORDS, 8 * WARP_WORDS, 8
+_MACHINE = machine()
+_WORDS, _BEGIN, _FUNCTION, _ARGUMENT = _MACHINE.words, _MACHINE.begin, _MACHINE.function, _MACHINE.argument
+_HAS_BOUNDS, _BASE, _LIMIT = (1, *_MACHINE.bounds) if _MACHINE.bounds else (0, 0, 0)
+_MARGIN = COLOUR  # above a new stack's words, for what `start` passes
 
 
-def _place_of(state: Any, number: Any) -> Any:
-    return peek(state, Word.PLACES) + number * _PLACE_BYTES
+def _thread_slot_at(state: Any, number: Any) -> Any:
+    return peek(state, Word.PLACES) + number * _THREAD_SLOT_BYTES
 
 
-def _seat_of(state: Any, number: Any) -> Any:
-    return peek(state, Word.SEATS) + number * _SEAT_BYTES
+def _block_slot_at(state: Any, number: Any) -> Any:
+    return peek(state, Word.SEATS) + number * _BLOCK_SLOT_BYTES
 
 
 def _warp_at(state: Any, number: Any) -> Any:
     return peek(state, Word.WARPS) + number * _WARP_BYTES
 
 
-place_of, seat_of, warp_at = part(_place_of), part(_seat_of), part(_warp_at)
+place_of, seat_of, warp_at = part(_thread_slot_at), part(_block_slot_at), part(_warp_at)
 
 
-def _lane_of(place: Any) -> Any:
-    """Return the bit of a thread among those of its warp."""
-    return 1 << peek(place, PlaceWord.THREAD) % WARP
+def _lane_of(thread_slot: Any) -> Any:
+    """Return the bit of a thread among the lanes of its warp."""
+    return 1 << peek(thread_slot, PlaceWord.THREAD) % WARP
 
 
 lane_of = part(_lane_of)
 
 
-def _is_in(state: Any, place: Any, word: Any) -> Any:
-    """Return whether a thread is among those that a `WarpWord` names."""
-    return peek(warp_at(state, peek(place, PlaceWord.WARP)), word) & lane_of(place) != 0
+def _is_in(state: Any, thread_slot: Any, word: Any) -> Any:
+    """Check if a thread is in a set of its warp, a `WarpWord`."""
+    return peek(warp_at(state, peek(thread_slot, PlaceWord.WARP)), word) & lane_of(thread_slot) != 0
 
 
 is_in = part(_is_in)
 
 
-def _stop_running(state: Any, place: Any) -> Any:
-    """Take a thread out of those that have turns; return the address of its warp's words."""
-    warp = warp_at(state, peek(place, PlaceWord.WARP))
-    poke(warp, WarpWord.RUNS, peek(warp, WarpWord.RUNS) & ~lane_of(place))
+def _stop_running(state: Any, thread_slot: Any) -> Any:
+    """Take a thread out of the set of runnable threads; return the address of its warp's words."""
+    warp = warp_at(state, peek(thread_slot, PlaceWord.WARP))
+    poke(warp, WarpWord.RUNS, peek(warp, WarpWord.RUNS) & ~lane_of(thread_slot))
     return warp
 
 
 stop_running = part(_stop_running)
 
 
-def _put_in(state: Any, place: Any, word: Any) -> None:
-    """Let a thread that runs be among those that wait, as a `WarpWord` says it."""
-    warp = stop_running(state, place)
-    poke(warp, word, peek(warp, word) | lane_of(place))
+def _put_in(state: Any, thread_slot: Any, word: Any) -> None:
+    """Move a running thread to a set of waiting threads, a `WarpWord`."""
+    warp = stop_running(state, thread_slot)
+    poke(warp, word, peek(warp, word) | lane_of(thread_slot))
 
 
 put_in = part(_put_in)
 
 
-def _free_stack(state: Any, place: Any) -> None:
-    """Give back the stack of a thread that has ended; the next one that begins takes it, still in the cache."""
+def _free_stack(state: Any, thread_slot: Any) -> None:
+    """Return the stack of an ended thread to the pool; the next thread takes it while it is still in the cache."""
     count = peek(state, Word.STACK_COUNT)
-    poke(peek(state, Word.STACKS), count, peek(place, PlaceWord.STACK))
+    poke(peek(state, Word.STACKS), count, peek(thread_slot, PlaceWord.STACK))
     poke(state, Word.STACK_COUNT, count + 1)
-    poke(place, PlaceWord.STACK, 0)
+    poke(thread_slot, PlaceWord.STACK, 0)
 
 
 free_stack = part(_free_stack)
 
 
-def _take_stack(state: Any, place: Any) -> None:
-    """Give a thread that begins a stack, on which it starts with `Word.MAIN`."""
+def _take_stack(state: Any, thread_slot: Any) -> None:
+    """Give a starting thread a stack, on which it begins with `Word.MAIN`."""
     count = peek(state, Word.STACK_COUNT) - 1
     poke(state, Word.STACK_COUNT, count)
     end = peek(peek(state, Word.STACKS), count)
-    pointer = end - _ROOM - _WORD * _WORDS
+    pointer = end - _MARGIN - _WORD * _WORDS
     poke(pointer, _BEGIN, peek(state, Word.START))
     poke(pointer, _FUNCTION, peek(state, Word.MAIN))
     poke(pointer, _ARGUMENT, state)
     if _HAS_BOUNDS:
         poke(pointer, _BASE, end)
         poke(pointer, _LIMIT, end - peek(state, Word.STACK_BYTES))
-    poke(place, PlaceWord.STACK, end)
-    poke(place, PlaceWord.STACK_POINTER, pointer)
+    poke(thread_slot, PlaceWord.STACK, end)
+    poke(thread_slot, PlaceWord.STACK_POINTER, pointer)
 
 
 take_stack = part(_take_stack)
 
 
 def _enter(state: Any, number: Any) -> None:
-    """Make a seat's block the current one."""
-    seat = seat_of(state, number)
+    """Make the block of a slot the current one."""
+    block_slot = seat_of(state, number)
     poke(state, Word.SEAT, number)
-    poke(state, Word.BX, peek(seat, SeatWord.BX))
-    poke(state, Word.BY, peek(seat, SeatWord.BY))
-    poke(state, Word.BZ, peek(seat, SeatWord.BZ))
-    poke(state, Word.MEMORY, peek(seat, SeatWord.MEMORY))
+    poke(state, Word.BX, peek(block_slot, SeatWord.BX))
+    poke(state, Word.BY, peek(block_slot, SeatWord.BY))
+    poke(state, Word.BZ, peek(block_slot, SeatWord.BZ))
+    poke(state, Word.MEMORY, peek(block_slot, SeatWord.MEMORY))
 
 
 enter = part(_enter)
 
 
 def _serve(state: Any, event: Any) -> Any:
-    """Do for a thread what it asks the driver for, or have that do it; return 1 where the launch is to stop."""
+    """Serve a thread's call of the driver, here or by the driver; return 1 if the launch must stop."""
     if event == DriverCall.FULL and taken_in(state):
         return np.int64(0)
     return ask(state, event)
@@ -134,20 +134,20 @@ def _serve(state: Any, event: Any) -> Any:
 serve = part(_serve)
 
 
-def _resume_of(state: Any, place: Any) -> Any:
-    """Let a thread run until it stops; return the `StopReason`. Raises what it raises."""
-    number = peek(place, PlaceWord.SEAT)
+def _resume(state: Any, thread_slot: Any) -> Any:
+    """Let a thread run until it stops; return the `StopReason`. Raises the thread's exception."""
+    number = peek(thread_slot, PlaceWord.SEAT)
     if number != peek(state, Word.SEAT):
         enter(state, number)
-    thread = peek(place, PlaceWord.THREAD)
-    poke(state, Word.PLACE, place)
+    thread = peek(thread_slot, PlaceWord.THREAD)
+    poke(state, Word.PLACE, thread_slot)
     poke(state, Word.THREAD, thread)
-    poke(state, Word.TX, peek(place, PlaceWord.TX))
-    poke(state, Word.TY, peek(place, PlaceWord.TY))
-    poke(state, Word.TZ, peek(place, PlaceWord.TZ))
+    poke(state, Word.TX, peek(thread_slot, PlaceWord.TX))
+    poke(state, Word.TY, peek(thread_slot, PlaceWord.TY))
+    poke(state, Word.TZ, peek(thread_slot, PlaceWord.TZ))
     poke(state, Word.CONTEXT, peek(seat_of(state, number), SeatWord.NUMBER) + thread)
-    if peek(place, PlaceWord.STACK) == 0:
-        take_stack(state, place)
+    if peek(thread_slot, PlaceWord.STACK) == 0:
+        take_stack(state, thread_slot)
     go_on(state)
     while peek(state, Word.STOPPED) == StopReason.CALL:
         poke(state, Word.ANSWER, serve(state, peek(state, Word.EVENT)))
@@ -157,19 +157,19 @@ def _resume_of(state: Any, place: Any) -> Any:
     return peek(state, Word.STOPPED)
 
 
-resume = part(_resume_of, inlined=True)
+resume = part(_resume, inlined=True)
 
 
-def _number_phase(state: Any, seat: Any) -> None:
-    """Give a block's phase, which begins, a number for the contexts of its rows."""
+def _number_phase(state: Any, block_slot: Any) -> None:
+    """Number the phase that a block begins, for the contexts of its rows."""
     if peek(state, Word.NUMBERS) >= peek(state, Word.NUMBERS_ROOM):
         ask_or_stop(state, DriverCall.NUMBERS)
     number = peek(state, Word.NUMBERS)
-    block, phase = peek(seat, SeatWord.BLOCK), peek(seat, SeatWord.PHASE)
+    block, phase = peek(block_slot, SeatWord.BLOCK), peek(block_slot, SeatWord.PHASE)
     poke(peek(state, Word.BLOCKS), number, block)
     poke(peek(state, Word.PHASES), number, phase)
     poke(state, Word.NUMBERS, number + 1)
-    poke(seat, SeatWord.NUMBER, number * peek(state, Word.THREADS))
+    poke(block_slot, SeatWord.NUMBER, number * peek(state, Word.THREADS))
     poke(state, Word.NUMBER, number * peek(state, Word.THREADS))
     poke(state, Word.BLOCK, block)
     poke(state, Word.PHASE, phase)
@@ -179,39 +179,39 @@ number_phase = part(_number_phase)
 
 
 def _refresh(state: Any, memory: Any) -> None:
-    """Give shared and local memory what a block finds in it."""
-    fresh = peek(state, Word.FRESH)
+    """Set shared and local memory to their contents at the start of a block."""
+    contents = peek(state, Word.FRESH)
     for i in range(peek(state, Word.DECLARATIONS)):
-        source, target = peek(fresh, 2 * i), peek(memory, i)
+        source, target = peek(contents, 2 * i), peek(memory, i)
         if source:
-            for k in range(peek(fresh, 2 * i + 1) // _WORD):
+            for k in range(peek(contents, 2 * i + 1) // _WORD):
                 poke(target, k, peek(source, k))
 
 
 refresh = part(_refresh)
 
 
-def _free_seat(state: Any) -> Any:
-    """Return the number of a seat that no block has."""
+def _free_block_slot(state: Any) -> Any:
+    """Find a free block slot; return its number."""
     number = 0
     while peek(seat_of(state, number), SeatWord.TAKEN):
         number += 1
     return number
 
 
-free_seat = part(_free_seat)
+free_block_slot = part(_free_block_slot)
 
 
-def _first_warp(state: Any, seat: Any) -> Any:
-    """Return the address of the words of the first warp of a seat's block."""
-    return warp_at(state, seat * peek(state, Word.WARPS_OF_BLOCK))
+def _first_warp(state: Any, number: Any) -> Any:
+    """Return the address of the words of the first warp in a block slot."""
+    return warp_at(state, number * peek(state, Word.WARPS_OF_BLOCK))
 
 
 first_warp = part(_first_warp)
 
 
 def _lanes_of(threads: Any) -> Any:
-    """Return a bit for each lane of a warp of so many threads, of which it takes what it can."""
+    """Return the bits of the lanes in a warp, if so many threads remain."""
     return (1 << min(threads, WARP)) - 1
 
 
@@ -219,20 +219,20 @@ lanes_of = part(_lanes_of)
 
 
 def _start_block(state: Any, block: Any) -> Any:
-    """Give a block a seat, and its threads their places; return the seat's number."""
-    number, threads = free_seat(state), peek(state, Word.THREADS)
-    seat = seat_of(state, number)
+    """Put a block into a slot, with its threads; return the slot's number."""
+    number, threads = free_block_slot(state), peek(state, Word.THREADS)
+    block_slot = seat_of(state, number)
     width, height = peek(state, Word.GX), peek(state, Word.GY)
-    poke(seat, SeatWord.TAKEN, 1)
-    poke(seat, SeatWord.BLOCK, block)
-    poke(seat, SeatWord.BX, block % width)
-    poke(seat, SeatWord.BY, block // width % height)
-    poke(seat, SeatWord.BZ, block // width // height)
+    poke(block_slot, SeatWord.TAKEN, 1)
+    poke(block_slot, SeatWord.BLOCK, block)
+    poke(block_slot, SeatWord.BX, block % width)
+    poke(block_slot, SeatWord.BY, block // width % height)
+    poke(block_slot, SeatWord.BZ, block // width // height)
     for word in (SeatWord.PHASE, SeatWord.WAITING, SeatWord.AT_GRID, SeatWord.RELEASED, SeatWord.VOTES):
-        poke(seat, word, 0)
-    poke(seat, SeatWord.RUNNING, threads)
-    number_phase(state, seat)
-    refresh(state, peek(seat, SeatWord.MEMORY))
+        poke(block_slot, word, 0)
+    poke(block_slot, SeatWord.RUNNING, threads)
+    number_phase(state, block_slot)
+    refresh(state, peek(block_slot, SeatWord.MEMORY))
     for i in range(peek(state, Word.WARPS_OF_BLOCK)):
         poke(first_warp(state, number) + i * _WARP_BYTES, WarpWord.RUNS, lanes_of(threads - WARP * i))
     live = peek(state, Word.LIVE_COUNT)
@@ -246,11 +246,11 @@ start_block = part(_start_block)
 
 
 def _next_phase(state: Any, number: Any) -> None:
-    """Let the threads of a block that wait at its barrier go on into the next phase."""
-    seat = seat_of(state, number)
-    poke(seat, SeatWord.RELEASED, 0)
-    poke(seat, SeatWord.PHASE, peek(seat, SeatWord.PHASE) + 1)
-    number_phase(state, seat)
+    """Let the threads of a block that wait at its barrier enter the next phase."""
+    block_slot = seat_of(state, number)
+    poke(block_slot, SeatWord.RELEASED, 0)
+    poke(block_slot, SeatWord.PHASE, peek(block_slot, SeatWord.PHASE) + 1)
+    number_phase(state, block_slot)
     for i in range(peek(state, Word.WARPS_OF_BLOCK)):
         warp = first_warp(state, number) + i * _WARP_BYTES
         poke(warp, WarpWord.RUNS, peek(warp, WarpWord.RUNS) | peek(warp, WarpWord.AT_BARRIER))
@@ -261,20 +261,20 @@ next_phase = part(_next_phase)
 
 
 def _remove_ended(state: Any) -> None:
-    """Take the blocks that have ended from those under way, and note them for the driver."""
-    live, stay = peek(state, Word.LIVE), 0
+    """Remove ended blocks from the live ones, and list them for the driver."""
+    live, remaining = peek(state, Word.LIVE), 0
     for i in range(peek(state, Word.LIVE_COUNT)):
         number = peek(live, i)
-        seat = seat_of(state, number)
-        if peek(seat, SeatWord.RUNNING):
-            poke(live, stay, number)
-            stay += 1
+        block_slot = seat_of(state, number)
+        if peek(block_slot, SeatWord.RUNNING):
+            poke(live, remaining, number)
+            remaining += 1
         else:
-            poke(seat, SeatWord.TAKEN, 0)
+            poke(block_slot, SeatWord.TAKEN, 0)
             count = peek(state, Word.FINISHED_COUNT)
-            poke(peek(state, Word.FINISHED), count, peek(seat, SeatWord.BLOCK))
+            poke(peek(state, Word.FINISHED), count, peek(block_slot, SeatWord.BLOCK))
             poke(state, Word.FINISHED_COUNT, count + 1)
-    poke(state, Word.LIVE_COUNT, stay)
+    poke(state, Word.LIVE_COUNT, remaining)
 
 
 remove_ended = part(_remove_ended)

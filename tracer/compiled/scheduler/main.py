@@ -1,4 +1,4 @@
-"""What each thread's stack begins with: the kernel, and then the end of the thread."""
+"""The function at the bottom of each thread's stack: it runs the kernel, then ends the thread."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ..state import StopReason
 from .switching import run_entry, stop_for
 
 
-def _thread_of(state: Any) -> None:
-    """Run the kernel, and let the scheduler have its turn for good."""
+def _run_thread(state: Any) -> None:
+    """Run the kernel, then return to the scheduler for good."""
     if run_entry(state):
         stop_for(state, StopReason.RAISED)
     stop_for(state, StopReason.DONE)
 
 
 STATE = types.int64
-thread = cached(_thread_of)
+thread = cached(_run_thread)

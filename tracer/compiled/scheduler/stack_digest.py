@@ -1,4 +1,4 @@
-"""A digest of where the threads of a launch are: of their stacks, which say what each will do."""
+"""A digest of the state of a launch's threads: of their stacks, which determine what each does next."""
 
 from __future__ import annotations
 
@@ -12,41 +12,44 @@ from .blocks import is_in, place_of, seat_of
 _PRIME = 0x100000001B3  # of FNV-1a; see Glenn Fowler, Landon Curt Noll and Kiem-Phong Vo, "The FNV hash"
 
 
-def _mixed(digest: Any, value: Any) -> Any:
+def _mix(digest: Any, value: Any) -> Any:
     return (digest ^ value ^ (digest >> 29)) * _PRIME
 
 
-mixed = part(_mixed)
+mix = part(_mix)
 
 
-def _of_stack(state: Any, place: Any, digest: Any) -> Any:
-    """Add what a thread's stack holds, but for addresses of rows, which are left over from accesses."""
+def _mix_stack(state: Any, thread_slot: Any, digest: Any) -> Any:
+    """Mix the contents of a thread's stack into the digest, without addresses of rows: those remain from accesses."""
     begin, end = peek(state, Word.BEGIN), peek(state, Word.END)
-    pointer = peek(place, PlaceWord.STACK_POINTER)
-    for k in range((peek(place, PlaceWord.STACK) - pointer) // 8):
+    pointer = peek(thread_slot, PlaceWord.STACK_POINTER)
+    for k in range((peek(thread_slot, PlaceWord.STACK) - pointer) // 8):
         value = peek(pointer, k)
         if value < begin or value > end:
-            digest = mixed(digest, value)
+            digest = mix(digest, value)
     return digest
 
 
-of_stack = part(_of_stack)
+mix_stack = part(_mix_stack)
 
 
 def _digest_of_stacks(state: Any) -> Any:
-    """Return a digest of the threads that have not ended, and of whether each waits."""
+    """Compute a digest of the live threads' stacks, and of which threads wait."""
     digest, threads = 0, peek(state, Word.THREADS)
     for i in range(peek(state, Word.LIVE_COUNT)):
-        seat = seat_of(state, peek(peek(state, Word.LIVE), i))
-        first = peek(seat, SeatWord.FIRST)
+        block_slot = seat_of(state, peek(peek(state, Word.LIVE), i))
+        first = peek(block_slot, SeatWord.FIRST)
         for number in range(first, first + threads):
-            place = place_of(state, number)
-            runs, at_barrier = is_in(state, place, WarpWord.RUNS), is_in(state, place, WarpWord.AT_BARRIER)
-            if runs or at_barrier or is_in(state, place, WarpWord.MEETS):
-                waits = not runs and peek(seat, SeatWord.RELEASED) == 0
-                digest = mixed(mixed(digest, number), 1 if waits else 0)
-                if peek(place, PlaceWord.STACK):
-                    digest = of_stack(state, place, digest)
+            thread_slot = place_of(state, number)
+            runs, at_barrier = (
+                is_in(state, thread_slot, WarpWord.RUNS),
+                is_in(state, thread_slot, WarpWord.AT_BARRIER),
+            )
+            if runs or at_barrier or is_in(state, thread_slot, WarpWord.MEETS):
+                is_waiting = not runs and peek(block_slot, SeatWord.RELEASED) == 0
+                digest = mix(mix(digest, number), 1 if is_waiting else 0)
+                if peek(thread_slot, PlaceWord.STACK):
+                    digest = mix_stack(state, thread_slot, digest)
     return digest
 
 

@@ -1,9 +1,9 @@
-"""Stacks: each CUDA thread runs on one of its own, so that it can stop anywhere and go on later.
+"""Stacks: each CUDA thread runs on a separate one, so that it can stop anywhere and resume later.
 
-A switch stores on the stack what a function must leave as it found it, exchanges the stack pointers, and takes the same
-from the other stack. Which registers these are is said by the calling conventions: System V AMD64 ABI, section 3.2.1;
-Procedure Call Standard for the Arm 64-bit Architecture, section 6; Microsoft's "x64 calling convention". On Windows the
-bounds of the stack, which the thread's information block holds, are exchanged too.
+A switch saves the callee-saved registers on the stack, exchanges the stack pointers, and restores the registers from
+the other stack. The calling conventions list these registers: System V AMD64 ABI, section 3.2.1; Procedure Call
+Standard for the Arm 64-bit Architecture, section 6; Microsoft's "x64 calling convention". On Windows, a switch also
+exchanges the bounds of the stack, which are in the thread information block.
 """
 
 from __future__ import annotations
@@ -17,37 +17,36 @@ from msgspec import Struct
 
 from ..not_compilable import NotCompilable
 
-# An odd number of pages: the tables in which processors keep where pages are have few places for every eighth.
+# An odd number of pages, since TLBs have few sets for every eighth page.
 STACK_BYTES = 9 << 12
-RECURSIVE_BYTES = (
-    1 << 18
-)  # where functions call themselves; a GPU has 1024 bytes for each thread, unless asked for more
-COLOURS, COLOUR = 61, 64  # stacks that end at different lines of a cache, and bytes between these ends
+# For kernels that recurse. A GPU has 1024 bytes for each thread by default.
+RECURSIVE_BYTES = 1 << 18
+COLOURS, COLOUR = 61, 64  # number of cache lines at which stacks end, and bytes between them
 
 
 class Machine(Struct, frozen=True):
-    """How stacks are switched on a kind of processor and system.
+    """Assembly that switches stacks on one kind of processor and system.
 
-    switch: (address where to store the stack pointer, stack pointer to go on with). start: what a new stack begins
-    with. The rest are indices of words above the stack pointer of a stack that has not begun.
+    switch: (address to store the stack pointer at, stack pointer to resume with). start: the first code on a new
+    stack. The other fields are indices of words above the stack pointer of a new stack.
     """
 
     switch: tuple[str, ...]
     start: tuple[str, ...]
-    words: int  # that a switch takes from a stack
-    begin: int  # where it goes on: the address of `start`
+    words: int  # words that a switch pops from a stack
+    begin: int  # where it resumes: the address of `start`
     function: int  # address of the function that `start` calls with Numba's arguments
     argument: int  # the last of these
-    bounds: tuple[int, ...] = ()  # the stack's end, and its beginning, where the system wants to know them
+    bounds: tuple[int, ...] = ()  # the end and the beginning of the stack, if the system must know them
 
 
-_SAVED = ("%rbp", "%rbx", "%r12", "%r13", "%r14", "%r15")
+_SAVED_REGISTERS = ("%rbp", "%rbx", "%r12", "%r13", "%r14", "%r15")
 AMD64 = Machine(
     (
-        *(f"pushq {r}" for r in _SAVED),
+        *(f"pushq {r}" for r in _SAVED_REGISTERS),
         "movq %rsp, (%rdi)",
         "movq %rsi, %rsp",
-        *(f"popq {r}" for r in reversed(_SAVED)),
+        *(f"popq {r}" for r in reversed(_SAVED_REGISTERS)),
         "popq %rcx",
         "jmpq *%rcx",
     ),
@@ -55,16 +54,23 @@ AMD64 = Machine(
     words=7, begin=6, function=3, argument=2,
 )  # fmt: skip
 
-_PAIRS = [("x19", "x20"), ("x21", "x22"), ("x23", "x24"), ("x25", "x26"), ("x27", "x28"), ("x29", "x30")]
-_PAIRS += [("d8", "d9"), ("d10", "d11"), ("d12", "d13"), ("d14", "d15")]
+_REGISTER_PAIRS = [
+    ("x19", "x20"),
+    ("x21", "x22"),
+    ("x23", "x24"),
+    ("x25", "x26"),
+    ("x27", "x28"),
+    ("x29", "x30"),
+]
+_REGISTER_PAIRS += [("d8", "d9"), ("d10", "d11"), ("d12", "d13"), ("d14", "d15")]
 ARM64 = Machine(
     (
         "sub sp, sp, #160",
-        *(f"stp {a}, {b}, [sp, #{16 * i}]" for i, (a, b) in enumerate(_PAIRS)),
+        *(f"stp {a}, {b}, [sp, #{16 * i}]" for i, (a, b) in enumerate(_REGISTER_PAIRS)),
         "mov x9, sp",
         "str x9, [x0]",
         "mov sp, x1",
-        *(f"ldp {a}, {b}, [sp, #{16 * i}]" for i, (a, b) in enumerate(_PAIRS)),
+        *(f"ldp {a}, {b}, [sp, #{16 * i}]" for i, (a, b) in enumerate(_REGISTER_PAIRS)),
         "add sp, sp, #160",
         "br x30",
     ),
@@ -73,17 +79,17 @@ ARM64 = Machine(
 )  # fmt: skip
 
 _SAVED_ON_WINDOWS = ("%rbp", "%rbx", "%rdi", "%rsi", "%r12", "%r13", "%r14", "%r15")
-_VECTORS = range(6, 16)
+_VECTOR_REGISTERS = range(6, 16)
 WINDOWS = Machine(
     (
         *(f"pushq {r}" for r in _SAVED_ON_WINDOWS),
         "pushq %gs:8",
         "pushq %gs:16",
         "subq $$160, %rsp",
-        *(f"movups %xmm{n}, {16 * i}(%rsp)" for i, n in enumerate(_VECTORS)),
+        *(f"movups %xmm{n}, {16 * i}(%rsp)" for i, n in enumerate(_VECTOR_REGISTERS)),
         "movq %rsp, (%rcx)",
         "movq %rdx, %rsp",
-        *(f"movups {16 * i}(%rsp), %xmm{n}" for i, n in enumerate(_VECTORS)),
+        *(f"movups {16 * i}(%rsp), %xmm{n}" for i, n in enumerate(_VECTOR_REGISTERS)),
         "addq $$160, %rsp",
         "popq %gs:16",
         "popq %gs:8",
@@ -99,14 +105,14 @@ _MACHINES = {"x86_64": AMD64, "amd64": AMD64, "aarch64": ARM64, "arm64": ARM64}
 
 @cache
 def machine() -> Machine:
-    """Return how stacks are switched here; raises NotCompilable where nobody has said it."""
+    """Choose the assembly for this machine; raises NotCompilable if there is none."""
     kind = platform.machine().lower()
-    found = _MACHINES.get(kind)
+    switch_code = _MACHINES.get(kind)
     if sys.platform == "win32":
-        found = WINDOWS if found is AMD64 else None
-    if found is None:
+        switch_code = WINDOWS if switch_code is AMD64 else None
+    if switch_code is None:
         raise NotCompilable(f"Threads can't be switched on {sys.platform}, {kind}.")
-    return found
+    return switch_code
 
 
 @cache
@@ -115,14 +121,14 @@ def code() -> tuple[int, int]:
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     binding.initialize_native_asmparser()
-    engine = _engine(machine())
+    engine = _compile_switch(machine())
     return engine.get_function_address("switch"), engine.get_function_address("start")
 
 
-def _engine(here: Machine) -> binding.ExecutionEngine:
+def _compile_switch(target_machine: Machine) -> binding.ExecutionEngine:
     module = ir.Module()
     module.triple = binding.get_process_triple()
-    for name, lines in (("switch", here.switch), ("start", here.start)):
+    for name, lines in (("switch", target_machine.switch), ("start", target_machine.start)):
         function = ir.Function(module, ir.FunctionType(ir.VoidType(), []), name)
         for attribute in ("naked", "noinline", "nounwind"):
             function.attributes.add(attribute)
@@ -132,8 +138,8 @@ def _engine(here: Machine) -> binding.ExecutionEngine:
     target = binding.Target.from_default_triple().create_target_machine()
     engine = binding.create_mcjit_compiler(binding.parse_assembly(str(module)), target)
     engine.finalize_object()
-    _kept.append(engine)
+    _engines.append(engine)
     return engine
 
 
-_kept: list[binding.ExecutionEngine] = []  # whose code lives as long as they do
+_engines: list[binding.ExecutionEngine] = []  # keeps the code alive

@@ -1,4 +1,4 @@
-"""Stopping and going on: from a thread's stack to the scheduler's, and back. See scheduler/stacks.py."""
+"""Switches from a thread's stack to the scheduler's, and back. See scheduler/stacks.py."""
 
 from __future__ import annotations
 
@@ -17,22 +17,24 @@ _SWITCH = ir.FunctionType(ir.VoidType(), [I64, I64])
 _CALL = ir.FunctionType(I64, [I64])
 
 
-def _switch(builder: Any, state: Any, save: Any, to: Any) -> None:
-    """Go on with another stack pointer, and return once somebody goes on with the one stored at `save`."""
-    builder.call(builder.inttoptr(load_word(builder, state, Word.SWITCH), _SWITCH.as_pointer()), [save, to])
+def _switch(builder: Any, state: Any, save: Any, target: Any) -> None:
+    """Switch to another stack pointer; return when a switch back to the pointer stored at `save` happens."""
+    builder.call(
+        builder.inttoptr(load_word(builder, state, Word.SWITCH), _SWITCH.as_pointer()), [save, target]
+    )
 
 
 def stop(builder: Any, state: Any, reason: Any) -> None:
-    """Let the scheduler have its turn; the current thread goes on here."""
+    """Switch to the scheduler; the current thread resumes here."""
     builder.store(reason, word(builder, state, Word.STOPPED))
-    place = load_word(builder, state, Word.PLACE)
-    save = builder.add(place, I64(8 * PlaceWord.STACK_POINTER))
+    thread_slot = load_word(builder, state, Word.PLACE)
+    save = builder.add(thread_slot, I64(8 * PlaceWord.STACK_POINTER))
     _switch(builder, state, save, load_word(builder, state, Word.SCHEDULER))
     read_next_row_again(builder, state)
 
 
 def end_turn(builder: Any, state: Any) -> None:
-    """End the current thread's turn before an access, where threads take turns."""
+    """End the current thread's turn before an access, if threads take turns."""
     with cgutils.if_unlikely(
         builder, builder.icmp_signed("!=", load_word(builder, state, Word.TURNS), I64(0))
     ):
@@ -40,7 +42,7 @@ def end_turn(builder: Any, state: Any) -> None:
 
 
 def call_driver(context: Any, builder: Any, state: Any, event: Any) -> None:
-    """Call the driver, from the scheduler's stack, and end the thread with InterruptedError where it says so."""
+    """Call the driver from the scheduler's stack; raise InterruptedError in the thread if it answers to stop."""
     builder.store(event, word(builder, state, Word.EVENT))
     stop(builder, state, I64(StopReason.CALL))
     stopped = builder.icmp_signed("!=", load_word(builder, state, Word.ANSWER), I64(0))
@@ -48,20 +50,20 @@ def call_driver(context: Any, builder: Any, state: Any, event: Any) -> None:
         context.call_conv.return_user_exc(builder, InterruptedError, ("stopped",))
 
 
-def _go_on(typing: Any, state: Any) -> Any:
+def _resume_thread(typing: Any, state: Any) -> Any:
     """Let the current thread run until it stops."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         state = args[0]
-        place = at(builder, load_word(builder, state, Word.PLACE), I64, I64(PlaceWord.STACK_POINTER))
-        _switch(builder, state, builder.add(state, I64(8 * Word.SCHEDULER)), builder.load(place))
+        pointer = at(builder, load_word(builder, state, Word.PLACE), I64, I64(PlaceWord.STACK_POINTER))
+        _switch(builder, state, builder.add(state, I64(8 * Word.SCHEDULER)), builder.load(pointer))
         return context.get_dummy_value()
 
     return types.none(types.int64), generate
 
 
 def _ask(typing: Any, state: Any, event: Any) -> Any:
-    """Call the driver for a `DriverCall`; return what it answers, 1 where the launch is to stop."""
+    """Call the driver for a `DriverCall`; return its answer, 1 to stop the launch."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         function = builder.inttoptr(load_word(builder, args[0], Word.CALL), _CALL.as_pointer())
@@ -71,7 +73,7 @@ def _ask(typing: Any, state: Any, event: Any) -> Any:
 
 
 def _run_entry(typing: Any, state: Any) -> Any:
-    """Run the kernel to its end in the current thread, and note how it ended; return 0 where nothing was raised."""
+    """Run the kernel in the current thread, and store its status; return 0 if it raised nothing."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         state, kinds = args[0], (types.int64,)
@@ -86,13 +88,13 @@ def _run_entry(typing: Any, state: Any) -> Any:
 
 
 def _raise_noted(typing: Any, state: Any) -> Any:
-    """Raise what a thread has raised."""
+    """Raise the exception that a thread raised."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         convention = context.call_conv
         code = builder.trunc(load_word(builder, args[0], Word.ERROR_CODE), ir.IntType(32))
-        kind = convention._get_excinfo_argument(builder.function).type.pointee
-        error = builder.inttoptr(load_word(builder, args[0], Word.ERROR), kind)
+        error_type = convention._get_excinfo_argument(builder.function).type.pointee
+        error = builder.inttoptr(load_word(builder, args[0], Word.ERROR), error_type)
         status = convention._get_return_status(builder, code, error)
         with builder.if_then(status.is_error):
             convention.return_status_propagate(builder, status)
@@ -102,7 +104,7 @@ def _raise_noted(typing: Any, state: Any) -> Any:
 
 
 def _stop_for(typing: Any, state: Any, reason: Any) -> Any:
-    """Let the scheduler have its turn, for a `StopReason`."""
+    """Switch to the scheduler, for a `StopReason`."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         stop(builder, args[0], context.cast(builder, args[1], reason, types.int64))
@@ -112,12 +114,12 @@ def _stop_for(typing: Any, state: Any, reason: Any) -> Any:
 
 
 go_on, ask, run_entry, raise_noted, stop_for = (
-    intrinsic(typer) for typer in (_go_on, _ask, _run_entry, _raise_noted, _stop_for)
+    intrinsic(typer) for typer in (_resume_thread, _ask, _run_entry, _raise_noted, _stop_for)
 )
 
 
 def _ask_or_stop(state: Any, event: Any) -> None:
-    """Call the driver for a `DriverCall`; raises InterruptedError where the launch is to stop."""
+    """Call the driver for a `DriverCall`; raises InterruptedError if the launch must stop."""
     if ask(state, event):
         raise InterruptedError("stopped")
 

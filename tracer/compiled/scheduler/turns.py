@@ -1,8 +1,9 @@
-"""The scheduler: whose turn it is, compiled once for all kernels.
+"""The scheduler: it gives threads their turns, and is compiled once for all kernels.
 
-It runs the resident blocks of a launch by the rules of the simulator's (tracer/simulator/scheduler.py), so that the
-same launch and schedule give the same order: sweep after sweep over the threads that can run, in each of which one has
-a turn up to its next access (lockstep) or up to a barrier (sequential); or one chosen at random after the other.
+It runs the resident blocks of a launch by the rules of the simulator's scheduler (tracer/simulator/scheduler.py), so
+the same launch and schedule give the same order. In lockstep and sequential schedules it sweeps over the runnable
+threads. In a sweep, each has one turn: up to its next access (lockstep) or up to a barrier (sequential). In a random
+schedule, it chooses one thread at random for each turn.
 """
 
 from __future__ import annotations
@@ -32,140 +33,144 @@ from .votes import vote
 from .warps import converge, leave_warp, release_all
 
 _WORD, _WARP_BYTES, _ALL = 8, 8 * WARP_WORDS, 0xFFFFFFFF
-_WORDS_AHEAD, _STACKS_AHEAD, _LINES = 8, 4, 6  # threads, and lines of 64 bytes of each stack
+_SLOTS_AHEAD, _STACKS_AHEAD, _LINES = 8, 4, 6  # number of threads ahead, and lines of 64 bytes of each stack
 
 
-def _release_of(state: Any, seat: Any) -> None:
-    """Let the threads that wait at a block's barrier go on from the next sweep on; not from one of the grid."""
-    if peek(seat, SeatWord.AT_GRID):
+def _release(state: Any, block_slot: Any) -> None:
+    """Let the threads at a block's barrier continue in the next sweep, unless it is a barrier of the grid."""
+    if peek(block_slot, SeatWord.AT_GRID):
         return
-    vote(state, seat)
-    poke(seat, SeatWord.WAITING, 0)
-    poke(seat, SeatWord.RELEASED, 1)
+    vote(state, block_slot)
+    poke(block_slot, SeatWord.WAITING, 0)
+    poke(block_slot, SeatWord.RELEASED, 1)
     poke(state, Word.CHANGED, 1)
 
 
-release = part(_release_of)
+release = part(_release)
 
 
-def _end_thread(state: Any, place: Any, seat: Any) -> None:
-    """Note that a thread has come to its end."""
-    poke(seat, SeatWord.RUNNING, peek(seat, SeatWord.RUNNING) - 1)
-    stop_running(state, place)
+def _end_thread(state: Any, thread_slot: Any, block_slot: Any) -> None:
+    """Record that a thread has ended."""
+    poke(block_slot, SeatWord.RUNNING, peek(block_slot, SeatWord.RUNNING) - 1)
+    stop_running(state, thread_slot)
     poke(state, Word.NEWS, 1)
-    free_stack(state, place)
+    free_stack(state, thread_slot)
     if peek(state, Word.IN_WARPS):
-        leave_warp(state, place)
-    running = peek(seat, SeatWord.RUNNING)
+        leave_warp(state, thread_slot)
+    running = peek(block_slot, SeatWord.RUNNING)
     if running == 0:
         poke(state, Word.ENDED, 1)
-    elif peek(seat, SeatWord.WAITING) == running:
-        release(state, seat)
+    elif peek(block_slot, SeatWord.WAITING) == running:
+        release(state, block_slot)
 
 
 end_thread = part(_end_thread, inlined=True)
 
 
-def _come_to_barrier(state: Any, place: Any, seat: Any) -> None:
-    """Let a thread wait for those of its block, or of the grid."""
-    if peek(place, PlaceWord.REASON) == StopReason.GRID:
-        poke(seat, SeatWord.AT_GRID, 1)
+def _come_to_barrier(state: Any, thread_slot: Any, block_slot: Any) -> None:
+    """Let a thread wait for the threads of its block, or of the grid."""
+    if peek(thread_slot, PlaceWord.REASON) == StopReason.GRID:
+        poke(block_slot, SeatWord.AT_GRID, 1)
         poke(state, Word.GRID, 1)
-    elif peek(place, PlaceWord.REASON) != StopReason.BARRIER:
-        poke(seat, SeatWord.VOTES, 1)
-    poke(seat, SeatWord.WAITING, peek(seat, SeatWord.WAITING) + 1)
-    put_in(state, place, WarpWord.AT_BARRIER)
+    elif peek(thread_slot, PlaceWord.REASON) != StopReason.BARRIER:
+        poke(block_slot, SeatWord.VOTES, 1)
+    poke(block_slot, SeatWord.WAITING, peek(block_slot, SeatWord.WAITING) + 1)
+    put_in(state, thread_slot, WarpWord.AT_BARRIER)
     if peek(state, Word.IN_WARPS):
-        leave_warp(state, place)
-    if peek(seat, SeatWord.WAITING) == peek(seat, SeatWord.RUNNING):
-        release(state, seat)
+        leave_warp(state, thread_slot)
+    if peek(block_slot, SeatWord.WAITING) == peek(block_slot, SeatWord.RUNNING):
+        release(state, block_slot)
 
 
 come_to_barrier = part(_come_to_barrier, inlined=True)
 
 
-def _wait_of(state: Any, place: Any, reason: Any) -> None:
-    """Take in a thread that has no more turns, since it has ended or waits."""
-    poke(place, PlaceWord.REASON, reason)
-    seat = seat_of(state, peek(place, PlaceWord.SEAT))
+def _handle_wait(state: Any, thread_slot: Any, reason: Any) -> None:
+    """Handle a thread that has no more turns, since it has ended or waits."""
+    poke(thread_slot, PlaceWord.REASON, reason)
+    block_slot = seat_of(state, peek(thread_slot, PlaceWord.SEAT))
     if reason == StopReason.DONE:
-        end_thread(state, place, seat)
+        end_thread(state, thread_slot, block_slot)
         return
-    arrived(state, place, reason)
+    arrived(state, thread_slot, reason)
     if reason <= StopReason.GRID:
-        come_to_barrier(state, place, seat)
+        come_to_barrier(state, thread_slot, block_slot)
     else:
-        converge(state, place)
+        converge(state, thread_slot)
 
 
-wait = part(_wait_of, inlined=True)
+handle_wait = part(_handle_wait, inlined=True)
 
 
-def _turn_of(state: Any, place: Any) -> Any:
-    """Give the thread at a place a turn; return whether it is to have others in this phase."""
-    reason = resume(state, place)
+def _run_turn(state: Any, thread_slot: Any) -> Any:
+    """Give a thread a turn; return whether it has more turns in this phase."""
+    reason = resume(state, thread_slot)
     while reason == StopReason.FENCE:
-        arrived(state, place, reason)
-        reason = resume(state, place)
+        arrived(state, thread_slot, reason)
+        reason = resume(state, thread_slot)
     if reason == StopReason.ACCESS:
         return True
-    wait(state, place, reason)
+    handle_wait(state, thread_slot, reason)
     return False
 
 
-# Processors guess where a function returns to by the calls before, and to switch to another stack is a call that never
-# returns. So nothing returns on the way from one switch to the next.
-turn = part(_turn_of, inlined=True)
+# Processors predict return addresses from earlier calls, and a switch of stacks is a call that never returns.
+# So nothing returns on the path from one switch to the next.
+run_turn = part(_run_turn, inlined=True)
 
 
-def _begin_block_of(state: Any, block: Any) -> None:
-    """Begin a block; where threads take turns, each runs up to its first access."""
-    seat = start_block(state, block)
+def _begin_block(state: Any, block: Any) -> None:
+    """Begin a block; if threads take turns, each runs up to its first access."""
+    slot_number = start_block(state, block)
     poke(state, Word.CHANGED, 1)
     poke(state, Word.NEWS, 1)
     if peek(state, Word.TURNS):
         threads = peek(state, Word.THREADS)
-        for number in range(seat * threads, (seat + 1) * threads):
-            turn(state, place_of(state, number))
+        for number in range(slot_number * threads, (slot_number + 1) * threads):
+            run_turn(state, place_of(state, number))
 
 
-begin_block = part(_begin_block_of)
+begin_block = part(_begin_block)
 
 
-def _waits_for_grid(seat: Any) -> Any:
-    """Return whether all running threads of a block wait, and some for the whole grid."""
-    running = peek(seat, SeatWord.RUNNING)
-    return peek(seat, SeatWord.AT_GRID) == 1 and running > 0 and peek(seat, SeatWord.WAITING) == running
+def _waits_for_grid(block_slot: Any) -> Any:
+    """Check if all running threads of a block wait, and some for the grid."""
+    running = peek(block_slot, SeatWord.RUNNING)
+    return (
+        peek(block_slot, SeatWord.AT_GRID) == 1
+        and running > 0
+        and peek(block_slot, SeatWord.WAITING) == running
+    )
 
 
 waits_for_grid = part(_waits_for_grid)
 
 
-def _live_seat(state: Any, i: Any) -> Any:
-    """Return the address of the seat of the i-th of the blocks under way."""
+def _live_block_slot(state: Any, i: Any) -> Any:
+    """Return the address of the slot of the i-th live block."""
     return seat_of(state, peek(peek(state, Word.LIVE), i))
 
 
-live_seat = part(_live_seat)
+live_block_slot = part(_live_block_slot)
 
 
-def _waiting_for_grid(state: Any) -> Any:
-    """Return how many blocks wait for the grid."""
+def _count_grid_waiters(state: Any) -> Any:
+    """Count the blocks that wait for the grid."""
     count = 0
     if peek(state, Word.GRID):
         for i in range(peek(state, Word.LIVE_COUNT)):
-            count += waits_for_grid(live_seat(state, i))
+            count += waits_for_grid(live_block_slot(state, i))
     return count
 
 
-waiting_for_grid = part(_waiting_for_grid)
+count_grid_waiters = part(_count_grid_waiters)
 
 
-def _begin_blocks_of(state: Any) -> Any:
-    """Begin blocks while there are slots; who waits for the grid makes room. Returns whether seats are missing."""
+def _begin_blocks(state: Any) -> Any:
+    """Begin blocks while there are slots; blocks waiting for the grid free theirs. Return True if slots are missing."""
     while peek(state, Word.BEGUN) < peek(state, Word.CHOSEN_COUNT):
         live = peek(state, Word.LIVE_COUNT)
-        if live - waiting_for_grid(state) >= peek(state, Word.SLOTS):
+        if live - count_grid_waiters(state) >= peek(state, Word.SLOTS):
             return False
         if live == peek(state, Word.CAPACITY):
             return True
@@ -175,11 +180,11 @@ def _begin_blocks_of(state: Any) -> Any:
     return False
 
 
-begin_blocks = part(_begin_blocks_of)
+begin_blocks = part(_begin_blocks)
 
 
 def _list_warp(state: Any, warp: Any, number: Any) -> None:
-    """Add the threads of a warp that can run to those that have turns; `number` is the place of its first."""
+    """Append the runnable threads of a warp to the list; `number` is the slot of its first thread."""
     count, runs = peek(state, Word.RUNNABLE_COUNT), peek(warp, WarpWord.RUNS)
     runnable = peek(state, Word.RUNNABLE) + _WORD * count
     if runs == _ALL:
@@ -198,8 +203,8 @@ def _list_warp(state: Any, warp: Any, number: Any) -> None:
 list_warp = part(_list_warp)
 
 
-def _admit_of(state: Any) -> None:
-    """Gather the threads that can run, in the order of blocks and threads, released ones in their new phase."""
+def _list_runnable(state: Any) -> None:
+    """List the runnable threads in the order of blocks and threads; move released blocks to their next phase."""
     poke(state, Word.RUNNABLE_COUNT, 0)
     threads = peek(state, Word.THREADS)
     for i in range(peek(state, Word.LIVE_COUNT)):
@@ -211,12 +216,12 @@ def _admit_of(state: Any) -> None:
     poke(state, Word.CHANGED, 0)
 
 
-admit = part(_admit_of)
+list_runnable = part(_list_runnable)
 
 
-def _fetch_stack(place: Any) -> None:
-    """Fetch what a thread's stack holds where it goes on."""
-    pointer = peek(place, PlaceWord.STACK_POINTER)
+def _fetch_stack(thread_slot: Any) -> None:
+    """Prefetch the words of a thread's stack where it resumes."""
+    pointer = peek(thread_slot, PlaceWord.STACK_POINTER)
     for line in range(_LINES):
         prefetch(pointer + 64 * line)
 
@@ -225,10 +230,10 @@ fetch_stack = part(_fetch_stack)
 
 
 def _fetch_ahead(state: Any, i: Any, count: Any) -> None:
-    """Fetch the words and the stacks of threads that have their turns soon: there are too many for a cache."""
+    """Prefetch the slots and stacks of the next threads in turn: they are too many for a cache."""
     runnable = peek(state, Word.RUNNABLE)
-    if i + _WORDS_AHEAD < count:
-        prefetch(place_of(state, peek(runnable, i + _WORDS_AHEAD)))
+    if i + _SLOTS_AHEAD < count:
+        prefetch(place_of(state, peek(runnable, i + _SLOTS_AHEAD)))
     if i + _STACKS_AHEAD < count:
         fetch_stack(place_of(state, peek(runnable, i + _STACKS_AHEAD)))
 
@@ -236,79 +241,79 @@ def _fetch_ahead(state: Any, i: Any, count: Any) -> None:
 fetch_ahead = part(_fetch_ahead)
 
 
-def _sweep_of(state: Any) -> None:
-    """Give each thread that can run one turn; those that stop at an access stay among them."""
-    runnable, stay = peek(state, Word.RUNNABLE), 0
+def _sweep(state: Any) -> None:
+    """Give each runnable thread one turn; those that stop at an access stay runnable."""
+    runnable, remaining = peek(state, Word.RUNNABLE), 0
     count = peek(state, Word.RUNNABLE_COUNT)
     for i in range(count):
         number = peek(runnable, i)
         fetch_ahead(state, i, count)
-        if turn(state, place_of(state, number)):
-            poke(runnable, stay, number)
-            stay += 1
-    poke(state, Word.RUNNABLE_COUNT, stay)
+        if run_turn(state, place_of(state, number)):
+            poke(runnable, remaining, number)
+            remaining += 1
+    poke(state, Word.RUNNABLE_COUNT, remaining)
 
 
-sweep = part(_sweep_of)
+sweep = part(_sweep)
 
 
 def _fetch_at_random(state: Any, count: Any, bits: Any) -> None:
-    """Fetch the words and the stacks of threads that will have their turns soon, unless others can have turns then."""
+    """Prefetch the slots and stacks of threads that are next at random, unless the list of runnable threads changes."""
     runnable = peek(state, Word.RUNNABLE)
-    slot = later_below(state, count, bits, 2 * _WORDS_AHEAD)
-    if slot >= 0:
-        prefetch(place_of(state, peek(runnable, slot)))
-    slot = later_below(state, count, bits, _STACKS_AHEAD)
-    if slot >= 0:
-        fetch_stack(place_of(state, peek(runnable, slot)))
+    choice = later_below(state, count, bits, 2 * _SLOTS_AHEAD)
+    if choice >= 0:
+        prefetch(place_of(state, peek(runnable, choice)))
+    choice = later_below(state, count, bits, _STACKS_AHEAD)
+    if choice >= 0:
+        fetch_stack(place_of(state, peek(runnable, choice)))
 
 
 fetch_at_random = part(_fetch_at_random)
 
 
-def _random_turns_of(state: Any, most: Any) -> Any:
-    """Give so many threads turns, chosen at random, or fewer, until one has no more; return how many."""
-    count, made, stays = peek(state, Word.RUNNABLE_COUNT), 0, True
-    runnable, bits, slot = peek(state, Word.RUNNABLE), bits_of(count), 0
-    while stays and made < most:
-        slot = below(state, count, bits)
+def _random_turns(state: Any, limit: Any) -> Any:
+    """Give at most so many turns to random threads, until one has no more; return how many were given."""
+    count, turn_count, has_more_turns = peek(state, Word.RUNNABLE_COUNT), 0, True
+    runnable, bits, choice = peek(state, Word.RUNNABLE), bits_of(count), 0
+    while has_more_turns and turn_count < limit:
+        choice = below(state, count, bits)
         fetch_at_random(state, count, bits)
-        stays = turn(state, place_of(state, peek(runnable, slot)))
-        made += 1
-    if not stays:
-        # The last of those that have turns takes its slot.
-        poke(runnable, slot, peek(runnable, count - 1))
+        has_more_turns = run_turn(state, place_of(state, peek(runnable, choice)))
+        turn_count += 1
+    if not has_more_turns:
+        # The last runnable thread takes its place.
+        poke(runnable, choice, peek(runnable, count - 1))
         poke(state, Word.RUNNABLE_COUNT, count - 1)
-    return made
+    return turn_count
 
 
-random_turns = part(_random_turns_of)
+random_turns = part(_random_turns)
 
 
 def _between_looks(state: Any) -> Any:
-    """Return how many turns, or sweeps, there are from one look whether threads wait for ever to the next."""
-    each = peek(state, Word.RUNNABLE_COUNT) if peek(state, Word.SCHEDULE) == Order.RANDOM else 1
-    return TURNS_BETWEEN_LOOKS * max(1, each)
+    """Return the number of turns, or sweeps, between two checks for endless waits."""
+    runnable_count = peek(state, Word.RUNNABLE_COUNT) if peek(state, Word.SCHEDULE) == Order.RANDOM else 1
+    return TURNS_BETWEEN_LOOKS * max(1, runnable_count)
 
 
 between_looks = part(_between_looks)
 
 
 def _turns_before_look(state: Any) -> Any:
-    """Return how many turns come before the next look; one where threads began, ended or met, which puts it off."""
+    """Return the number of turns before the next check; 1 if threads began, ended or met, which postpones it."""
     if peek(state, Word.NEWS):
         return 1
-    between = between_looks(state)
-    return between - peek(state, Word.IDLE_TURNS) % between
+    interval = between_looks(state)
+    return interval - peek(state, Word.IDLE_TURNS) % interval
 
 
 turns_before_look = part(_turns_before_look)
 
 
-def _turns_of(state: Any) -> Any:
-    """Give threads turns until a block may have ended; return how many sweeps that were, or turns chosen at random."""
+def _run_turns(state: Any) -> Any:
+    """Give threads turns until a block may have ended; return the number of sweeps, or of random turns."""
     if peek(state, Word.CHANGED):
-        admit(state)
+        list_runnable(state)
     if peek(state, Word.RUNNABLE_COUNT) == 0:
         threads = peek(state, Word.THREADS)
         for i in range(peek(state, Word.LIVE_COUNT)):
@@ -322,52 +327,52 @@ def _turns_of(state: Any) -> Any:
     return 1
 
 
-turns = part(_turns_of)
+run_turns = part(_run_turns)
 
 
-def _is_look_due(state: Any, made: Any) -> Any:
-    """Return whether it is time to look whether threads wait for ever; to be called after so many turns or sweeps."""
+def _is_look_due(state: Any, turn_count: Any) -> Any:
+    """Check if a check for endless waits is due; call this after each batch of turns or sweeps."""
     if peek(state, Word.NEWS):
         poke(state, Word.NEWS, 0)
         poke(state, Word.NEWS_COUNT, peek(state, Word.NEWS_COUNT) + 1)
         poke(state, Word.IDLE_TURNS, 0)
         return False
-    idle = peek(state, Word.IDLE_TURNS) + made
-    poke(state, Word.IDLE_TURNS, idle)
-    return idle % between_looks(state) == 0
+    idle_turns = peek(state, Word.IDLE_TURNS) + turn_count
+    poke(state, Word.IDLE_TURNS, idle_turns)
+    return idle_turns % between_looks(state) == 0
 
 
 is_look_due = part(_is_look_due)
 
 
-def _release_grid_of(state: Any) -> None:
-    """Let all blocks go on that wait for each other, once all have come."""
+def _release_grid(state: Any) -> None:
+    """Let all blocks continue that wait for the grid, once all have come."""
     live = peek(state, Word.LIVE_COUNT)
     if peek(state, Word.GRID) == 0 or peek(state, Word.BEGUN) < peek(state, Word.CHOSEN_COUNT):
         return
     for i in range(live):
-        seat = live_seat(state, i)
-        if peek(seat, SeatWord.RUNNING) and not waits_for_grid(seat):
+        block_slot = live_block_slot(state, i)
+        if peek(block_slot, SeatWord.RUNNING) and not waits_for_grid(block_slot):
             return
     for i in range(live):
-        seat = live_seat(state, i)
-        if waits_for_grid(seat):
-            poke(seat, SeatWord.AT_GRID, 0)
-            release(state, seat)
+        block_slot = live_block_slot(state, i)
+        if waits_for_grid(block_slot):
+            poke(block_slot, SeatWord.AT_GRID, 0)
+            release(state, block_slot)
 
 
-release_grid = part(_release_grid_of)
+release_grid = part(_release_grid)
 
 
-def _run_of(state: Any) -> Any:
-    """Run blocks until the driver is to have its turn; return why, as a `Pause`."""
+def _run(state: Any) -> Any:
+    """Run blocks until it is the driver's turn; return the reason, a `Pause`."""
     while True:
         if not peek(state, Word.AFTER_LOOK):
             if begin_blocks(state):
                 return Pause.NO_SEAT
             if peek(state, Word.LIVE_COUNT) == 0:
                 return Pause.OVER
-            if is_look_due(state, turns(state)):
+            if is_look_due(state, run_turns(state)):
                 poke(state, Word.AFTER_LOOK, 1)
                 return Pause.LOOK
         poke(state, Word.AFTER_LOOK, 0)
@@ -379,4 +384,4 @@ def _run_of(state: Any) -> Any:
                 return Pause.BLOCK_ENDED
 
 
-run = cached(_run_of)
+run = cached(_run)

@@ -1,4 +1,4 @@
-"""Where the lanes of a warp wait for each other, and what each takes away; for the scheduler.
+"""Waits of the lanes of a warp for each other, and the value that each takes; for the scheduler.
 
 The rules are those of tracer/simulator/warp_barriers.py and tracer/recording/warp_operations.py.
 """
@@ -14,31 +14,35 @@ from ..words import lowest, peek, poke
 from .blocks import is_in, lane_of, put_in, warp_at
 from .switching import ask_or_stop
 
-_PLACE_BYTES, _ALL, _NEVER = 8 * PLACE_WORDS, 0xFFFFFFFF, 1 << 62
+_THREAD_SLOT_BYTES, _ALL, _NEVER = 8 * PLACE_WORDS, 0xFFFFFFFF, 1 << 62
 
 
-def _mask_of(place: Any) -> Any:
-    """Return the lanes that a thread's operation names; those of `activemask` share its site."""
-    if peek(place, PlaceWord.REASON) == StopReason.ACTIVE:
-        return ~peek(place, PlaceWord.SITE)
-    return peek(place, PlaceWord.MASK) & _ALL
+def _mask_of(thread_slot: Any) -> Any:
+    """Return the lanes that a thread's operation names; for `activemask` a negative number, from its site."""
+    if peek(thread_slot, PlaceWord.REASON) == StopReason.ACTIVE:
+        return ~peek(thread_slot, PlaceWord.SITE)
+    return peek(thread_slot, PlaceWord.MASK) & _ALL
 
 
 mask_of = part(_mask_of)
 
 
-def _reach_of(place: Any) -> Any:
-    """Return the lanes whose memory a warp operation orders: those of syncwarp alone."""
-    return peek(place, PlaceWord.MASK) & _ALL if peek(place, PlaceWord.REASON) == StopReason.SYNCWARP else 0
+def _reach_of(thread_slot: Any) -> Any:
+    """Return the lanes whose memory a warp operation orders: only syncwarp orders memory."""
+    return (
+        peek(thread_slot, PlaceWord.MASK) & _ALL
+        if peek(thread_slot, PlaceWord.REASON) == StopReason.SYNCWARP
+        else 0
+    )
 
 
 reach_of = part(_reach_of)
 
 
-def _giver_of(place: Any) -> Any:
-    """Return the lane whose value a shuffle takes, which may not exist; -1000 where it is no shuffle."""
-    reason, extra = peek(place, PlaceWord.REASON), peek(place, PlaceWord.EXTRA)
-    lane = peek(place, PlaceWord.THREAD) % WARP
+def _source_lane_of(thread_slot: Any) -> Any:
+    """Return the lane that a shuffle reads, which may not exist; -1000 for other operations."""
+    reason, extra = peek(thread_slot, PlaceWord.REASON), peek(thread_slot, PlaceWord.EXTRA)
+    lane = peek(thread_slot, PlaceWord.THREAD) % WARP
     if reason == StopReason.SHUFFLE:
         return extra % WARP
     if reason == StopReason.UP:
@@ -48,106 +52,114 @@ def _giver_of(place: Any) -> Any:
     return lane ^ extra if reason == StopReason.XOR else -1000
 
 
-giver_of = part(_giver_of)
+source_lane_of = part(_source_lane_of)
 
 
-def _part_of(place: Any) -> Any:
-    """Return which part a thread takes in the warp operation that it has come to; see `Barriers`."""
-    reason = peek(place, PlaceWord.REASON)
+def _part_of(thread_slot: Any) -> Any:
+    """Return a thread's part in the warp operation that it has come to; see `Barriers`."""
+    reason = peek(thread_slot, PlaceWord.REASON)
     if reason >= StopReason.SHUFFLE and reason <= StopReason.XOR:
-        giver = giver_of(place)
-        return giver + 1 if giver >= 0 and giver < WARP else peek(place, PlaceWord.THREAD) % WARP + 1
+        source_lane = source_lane_of(thread_slot)
+        return (
+            source_lane + 1
+            if source_lane >= 0 and source_lane < WARP
+            else peek(thread_slot, PlaceWord.THREAD) % WARP + 1
+        )
     if reason >= StopReason.ALL and reason <= StopReason.BALLOT:
-        return VOTED_YES if peek(place, PlaceWord.OUT) != 0 else VOTED_NO
+        return VOTED_YES if peek(thread_slot, PlaceWord.OUT) != 0 else VOTED_NO
     return COMPARED if reason == StopReason.MATCH_ANY or reason == StopReason.MATCH_ALL else 0
 
 
 part_of = part(_part_of)
 
 
-def _warp_of(state: Any, place: Any) -> Any:
-    """Return (address of the place of a warp's first thread, address of the warp's words)."""
-    lane = peek(place, PlaceWord.THREAD) % WARP
-    return place - lane * _PLACE_BYTES, warp_at(state, peek(place, PlaceWord.WARP))
+def _warp_of(state: Any, thread_slot: Any) -> Any:
+    """Return (address of the slot of a warp's first thread, address of the warp's words)."""
+    lane = peek(thread_slot, PlaceWord.THREAD) % WARP
+    return thread_slot - lane * _THREAD_SLOT_BYTES, warp_at(state, peek(thread_slot, PlaceWord.WARP))
 
 
 warp_of = part(_warp_of)
 
 
 def _running_lanes(warp: Any) -> Any:
-    """Return a bit for each lane whose thread has not ended."""
+    """Return the bits of the lanes whose threads have not ended."""
     return peek(warp, WarpWord.RUNS) | peek(warp, WarpWord.AT_BARRIER) | peek(warp, WarpWord.MEETS)
 
 
 running_lanes = part(_running_lanes)
 
 
-def _group_of(first: Any, warp: Any, mask: Any) -> Any:
-    """Return a bit for each lane that waits at an operation of this mask."""
-    found, left = 0, peek(warp, WarpWord.MEETS)
-    while left:
-        lane = lowest(left)
-        left &= left - 1
-        if mask_of(first + lane * _PLACE_BYTES) == mask:
-            found |= 1 << lane
-    return found
+def _group_of(first_slot: Any, warp: Any, mask: Any) -> Any:
+    """Return the bits of the lanes that wait at an operation with this mask."""
+    lanes, remaining = 0, peek(warp, WarpWord.MEETS)
+    while remaining:
+        lane = lowest(remaining)
+        remaining &= remaining - 1
+        if mask_of(first_slot + lane * _THREAD_SLOT_BYTES) == mask:
+            lanes |= 1 << lane
+    return lanes
 
 
 group_of = part(_group_of)
 
 
-def _brings(place: Any) -> Any:
-    """Return whether a thread has brought a value to its operation: of another sort than others of this mask, maybe."""
-    return peek(place, PlaceWord.REASON) != StopReason.SYNCWARP
+def _has_value(thread_slot: Any) -> Any:
+    """Check if a thread has brought a value; other threads of the same mask may be at other kinds of operations."""
+    return peek(thread_slot, PlaceWord.REASON) != StopReason.SYNCWARP
 
 
-brings = part(_brings)
+has_value = part(_has_value)
 
 
-def _votes_of(first: Any, group: Any) -> Any:
-    """Return a bit for each lane of a group that brought something else than 0."""
-    found, left = 0, group
-    while left:
-        lane = lowest(left)
-        left &= left - 1
-        place = first + lane * _PLACE_BYTES
-        if brings(place) and peek(place, PlaceWord.OUT) != 0:
-            found |= 1 << lane
-    return found
+def _votes_of(first_slot: Any, group: Any) -> Any:
+    """Return the bits of the lanes in a group that brought a value other than 0."""
+    lanes, remaining = 0, group
+    while remaining:
+        lane = lowest(remaining)
+        remaining &= remaining - 1
+        thread_slot = first_slot + lane * _THREAD_SLOT_BYTES
+        if has_value(thread_slot) and peek(thread_slot, PlaceWord.OUT) != 0:
+            lanes |= 1 << lane
+    return lanes
 
 
 votes_of = part(_votes_of)
 
 
-def _same_as(first: Any, group: Any, value: Any) -> Any:
-    """Return a bit for each lane of a group that brought this value."""
-    found, left = 0, group
-    while left:
-        lane = lowest(left)
-        left &= left - 1
-        place = first + lane * _PLACE_BYTES
-        if brings(place) and peek(place, PlaceWord.OUT) == value:
-            found |= 1 << lane
-    return found
+def _lanes_with_value(first_slot: Any, group: Any, value: Any) -> Any:
+    """Return the bits of the lanes in a group that brought this value."""
+    lanes, remaining = 0, group
+    while remaining:
+        lane = lowest(remaining)
+        remaining &= remaining - 1
+        thread_slot = first_slot + lane * _THREAD_SLOT_BYTES
+        if has_value(thread_slot) and peek(thread_slot, PlaceWord.OUT) == value:
+            lanes |= 1 << lane
+    return lanes
 
 
-same_as = part(_same_as)
+lanes_with_value = part(_lanes_with_value)
 
 
-def _given_by(giver: Any, own: Any) -> Any:
-    return peek(giver, PlaceWord.OUT) if brings(giver) else own
+def _value_from(source_slot: Any, own_value: Any) -> Any:
+    return peek(source_slot, PlaceWord.OUT) if has_value(source_slot) else own_value
 
 
-given_by = part(_given_by)
+value_from = part(_value_from)
 
 
-def _taken_by(first: Any, group: Any, place: Any, votes: Any) -> Any:
-    """Return what a lane takes away of an operation of a group; `votes` as `votes_of` gives them."""
-    reason, own = peek(place, PlaceWord.REASON), peek(place, PlaceWord.OUT)
+def _result_for(first_slot: Any, group: Any, thread_slot: Any, votes: Any) -> Any:
+    """Return the result of a group's operation for a lane; `votes` is the result of `votes_of`."""
+    reason, own_value = peek(thread_slot, PlaceWord.REASON), peek(thread_slot, PlaceWord.OUT)
     if reason <= StopReason.XOR:
-        giver = giver_of(place)
-        there = giver >= 0 and giver < WARP and (group >> giver & 1) != 0
-        return given_by(first + giver * _PLACE_BYTES, own) if there else own
+        source_lane = source_lane_of(thread_slot)
+        is_available = source_lane >= 0 and source_lane < WARP and (group >> source_lane & 1) != 0
+        return (
+            value_from(first_slot + source_lane * _THREAD_SLOT_BYTES, own_value)
+            if is_available
+            else own_value
+        )
     if reason == StopReason.ALL:
         return 1 if votes == group else 0
     if reason == StopReason.ANY:
@@ -157,40 +169,40 @@ def _taken_by(first: Any, group: Any, place: Any, votes: Any) -> Any:
     if reason == StopReason.BALLOT:
         return votes
     if reason == StopReason.MATCH_ANY:
-        return same_as(first, group, own)
+        return lanes_with_value(first_slot, group, own_value)
     if reason == StopReason.MATCH_ALL:
-        return mask_of(place) if same_as(first, group, own) == group else 0
+        return mask_of(thread_slot) if lanes_with_value(first_slot, group, own_value) == group else 0
     return group  # activemask
 
 
-taken_by = part(_taken_by)
+result_for = part(_result_for)
 
 
-def _sites_differ(first: Any, group: Any) -> Any:
-    """Return whether the lanes of a group are at different sites."""
-    site, left = peek(first + lowest(group) * _PLACE_BYTES, PlaceWord.SITE), group
-    while left:
-        if peek(first + lowest(left) * _PLACE_BYTES, PlaceWord.SITE) != site:
+def _sites_differ(first_slot: Any, group: Any) -> Any:
+    """Check if the lanes of a group are at different sites."""
+    site, remaining = peek(first_slot + lowest(group) * _THREAD_SLOT_BYTES, PlaceWord.SITE), group
+    while remaining:
+        if peek(first_slot + lowest(remaining) * _THREAD_SLOT_BYTES, PlaceWord.SITE) != site:
             return True
-        left &= left - 1
+        remaining &= remaining - 1
     return False
 
 
 sites_differ = part(_sites_differ)
 
 
-def _release_of(state: Any, first: Any, warp: Any, group: Any, mask: Any) -> None:
-    """Let the lanes of a group go on from the next sweep on, each with what it takes away."""
-    if mask >= 0 and (mask != group or sites_differ(first, group)):
+def _release(state: Any, first_slot: Any, warp: Any, group: Any, mask: Any) -> None:
+    """Let the lanes of a group continue in the next sweep, each with its result."""
+    if mask >= 0 and (mask != group or sites_differ(first_slot, group)):
         poke(state, Word.GROUP, group)
         poke(state, Word.GROUP_MASK, mask)
-        poke(state, Word.GROUP_PLACE, (first - peek(state, Word.PLACES)) // _PLACE_BYTES)
+        poke(state, Word.GROUP_PLACE, (first_slot - peek(state, Word.PLACES)) // _THREAD_SLOT_BYTES)
         ask_or_stop(state, DriverCall.MASK_FAULT)
-    votes, left = votes_of(first, group), group
-    while left:
-        place = first + lowest(left) * _PLACE_BYTES
-        left &= left - 1
-        poke(place, PlaceWord.IN, taken_by(first, group, place, votes))
+    votes, remaining = votes_of(first_slot, group), group
+    while remaining:
+        thread_slot = first_slot + lowest(remaining) * _THREAD_SLOT_BYTES
+        remaining &= remaining - 1
+        poke(thread_slot, PlaceWord.IN, result_for(first_slot, group, thread_slot, votes))
         poke(state, Word.IN_WARPS, peek(state, Word.IN_WARPS) - 1)
     poke(warp, WarpWord.MEETS, peek(warp, WarpWord.MEETS) & ~group)
     poke(warp, WarpWord.RUNS, peek(warp, WarpWord.RUNS) | group)
@@ -199,106 +211,106 @@ def _release_of(state: Any, first: Any, warp: Any, group: Any, mask: Any) -> Non
     poke(state, Word.RESUMED, 1)
 
 
-release = part(_release_of)
+release = part(_release)
 
 
-def _next_group(first: Any, warp: Any, after: Any) -> Any:
-    """Return the lane whose group was begun first after an arrival of this number, or -1."""
-    found, came, left = -1, _NEVER, peek(warp, WarpWord.MEETS)
-    while left:
-        lane = lowest(left)
-        left &= left - 1
-        number = peek(first + lane * _PLACE_BYTES, PlaceWord.CAME)
-        if number > after and number < came:
-            found, came = lane, number
-    return found
+def _next_group(first_slot: Any, warp: Any, previous: Any) -> Any:
+    """Find the lane of the group that began next after an arrival number; -1 if there is none."""
+    earliest_lane, earliest, remaining = -1, _NEVER, peek(warp, WarpWord.MEETS)
+    while remaining:
+        lane = lowest(remaining)
+        remaining &= remaining - 1
+        number = peek(first_slot + lane * _THREAD_SLOT_BYTES, PlaceWord.CAME)
+        if number > previous and number < earliest:
+            earliest_lane, earliest = lane, number
+    return earliest_lane
 
 
 next_group = part(_next_group)
 
 
-def _release_complete(state: Any, first: Any, warp: Any, late: Any) -> None:
-    """Let the operations of a warp go on for which no lane is missing, all where nobody else can come (late)."""
-    running, after = running_lanes(warp), -1
+def _release_complete(state: Any, first_slot: Any, warp: Any, is_final: Any) -> None:
+    """Release the operations of a warp that miss no lane; all of them if no other lane can come (is_final)."""
+    running, previous = running_lanes(warp), -1
     while True:
-        lane = next_group(first, warp, after)
+        lane = next_group(first_slot, warp, previous)
         if lane < 0:
             break
-        place = first + lane * _PLACE_BYTES
-        mask, after = mask_of(place), peek(place, PlaceWord.CAME)
-        group = group_of(first, warp, mask)
-        if late or (mask >= 0 and (mask & running & ~group) == 0):
-            release(state, first, warp, group, mask)
-    release_open(state, first, warp)
+        thread_slot = first_slot + lane * _THREAD_SLOT_BYTES
+        mask, previous = mask_of(thread_slot), peek(thread_slot, PlaceWord.CAME)
+        group = group_of(first_slot, warp, mask)
+        if is_final or (mask >= 0 and (mask & running & ~group) == 0):
+            release(state, first_slot, warp, group, mask)
+    release_open(state, first_slot, warp)
 
 
-def _release_open(state: Any, first: Any, warp: Any) -> None:
-    """Let those go on that asked who is there, where all others of their warp wait or have ended."""
+def _release_open(state: Any, first_slot: Any, warp: Any) -> None:
+    """Release the threads at `activemask`, if all others of their warp wait or have ended."""
     if peek(warp, WarpWord.RUNS):
         return
-    after = -1
+    previous = -1
     while True:
-        lane = next_group(first, warp, after)
+        lane = next_group(first_slot, warp, previous)
         if lane < 0:
             break
-        place = first + lane * _PLACE_BYTES
-        mask, after = mask_of(place), peek(place, PlaceWord.CAME)
+        thread_slot = first_slot + lane * _THREAD_SLOT_BYTES
+        mask, previous = mask_of(thread_slot), peek(thread_slot, PlaceWord.CAME)
         if mask < 0:
-            release(state, first, warp, group_of(first, warp, mask), mask)
+            release(state, first_slot, warp, group_of(first_slot, warp, mask), mask)
 
 
 release_open = part(_release_open)
 release_complete = part(_release_complete)
 
 
-def _leave_warp(state: Any, place: Any) -> None:
-    """Look, after a thread came to a barrier or to its end, which operations of its warp it held up."""
-    first, warp = warp_of(state, place)
+def _leave_warp(state: Any, thread_slot: Any) -> None:
+    """Release the operations that waited for a thread, after it came to a barrier or ended."""
+    first_slot, warp = warp_of(state, thread_slot)
     if peek(warp, WarpWord.MEETS):
-        release_complete(state, first, warp, False)
+        release_complete(state, first_slot, warp, False)
 
 
 leave_warp = part(_leave_warp)
 
 
-def _converge(state: Any, place: Any) -> None:
-    """Take in a thread that has come to a warp operation."""
-    put_in(state, place, WarpWord.MEETS)
-    poke(place, PlaceWord.CAME, peek(state, Word.CAME))
+def _converge(state: Any, thread_slot: Any) -> None:
+    """Handle a thread that has come to a warp operation."""
+    put_in(state, thread_slot, WarpWord.MEETS)
+    poke(thread_slot, PlaceWord.CAME, peek(state, Word.CAME))
     poke(state, Word.CAME, peek(state, Word.CAME) + 1)
     poke(state, Word.IN_WARPS, peek(state, Word.IN_WARPS) + 1)
-    first, warp = warp_of(state, place)
-    mask = mask_of(place)
-    if mask >= 0 and not mask & lane_of(place):
-        release(state, first, warp, lane_of(place), mask)
+    first_slot, warp = warp_of(state, thread_slot)
+    mask = mask_of(thread_slot)
+    if mask >= 0 and not mask & lane_of(thread_slot):
+        release(state, first_slot, warp, lane_of(thread_slot), mask)
     elif not peek(warp, WarpWord.RUNS) or (mask >= 0 and (mask & peek(warp, WarpWord.RUNS)) == 0):
-        # Else only others can complete what waits here: no group but its own is nearer to that than before.
-        release_complete(state, first, warp, False)
+        # Otherwise, only other threads can complete the operation: the other groups of this warp have not changed.
+        release_complete(state, first_slot, warp, False)
 
 
 converge = part(_converge)
 
 
-def _first_to_come(state: Any, places: Any) -> Any:
-    """Return the address of the thread of a block that came first to a warp operation that still waits, or 0."""
-    found, came = 0, _NEVER
+def _first_waiting(state: Any, first_slot: Any) -> Any:
+    """Find the thread of a block that came first to a pending warp operation; return its address, or 0."""
+    earliest_slot, earliest = 0, _NEVER
     for thread in range(peek(state, Word.THREADS)):
-        place = places + thread * _PLACE_BYTES
-        if is_in(state, place, WarpWord.MEETS) and peek(place, PlaceWord.CAME) < came:
-            found, came = place, peek(place, PlaceWord.CAME)
-    return found
+        thread_slot = first_slot + thread * _THREAD_SLOT_BYTES
+        if is_in(state, thread_slot, WarpWord.MEETS) and peek(thread_slot, PlaceWord.CAME) < earliest:
+            earliest_slot, earliest = thread_slot, peek(thread_slot, PlaceWord.CAME)
+    return earliest_slot
 
 
-first_to_come = part(_first_to_come)
+first_waiting = part(_first_waiting)
 
 
-def _release_all(state: Any, places: Any) -> None:
-    """Let the warp operations of a block go on without the lanes that never come."""
-    place = first_to_come(state, places)
-    while place:
-        first, warp = warp_of(state, place)
-        release_complete(state, first, warp, True)
-        place = first_to_come(state, places)
+def _release_all(state: Any, first_slot: Any) -> None:
+    """Release the warp operations of a block without the lanes that never come."""
+    thread_slot = first_waiting(state, first_slot)
+    while thread_slot:
+        warp_slot, warp = warp_of(state, thread_slot)
+        release_complete(state, warp_slot, warp, True)
+        thread_slot = first_waiting(state, first_slot)
 
 
 release_all = part(_release_all)

@@ -1,1 +1,1 @@
-"""What the source of a kernel says of the index of an access: its parts, whence they come, and its value."""
+"""The index of an access as the source has it: its parts, the expressions behind them, and its value."""

@@ -1,1 +1,1 @@
-"""Findings about launches that are right but slow, one file a kind; what is wrong is one folder up."""
+"""Findings about launches that are correct but slow, one file per kind; the parent folder has the errors."""

@@ -1,6 +1,6 @@
-"""All findings about what is right but slow: the list of the functions that look for one kind each.
+"""All findings about waste: the functions that each look for one kind.
 
-A warning is what its author can mend, where it costs a tenth of the launch or more; a note is for the rest.
+A warning is for waste that the author can mend and that costs a tenth of the launch or more. Other waste is a note.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .uncoalesced import uncoalesced_findings
 
 
 def waste_findings(trace: Trace, requests: Requests) -> list[Finding]:
-    """Return what is right but wasteful on a GPU, as warnings and notes; a plain Python program has no lanes."""
+    """List the waste in a launch, as warnings and notes; a plain Python program has no lanes and none."""
     if trace.launch and is_python_program(decode(trace.launch)):
         return []
     if not len(trace):

@@ -17,20 +17,20 @@ KIND = "block size"
 
 
 def block_size_findings(trace: Trace) -> list[Finding]:
-    """Return the finding that the last warp of each block is not full.
+    """List the finding that the last warp of each block is not full.
 
     A warning where the launch's threads would fit in fewer warps.
     """
-    left = -trace.threads % WARP
-    if not left:
+    idle = -trace.threads % WARP
+    if not idle:
         return []
     blocks = math.prod(trace.grid)
     warps = blocks * trace.warps
     warning = warps - -(-blocks * trace.threads // WARP) >= LARGE_SHARE * warps
-    remedy = f"take {trace.threads + left} threads, a multiple of {WARP}"
+    remedy = f"use {trace.threads + idle} threads, a multiple of {WARP}"
     message = (
-        f"{counted(left, 'lane')} of the last warp of each block {'has' if left == 1 else 'have'} no thread, since a "
+        f"{counted(idle, 'lane')} of the last warp of each block {'has' if idle == 1 else 'have'} no thread, since a "
         f"block has {counted(trace.threads, 'thread')}; {remedy}."
     )
     severity = "warning" if warning else "note"
-    return [Finding(KIND, severity, message, remedy, left, (), np.empty(0, np.int64), (), (), 0)]
+    return [Finding(KIND, severity, message, remedy, idle, (), np.empty(0, np.int64), (), (), 0)]

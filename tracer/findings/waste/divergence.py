@@ -1,7 +1,7 @@
-"""Lines that lanes sit out although fewer warps could carry the work: divergence.
+"""Lines for which many lanes idle although fewer warps could do the work: divergence.
 
-After "Branching and Divergence" in the CUDA C++ Best Practices Guide. Lanes that sit out cost nothing where the
-busy ones are neighbours already, as at an array's edge or for `if t == 0`: no other numbering needs fewer requests.
+After "Branching and Divergence" in the CUDA C++ Best Practices Guide. Idle lanes cost nothing where the busy lanes
+are neighbours already, as at an array's edge or for `if t == 0`: no other numbering needs fewer requests.
 """
 
 from __future__ import annotations
@@ -27,41 +27,39 @@ ALIKE = "let neighbouring threads have the same to do"
 
 
 class _Idle(Struct, frozen=True, eq=False):
-    """Requests whose busy lanes lie apart: an entry a request in each."""
+    """Requests whose busy lanes are not neighbours: an entry per request in each array."""
 
     requests: Ints  # their numbers in the trace's requests
-    spared: NDArray[
-        np.float64
-    ]  # which share of it could have been spared, since a few together could be fewer
-    evenly: Mask  # whether its busy lanes lie at even distances
+    spared: NDArray[np.float64]  # share of the request that packing its lanes with others' would save
+    evenly: Mask  # True where its busy lanes lie at even distances
 
 
 def divergence_findings(trace: Trace, requests: Requests) -> Iterator[Finding]:
-    """Return the lines that many lanes sit out, though fewer warps of the block could do the work."""
+    """List the lines for which many lanes idle, though fewer warps of the block could do the work."""
     idle = _idle(trace, requests)
     if idle is None:
         return
     places = [(site.file, site.line) for site in trace.sites]
     line = np.array([places.index(place) for place in places], np.int64)
-    of_idle = line[requests.site[idle.requests]]
-    for number in np.flatnonzero(np.bincount(of_idle, idle.spared) >= LARGE_SHARE * len(requests)):
-        mine = of_idle == number
+    idle_line = line[requests.site[idle.requests]]
+    for number in np.flatnonzero(np.bincount(idle_line, idle.spared) >= LARGE_SHARE * len(requests)):
+        on_line = idle_line == number
         chosen = np.flatnonzero(line[requests.site] == number)
         yield _finding(
-            trace, requests, chosen, _Idle(idle.requests[mine], idle.spared[mine], idle.evenly[mine])
+            trace, requests, chosen, _Idle(idle.requests[on_line], idle.spared[on_line], idle.evenly[on_line])
         )
 
 
 def _finding(trace: Trace, requests: Requests, line: Ints, idle: _Idle) -> Finding:
-    """Return the finding about the requests of a line, of which some have lanes that sit out."""
+    """Describe the idle lanes of a line, given its requests."""
     regular = bool(2 * idle.spared[idle.evenly].sum() > idle.spared.sum())
-    one = _one_access(trace, requests, line)
-    lanes, busy = int(_there(trace, requests)[one].sum()), int(requests.lanes[one].sum())
-    _, fewest = _packed(trace, requests, one)
+    access = _one_access(trace, requests, line)
+    lanes, busy = int(_warp_lanes(trace, requests)[access].sum()), int(requests.lanes[access].sum())
+    _, fewest = _pack(trace, requests, access)
     worst = int(idle.requests[np.argmin(requests.lanes[idle.requests])])
     cause = (
         f"{lanes - busy:,} of {lanes:,} lanes sit out {line_text(trace, int(requests.site[worst]))}, "
-        f"{APART if regular else UNLIKE}, so that {len(one):,} requests do what {fewest.sum():,} could"
+        f"{APART if regular else UNLIKE}, so that {len(access):,} requests do what {fewest.sum():,} could"
     )
     warning, remedy = regular and 2 * busy <= lanes, SUCCESSIVE if regular else ALIKE
     return waste_finding(
@@ -71,76 +69,78 @@ def _finding(trace: Trace, requests: Requests, line: Ints, idle: _Idle) -> Findi
 
 
 def _one_access(trace: Trace, requests: Requests, line: Ints) -> Ints:
-    """Return the requests of the access that most lanes sit out, of those that a line makes."""
+    """Choose the requests of one access of a line: the one with the most idle lanes."""
     _, access = np.unique(_access(trace, requests)[line], return_inverse=True)
-    idle = np.bincount(access, _there(trace, requests)[line] - requests.lanes[line])
-    found: Ints = line[access == np.argmax(idle)]
-    return found
+    idle = np.bincount(access, _warp_lanes(trace, requests)[line] - requests.lanes[line])
+    chosen: Ints = line[access == np.argmax(idle)]
+    return chosen
 
 
-def _there(trace: Trace, requests: Requests) -> Ints:
-    """Return how many lanes the warp of each request has."""
-    found: Ints = np.minimum(WARP, trace.threads - requests.warp * WARP)
-    return found
+def _warp_lanes(trace: Trace, requests: Requests) -> Ints:
+    """Count the lanes that the warp of each request has."""
+    lanes: Ints = np.minimum(WARP, trace.threads - requests.warp * WARP)
+    return lanes
 
 
 def _access(trace: Trace, requests: Requests) -> Ints:
-    """Return a number for the site, buffer and op of each request."""
+    """Number the site, buffer and op of each request."""
     return (requests.site * len(trace.buffers) + requests.buffer) * len(Op) + requests.op
 
 
 def _idle(trace: Trace, requests: Requests) -> _Idle | None:
-    """Return the loads and stores whose busy lanes lie apart, None where there are none that could be fewer.
+    """Find the loads and stores whose busy lanes lie apart; None if no packing needs fewer requests.
 
-    What an atomic costs is the turns of its lanes: fewer lanes cost less.
+    Atomics are excluded: their cost is the turns of their lanes, so fewer lanes cost less.
     """
-    part = (requests.lanes < _there(trace, requests)) & (requests.lanes > 1)
-    some = np.flatnonzero(part & (requests.op <= Op.STORE) & in_source(trace, requests))
-    apart, evenly = _apart(trace, requests, some)
-    some, evenly = some[apart], evenly[apart]
-    if not len(some):
+    is_partial = (requests.lanes < _warp_lanes(trace, requests)) & (requests.lanes > 1)
+    chosen = np.flatnonzero(is_partial & (requests.op <= Op.STORE) & in_source(trace, requests))
+    apart, evenly = _apart(trace, requests, chosen)
+    chosen, evenly = chosen[apart], evenly[apart]
+    if not len(chosen):
         return None
-    group, fewest = _packed(trace, requests, some)
-    return _Idle(some, (1 - fewest / np.bincount(group))[group], evenly)
+    group, fewest = _pack(trace, requests, chosen)
+    return _Idle(chosen, (1 - fewest / np.bincount(group))[group], evenly)
 
 
-def _apart(trace: Trace, requests: Requests, some: Ints) -> tuple[Mask, Mask]:
-    """Return of each of some requests whether an idle lane lies between busy ones, and whether at even distances.
+def _apart(trace: Trace, requests: Requests, chosen: Ints) -> tuple[Mask, Mask]:
+    """Test each chosen request for an idle lane between busy lanes, and for even distances.
 
-    Lanes that fill a box of the block are neighbours: the edge of an array of two dimensions.
+    Lanes that fill a box of the block are neighbours: the edge of a two-dimensional array.
     """
-    lanes = requests.lanes[some]
+    lanes = requests.lanes[chosen]
     start = offsets(lanes)[:-1]
-    rows = requests.accesses.of(some)
+    rows = requests.accesses.of(chosen)
     thread = trace.thread[rows].astype(np.int64)
     inner = np.ones(len(rows), bool)
     inner[start] = False
-    if not len(some):
+    if not len(chosen):
         return inner, inner
     gap = np.diff(thread, prepend=0)[inner]
-    nearest, farthest = (f.reduceat(gap, offsets(lanes - 1)[:-1]) for f in (np.minimum, np.maximum))
-    box = np.ones(len(some), np.int64)
+    nearest, farthest = (
+        reduction.reduceat(gap, offsets(lanes - 1)[:-1]) for reduction in (np.minimum, np.maximum)
+    )
+    box = np.ones(len(chosen), np.int64)
     for size in trace.block_dim:
-        thread, place = np.divmod(thread, size)
-        box *= np.maximum.reduceat(place, start) - np.minimum.reduceat(place, start) + 1
+        thread, coordinate = np.divmod(thread, size)
+        box *= np.maximum.reduceat(coordinate, start) - np.minimum.reduceat(coordinate, start) + 1
     return (farthest > 1) & (box != lanes), nearest == farthest
 
 
-def _packed(trace: Trace, requests: Requests, some: Ints) -> tuple[Ints, Ints]:
-    """Return a group for each of some requests, and the fewest that could carry each group's lanes.
+def _pack(trace: Trace, requests: Requests, chosen: Ints) -> tuple[Ints, Ints]:
+    """Group the chosen requests, and compute the fewest requests that could carry each group's lanes.
 
-    In a group is what the warps of a block do together: one access of a phase, at the same time of several.
+    A group is one access of a phase by the warps of a block, in the same iteration.
     """
-    access, place = _access(trace, requests), trace.block_positions(requests.block)
+    access, position = _access(trace, requests), trace.block_positions(requests.block)
     phases = int(requests.phase.max()) + 1
-    of_block = (place * phases + requests.phase) * (int(access.max()) + 1) + access
+    block_key = (position * phases + requests.phase) * (int(access.max()) + 1) + access
     wanted = np.zeros(int(requests.site.max()) + 1, bool)
-    wanted[requests.site[some]] = True
-    mine = np.flatnonzero(wanted[requests.site])
-    by_warp = of_block[mine] * trace.warps + requests.warp[mine]
+    wanted[requests.site[chosen]] = True
+    candidates = np.flatnonzero(wanted[requests.site])
+    by_warp = block_key[candidates] * trace.warps + requests.warp[candidates]
     order = stable_order(by_warp)
-    visit = np.empty(len(requests), np.int64)
-    visit[mine[order]] = positions_in_group(group_starts(by_warp[order]), len(mine))
-    key = of_block[some] * (int(visit[some].max()) + 1) + visit[some]
+    iteration = np.empty(len(requests), np.int64)
+    iteration[candidates[order]] = positions_in_group(group_starts(by_warp[order]), len(candidates))
+    key = block_key[chosen] * (int(iteration[chosen].max()) + 1) + iteration[chosen]
     _, group = np.unique(key, return_inverse=True)
-    return group, -(-np.bincount(group, requests.lanes[some]).astype(np.int64) // WARP)
+    return group, -(-np.bincount(group, requests.lanes[chosen]).astype(np.int64) // WARP)

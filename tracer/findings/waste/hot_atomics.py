@@ -1,7 +1,7 @@
-"""Thousands of atomics on one address of global memory, which take turns there.
+"""Thousands of atomics on one address of global memory, which serialise there.
 
 After "Atomic Functions" in the CUDA C++ Programming Guide and M. Harris, "Optimizing Parallel Reduction in CUDA": the
-threads of a block put their values together first, so that one atomic of each block is left.
+threads of a block combine their values first, so that one atomic per block is left.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ...model.trace import Op, Trace
 from .site_costs import LARGE_SHARE, waste_finding
 
 KIND = "hot atomic"
-MANY = 2000  # atomics on one address from which on they are reported
-OFTEN = 4  # of them a request, or a thread, from which on they could be put together first
+MANY = 2000  # fewest atomics on one address that are reported
+OFTEN = 4  # fewest atomics per request, or per thread, that are worth combining
 OF_BLOCK = "put the values of a block together first, in shared memory or by warp shuffles, and let one thread of each "
 OWNERS = {"threads": "block", "thread": "thread"}
 REMEDIES = {
@@ -33,38 +33,38 @@ class _Hottest(NamedTuple):
     """The address that most atomics of a site update."""
 
     rows: Ints  # those atomics
-    who: str  # whose values could be put together: a key of REMEDIES
+    combined: str  # whose values could be combined: a key of REMEDIES
 
 
 def hot_atomic_findings(trace: Trace, requests: Requests, costs: RequestCosts) -> Iterator[Finding]:
-    """Return the sites of which thousands of atomics update one address, though a block's could be put together."""
-    # Whoever uses what an atomic returns, such as a place in a list, needs one of its own.
+    """List the sites of which thousands of atomics update one address, though a block could combine its values."""
+    # A thread that uses the result of an atomic, such as an index in a list, needs its own atomic.
     atomic = requests.op == Op.REDUCTION
     atomic &= np.array([b.space == "global" for b in trace.buffers], bool)[requests.buffer]
-    code = requests.site * len(trace.buffers) + requests.buffer
-    for one in np.unique(code[atomic]):
-        chosen = np.flatnonzero(atomic & (code == one))
-        site, buffer = divmod(int(one), len(trace.buffers))
+    keys = requests.site * len(trace.buffers) + requests.buffer
+    for key in np.unique(keys[atomic]):
+        chosen = np.flatnonzero(atomic & (keys == key))
+        site, buffer = divmod(int(key), len(trace.buffers))
         hottest = _hottest(trace, requests, site, buffer)
         if hottest is not None:
             yield _finding(trace, requests, costs, chosen, hottest)
 
 
 def _hottest(trace: Trace, requests: Requests, site: int, buffer: int) -> _Hottest | None:
-    """Return the address that most atomics of a site update; None where these are few, or can't be put together."""
+    """Find the address that most atomics of a site update; None if these are few or can't be combined."""
     rows = np.flatnonzero((trace.site == site) & (trace.buffer == buffer))
     count = np.bincount(trace.index[rows])
     if count.max(initial=0) < MANY:
         return None
     rows = rows[trace.index[rows] == np.argmax(count)]
-    if len(rows) >= OFTEN * _different(trace.thread_of(rows)):
+    if len(rows) >= OFTEN * _count_distinct(trace.thread_of(rows)):
         return _Hottest(rows, "thread")
-    together = len(rows) >= OFTEN * _different(requests.request[rows])
-    return _Hottest(rows, "threads") if together else None
+    is_combinable = len(rows) >= OFTEN * _count_distinct(requests.request[rows])
+    return _Hottest(rows, "threads") if is_combinable else None
 
 
-def _different(numbers: AnyInts) -> int:
-    """Return how many different numbers there are."""
+def _count_distinct(numbers: AnyInts) -> int:
+    """Count the distinct numbers."""
     return int(np.count_nonzero(np.bincount(numbers)))
 
 
@@ -73,15 +73,15 @@ def _finding(
 ) -> Finding:  # fmt: skip
     first, count = int(hottest.rows[0]), len(hottest.rows)
     line = line_text(trace, int(trace.site[first]))
-    each = trace.block[hottest.rows] if hottest.who == "threads" else trace.thread_of(hottest.rows)
-    enough = _different(each)
+    owners = trace.block[hottest.rows] if hottest.combined == "threads" else trace.thread_of(hottest.rows)
+    enough = _count_distinct(owners)
     cause = (
         f"{counted(count, 'atomic')} on {line} update one address, {access_element(trace, first)}, one after the other"
-        f", where {counted(enough, 'atomic')} would do, one for each {OWNERS[hottest.who]}"
+        f", where {counted(enough, 'atomic')} would do, one for each {OWNERS[hottest.combined]}"
     )
     # A turn at an address costs about as much as a sector.
     large = count - enough >= LARGE_SHARE * (float(costs.sectors.sum()) + count)
     return waste_finding(
         trace, requests, chosen, int(requests.request[first]), KIND, warning=large, cause=cause,
-        remedy=REMEDIES[hottest.who], count=count, key=hottest.who,
+        remedy=REMEDIES[hottest.combined], count=count, key=hottest.combined,
     )  # fmt: skip

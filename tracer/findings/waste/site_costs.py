@@ -1,4 +1,4 @@
-"""What the requests of one site cost, beside what they could: the numbers and words of wasteful sites."""
+"""The cost of the requests of one site, its possible cost, and the text of findings about wasteful sites."""
 
 from __future__ import annotations
 
@@ -14,93 +14,93 @@ from ...model.array_types import AnyInts, Ints, Mask
 from ...model.finding import Finding, line_text
 from ...model.trace import Trace
 
-REPORTED_RATIO, WARNING_RATIO = 1.25, 2.0  # times what it should cost: from here on it is a note; a warning
-LARGE_SHARE = 0.1  # of the launch's requests, sectors or wavefronts: what a warning wastes at least
-SAMPLED = 8  # requests of a site that are looked at for the pattern of their elements
+REPORTED_RATIO, WARNING_RATIO = 1.25, 2.0  # lowest ratio of cost to mended cost for a note; for a warning
+LARGE_SHARE = 0.1  # of the launch's requests, sectors or wavefronts: the least waste of a warning
+SAMPLED = 8  # requests of a site that are sampled for the pattern of their elements
 
 
 class SiteCosts(Struct, frozen=True, eq=False):
-    """Requests of one site and buffer, and what each costs in sectors or wavefronts: an entry a request in each."""
+    """Requests of one site and buffer, and their costs in sectors or wavefronts: an entry per request in each array."""
 
     requests: Ints  # their numbers in the trace's requests
     cost: Ints
-    mended: Ints  # what it would cost if the site were mended, and never more than it does
-    minimum: Ints  # for what it asks
+    mended: Ints  # cost if the site were mended, at most the actual cost
+    minimum: Ints  # lowest cost of the requested elements
 
     @property
     def ratio(self) -> float:
-        """How many times what they should they cost together."""
+        """Total cost divided by the total mended cost."""
         return float(self.cost.sum() / max(1, self.mended.sum()))
 
     @property
     def waste(self) -> int:
-        """What they cost together above what they should."""
+        """Total cost above the mended cost."""
         return int((self.cost - self.mended).sum())
 
     @property
     def worst(self) -> int:
-        """The first of the requests that cost most above what they should."""
+        """The first of the requests with the highest cost above the mended cost."""
         return int(self.requests[np.argmax(self.cost - self.mended)])
 
     def is_reported(self, all_cost: int) -> bool:
-        """Return whether the waste is worth a finding, where the launch's requests cost so much together."""
+        """Return True if the waste is worth a finding; all_cost: the total cost of the launch's requests."""
         return self.ratio >= REPORTED_RATIO and (
             self.ratio >= WARNING_RATIO or self.waste >= LARGE_SHARE * all_cost
         )
 
     def deserves_warning(self, all_cost: int) -> bool:
-        """Return whether the waste is worth a warning."""
+        """Return True if the waste is worth a warning."""
         return self.ratio >= WARNING_RATIO and self.waste >= LARGE_SHARE * all_cost
 
 
 def in_source(trace: Trace, requests: Requests) -> Mask:
-    """Return which loads and stores their line itself makes, and not a function of a library that is called there.
+    """Find the loads and stores that their line makes directly, not a library function called there.
 
-    What a library does its caller can't mend.
+    The caller of a library can't mend its accesses.
     """
-    mine: Mask = np.array([not library_function(trace, site) for site in trace.sites], bool)[requests.site]
-    return mine
+    in_line: Mask = np.array([not library_function(trace, site) for site in trace.sites], bool)[requests.site]
+    return in_line
 
 
 def per_site(
     requests: Requests, wanted: Mask, cost: Ints, mended: Ints, minimum: Ints
 ) -> Iterator[SiteCosts]:
-    """Return the costs of the wanted requests of each site and buffer."""
-    some = np.flatnonzero(wanted)
-    code = requests.site[some] * (int(requests.buffer.max(initial=0)) + 1) + requests.buffer[some]
-    for one in np.unique(code):
-        mine = some[code == one]
-        yield SiteCosts(mine, cost[mine], np.minimum(mended[mine], cost[mine]), minimum[mine])
+    """Yield the costs of the wanted requests of each site and buffer."""
+    candidates = np.flatnonzero(wanted)
+    keys = requests.site[candidates] * (int(requests.buffer.max(initial=0)) + 1) + requests.buffer[candidates]
+    for key in np.unique(keys):
+        chosen = candidates[keys == key]
+        yield SiteCosts(chosen, cost[chosen], np.minimum(mended[chosen], cost[chosen]), minimum[chosen])
 
 
 def rows_of(requests: Requests, request: int) -> AnyInts:
-    """Return the accesses of a request, by lane."""
-    found: AnyInts = requests.accesses.of(slice(request, request + 1))
-    return found
+    """List the accesses of a request, by lane."""
+    rows: AnyInts = requests.accesses.of(slice(request, request + 1))
+    return rows
 
 
 def is_regular(trace: Trace, requests: Requests, site: SiteCosts) -> bool:
-    """Return whether some of the site's fullest requests touch elements in one pattern.
+    """Check whether a sample of the site's fullest requests touches elements in one pattern.
 
-    They do where the pattern follows from the threads' numbers, and not where it follows from data.
+    Such a pattern follows from thread numbers, not from data.
     """
     lanes = requests.lanes[site.requests]
     full = site.requests[lanes == lanes.max()]
-    some = full[:: -(-len(full) // SAMPLED)]
-    index = [trace.index[rows_of(requests, request)].astype(np.int64) for request in some.tolist()]
-    return all(np.array_equal(one - one[0], index[0] - index[0][0]) for one in index)
+    sample = full[:: -(-len(full) // SAMPLED)]
+    index = [trace.index[rows_of(requests, request)].astype(np.int64) for request in sample.tolist()]
+    return all(np.array_equal(pattern - pattern[0], index[0] - index[0][0]) for pattern in index)
 
 
 def carry_text(trace: Trace, requests: Requests, site: SiteCosts, unit: str) -> str:
-    """Return what the requests of a site cost, in words: 16 sectors for each load of a by a warp on line 12 ..."""
+    """Describe the cost of a site's requests: 16 sectors for each load of a by a warp on line 12 ..."""
     request = site.worst
-    deed = ("load", "store", "update", "update")[int(requests.op[request])]
+    verb = ("load", "store", "update", "update")[int(requests.op[request])]
     name = trace.buffers[int(requests.buffer[request])].name
-    what = f"{deed} of {name} by a warp on {line_text(trace, int(requests.site[request]))}"
+    access = f"{verb} of {name} by a warp on {line_text(trace, int(requests.site[request]))}"
     each, minimum = site.cost.mean(), site.minimum.mean()
     mean = "" if (site.cost == each).all() else " on average"
     return (
-        f"{each:.3g} {unit}{mean} for each {what}, {site.cost.sum():,} in all, where {minimum:.3g} would do"
+        f"{each:.3g} {unit}{mean} for each {access}, {site.cost.sum():,} in all, where {minimum:.3g} would do"
     )
 
 
@@ -108,9 +108,9 @@ def waste_finding(
     trace: Trace, requests: Requests, chosen: Ints, shown: int, kind: str, *, warning: bool, cause: str, remedy: str,
     count: int, key: str,
 ) -> Finding:  # fmt: skip
-    """Return a finding about some requests, of which one is shown: a warning where it is about much.
+    """Make a finding about requests, of which one is shown.
 
-    key: what findings of the kind have in common that have one cause.
+    key: equal for findings of the kind with one cause.
     """
     example = rows_of(requests, shown).tolist()
     sites = tuple(dict.fromkeys([int(requests.site[shown]), *np.unique(requests.site[chosen]).tolist()]))
@@ -123,13 +123,13 @@ def waste_finding(
 
 
 def _accesses_of(requests: Requests, chosen: Ints) -> AnyInts:
-    """Return the accesses of the chosen requests, ascending, in as few bits as they need."""
+    """List the accesses of the chosen requests, ascending, in the smallest dtype."""
     involved = np.zeros(len(requests), bool)
     involved[chosen] = True
     rows = np.empty(int(requests.lanes[chosen].sum()), requests.accesses.dtype)
     done = 0
     for low in range(0, len(requests.request), RANGE):
-        some = np.flatnonzero(involved[requests.request[low : low + RANGE]])
-        rows[done : done + len(some)] = low + some
-        done += len(some)
+        matches = np.flatnonzero(involved[requests.request[low : low + RANGE]])
+        rows[done : done + len(matches)] = low + matches
+        done += len(matches)
     return rows

@@ -1,7 +1,7 @@
-"""Sites whose loads or stores touch more sectors than a warp's do that touches neighbouring elements.
+"""Sites whose loads or stores touch more sectors than a warp that touches neighbouring elements.
 
-After "Coalesced Access to Global Memory" in the CUDA C++ Best Practices Guide. A load of elements that lie side by
-side but begin within a sector costs one sector more; that is reported only where longer rows would mend it.
+After "Coalesced Access to Global Memory" in the CUDA C++ Best Practices Guide. A load of adjacent elements that
+begins within a sector costs one sector more. That is reported only where longer rows would mend it.
 """
 
 from __future__ import annotations
@@ -31,33 +31,35 @@ from .site_costs import (
 from .thread_axes import Steps, are_swapped, axes_remedy, steps_of
 
 KIND = "uncoalesced"
-FULL = SECTOR // 8  # sectors of a full request for 4-byte elements: what is reported wastes as many
+FULL = SECTOR // 8  # sectors of a full request for 4-byte elements: the least waste that is reported
 NEIGHBOURS = "let neighbouring threads touch neighbouring elements"
 THROUGH_TILE = "go through a tile in shared memory, so that loads and stores both go along rows"
-WIDER = f"take blocks of {WARP} threads along x"
+WIDER = f"use blocks of {WARP} threads along x"
 IN_ORDER = "order the work so that neighbouring threads touch neighbouring elements"
-APART = "keep each field in an array of its own"
+APART = "keep each field in its own array"
 
 
 class _Spread(NamedTuple):
-    """A site whose elements lie apart, why, and what mends that."""
+    """A site whose elements lie apart, with the reason and the remedy."""
 
     site: SiteCosts
-    why: str  # what the lanes of a warp do, or where they are
+    reason: str  # the lanes' accesses, or the lanes' positions
     remedy: str
-    easy: bool  # whether that is worth a warning
+    is_easy: bool  # whether the remedy justifies a warning
     key: str  # of the cause, see `waste_finding`
 
 
 def uncoalesced_findings(trace: Trace, requests: Requests, costs: RequestCosts) -> Iterator[Finding]:
-    """Return the sites whose loads or stores cost more sectors than neighbouring elements would."""
+    """List the sites whose loads or stores cost more sectors than neighbouring elements would."""
     wanted, total = plain_global(trace, requests) & in_source(trace, requests), int(costs.sectors.sum())
     sites = per_site(requests, wanted, costs.sectors, costs.neighbours, costs.minimum_sectors)
     apart: list[SiteCosts] = []
-    for site in (s for s in sites if s.is_reported(total) and s.waste >= FULL):
+    for site in (
+        candidate for candidate in sites if candidate.is_reported(total) and candidate.waste >= FULL
+    ):
         buffer = trace.buffers[int(requests.buffer[site.worst])]
         starts = _byte_offsets(trace, requests, site.worst)
-        if _aligned(buffer, starts) > costs.neighbours[site.worst]:
+        if _aligned_sectors(buffer, starts) > costs.neighbours[site.worst]:
             apart.append(site)
         elif site.waste >= LARGE_SHARE * total and _rows_mend(
             buffer, starts, int(costs.neighbours[site.worst])
@@ -69,55 +71,60 @@ def uncoalesced_findings(trace: Trace, requests: Requests, costs: RequestCosts) 
 def _spread_findings(
     trace: Trace, requests: Requests, sites: list[SiteCosts], total: int
 ) -> Iterator[Finding]:  # fmt: skip
-    """Return the findings about sites whose elements lie apart: warnings where those of one cause waste much."""
+    """Yield the findings about sites whose elements lie apart: warnings where those of one cause waste much."""
     steps = steps_of(trace, requests, plain_global(trace, requests)) if sites else {}
     spread = [_spread(trace, requests, site, steps) for site in sites]
     waste: dict[str, int] = {}
-    for one in spread:
-        waste[one.key] = waste.get(one.key, 0) + one.site.waste
-    for one in spread:
-        site = one.site
-        warning = one.easy and site.ratio >= WARNING_RATIO and waste[one.key] >= LARGE_SHARE * total
-        cause = f"{carry_text(trace, requests, site, 'sectors')}, since {one.why}"
+    for entry in spread:
+        waste[entry.key] = waste.get(entry.key, 0) + entry.site.waste
+    for entry in spread:
+        site = entry.site
+        warning = entry.is_easy and site.ratio >= WARNING_RATIO and waste[entry.key] >= LARGE_SHARE * total
+        cause = f"{carry_text(trace, requests, site, 'sectors')}, since {entry.reason}"
         yield waste_finding(
-            trace, requests, site.requests, site.worst, KIND, warning=warning, cause=cause, remedy=one.remedy,
-            count=int(site.cost.sum()), key=one.key,
+            trace, requests, site.requests, site.worst, KIND, warning=warning, cause=cause, remedy=entry.remedy,
+            count=int(site.cost.sum()), key=entry.key,
         )  # fmt: skip
 
 
 def _spread(
     trace: Trace, requests: Requests, site: SiteCosts, steps: dict[tuple[int, int], Steps]
 ) -> _Spread:  # fmt: skip
-    """Return why the elements of a site lie apart."""
+    """Find the reason why the elements of a site lie apart, and its remedy."""
     number = int(requests.buffer[site.worst])
     buffer, regular = trace.buffers[number], is_regular(trace, requests, site)
-    touch = f"touch {_distance(buffer, _byte_offsets(trace, requests, site.worst))}"
-    mine = steps.get((int(requests.site[site.worst]), number))
-    if mine is not None and mine.is_swapped and are_swapped(steps):
-        why = f"the lanes of a warp, of which each has another threadIdx.x, {touch}"
-        return _Spread(site, why, axes_remedy(trace, buffer), True, "axes")
-    if mine is not None and mine.is_swapped and mine.along_y and _is_transposed(requests, site, steps):
+    touch = f"touch {_distance_text(buffer, _byte_offsets(trace, requests, site.worst))}"
+    site_steps = steps.get((int(requests.site[site.worst]), number))
+    if site_steps is not None and site_steps.is_swapped and are_swapped(steps):
+        reason = f"the lanes of a warp, of which each has another threadIdx.x, {touch}"
+        return _Spread(site, reason, axes_remedy(trace, buffer), True, "axes")
+    if (
+        site_steps is not None
+        and site_steps.is_swapped
+        and site_steps.along_y
+        and _is_transposed(requests, site, steps)
+    ):
         return _Spread(site, f"the lanes of a warp {touch}", THROUGH_TILE, True, THROUGH_TILE)
-    narrow = trace.block_dim[0] < WARP and mine is not None and abs(mine.along_x) == 1
+    narrow = trace.block_dim[0] < WARP and site_steps is not None and abs(site_steps.along_x) == 1
     if narrow and site.ratio * trace.block_dim[0] <= WARP:
-        why = (
+        reason = (
             f"a warp is {min(WARP, trace.threads) // trace.block_dim[0]} rows of {trace.block_dim[0]} threads, each in "
-            f"a row of its own of {buffer.name}"
+            f"its own row of {buffer.name}"
         )
-        return _Spread(site, why, WIDER, False, WIDER)
-    many = site.waste >= FULL * len(site.requests)
+        return _Spread(site, reason, WIDER, False, WIDER)
+    wastes_much = site.waste >= FULL * len(site.requests)
     if _is_field(buffer):
-        easy = regular and many and not _fields_used(trace, number)
+        is_easy = regular and wastes_much and not _fields_used(trace, number)
         return _Spread(
-            site, f"the lanes of a warp {touch}", APART, easy, f"{APART} {buffer.name.partition('.')[0]}"
+            site, f"the lanes of a warp {touch}", APART, is_easy, f"{APART} {buffer.name.partition('.')[0]}"
         )
     remedy = NEIGHBOURS if regular else IN_ORDER
-    told = f"{remedy}{_transposed_text(trace, requests, site)}" if regular else remedy
-    return _Spread(site, f"the lanes of a warp {touch}", told, regular and many, remedy)
+    full_remedy = f"{remedy}{_transposed_text(trace, requests, site)}" if regular else remedy
+    return _Spread(site, f"the lanes of a warp {touch}", full_remedy, regular and wastes_much, remedy)
 
 
 def _transposed_text(trace: Trace, requests: Requests, site: SiteCosts) -> str:
-    """Return what brings neighbours together where each thread goes along a row of its own; "" elsewhere."""
+    """Propose a transposed array if each thread goes along its own row; "" otherwise."""
     buffer = trace.buffers[int(requests.buffer[site.worst])]
     steps = np.unique(np.diff(np.unique(trace.index[rows_of(requests, site.worst)].astype(np.int64))))
     rows = [stride // buffer.unit for stride in buffer.strides[:-1]]
@@ -126,13 +133,13 @@ def _transposed_text(trace: Trace, requests: Requests, site: SiteCosts) -> str:
 
 
 def _is_transposed(requests: Requests, site: SiteCosts, steps: dict[tuple[int, int], Steps]) -> bool:
-    """Return whether others take the array's or another's elements along x that this site takes along y."""
-    here = int(requests.site[site.worst]), int(requests.buffer[site.worst])
-    return any(one.is_right and one.along_x for key, one in steps.items() if key != here)
+    """Check whether another site takes its elements along x that this site takes along y."""
+    own_key = int(requests.site[site.worst]), int(requests.buffer[site.worst])
+    return any(other.is_right and other.along_x for key, other in steps.items() if key != own_key)
 
 
 def _misaligned(trace: Trace, requests: Requests, site: SiteCosts, buffer: Buffer) -> Finding:
-    """Return the finding about a site whose rows begin within a sector."""
+    """Describe a site whose rows begin within a sector."""
     cause = (
         f"{carry_text(trace, requests, site, 'sectors')}, since rows of {buffer.name} begin within a sector"
     )
@@ -148,35 +155,35 @@ def _is_field(buffer: Buffer) -> bool:
 
 
 def _fields_used(trace: Trace, number: int) -> bool:
-    """Return whether a buffer is a field of records of which the launch uses half or more."""
+    """Check whether a buffer is a field of records of which the launch uses half or more."""
     field = trace.buffers[number]
-    beside = [
+    used_sizes = [
         b.itemsize for b, ops in zip(trace.buffers, trace.access_counts, strict=True)
         if (b.space, b.unit) == ("global", field.unit) and abs(b.address - field.address) < b.unit and ops.any()
     ]  # fmt: skip
-    return _is_field(field) and 2 * sum(beside) >= field.unit
+    return _is_field(field) and 2 * sum(used_sizes) >= field.unit
 
 
 def _byte_offsets(trace: Trace, requests: Requests, request: int) -> Ints:
-    """Return where the elements of a request begin, in bytes from the start of their buffer, ascending."""
+    """Compute the byte offsets of a request's elements from the start of their buffer, ascending."""
     index = np.unique(trace.index[rows_of(requests, request)].astype(np.int64))
     return index * trace.buffers[int(requests.buffer[request])].unit
 
 
 def _runs(starts: Ints, gap: int) -> tuple[Ints, Ints]:
-    """Return where the first and the last element of each run begin, where runs lie `gap` bytes or more apart."""
+    """Return the offsets of the first and the last element of each run; runs lie `gap` bytes or more apart."""
     cuts = np.flatnonzero(np.diff(starts) >= gap) + 1
     return starts[np.concatenate(([0], cuts))], starts[np.concatenate((cuts - 1, [-1]))]
 
 
-def _aligned(buffer: Buffer, starts: Ints) -> int:
-    """Return the sectors that a request would cost if every run of what it touches began with a sector."""
+def _aligned_sectors(buffer: Buffer, starts: Ints) -> int:
+    """Count the sectors that a request would cost if every run of its elements began with a sector."""
     first, last = _runs(starts, SECTOR + buffer.itemsize)
     return requests_each(buffer) * int(minimum_sectors(last - first + buffer.itemsize).sum())
 
 
-def _distance(buffer: Buffer, starts: Ints) -> str:
-    """Return how far apart lanes' elements are, in words."""
+def _distance_text(buffer: Buffer, starts: Ints) -> str:
+    """Describe the distances between the elements of the lanes."""
     gaps = np.unique(np.diff(starts))
     if len(gaps) == 1:
         return f"elements {int(gaps[0]):,} bytes apart"
@@ -188,7 +195,7 @@ def _distance(buffer: Buffer, starts: Ints) -> str:
 
 
 def _rows_mend(buffer: Buffer, starts: Ints, wanted: int) -> bool:
-    """Return whether a request would cost as little as is wanted if the array's rows began with sectors."""
+    """Check whether aligned rows would make a request as cheap as wanted."""
     for pitch in buffer.strides[:-1]:
         if pitch > 0 and pitch % SECTOR:
             row, within = np.divmod(starts, pitch)

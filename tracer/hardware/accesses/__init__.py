@@ -1,1 +1,1 @@
-"""Each access of a small launch as a GPU made it: kernels that note theirs, and the traces that come of it."""
+"""The accesses of a small launch as a GPU makes them: kernels that note them, and traces of these notes."""

@@ -1,4 +1,4 @@
-"""Having a GPU note the accesses of a launch, as seen from the command line: a process that may die."""
+"""Client of the process in which a GPU notes the accesses of a launch; that process may crash."""
 
 from __future__ import annotations
 
@@ -18,36 +18,36 @@ from ...processes.json_process import JsonProcess, StartError, module_command
 from .notes import Notes, NotesError, NotesMade, NotesWanted, load
 
 COMMAND = module_command("tilescope.tracer.hardware.accesses.run_on_gpu")
-SPARE = 16  # notes more than twice those that the simulator's trace would make
-MOST = 2_000_000  # accesses of a launch that is noted
+SPARE = 16  # additional notes per thread
+MOST = 2_000_000  # accesses of a launch that can be noted
 
 
 def room_for(trace: Trace) -> int:
-    """Return how many notes each thread needs room for, by the simulator's trace of the launch.
+    """Return the number of notes that each thread needs room for, from the simulator's trace of the launch.
 
-    Twice what its busiest thread makes: where control flow depends on data, one may go another way on the GPU.
+    This is twice the number of its busiest thread: data-dependent control flow may differ on the GPU.
     """
-    made = np.zeros(len(trace.blocks) * trace.threads, np.int64)
+    counts = np.zeros(len(trace.blocks) * trace.threads, np.int64)
     for part in (trace, trace.barriers, trace.warp_barriers, trace.outside):
         thread = trace.thread_numbers(part.block, part.thread)
-        made += np.bincount(thread, minlength=len(made))
-    return 2 * int(made.max(initial=0)) + SPARE
+        counts += np.bincount(thread, minlength=len(counts))
+    return 2 * int(counts.max(initial=0)) + SPARE
 
 
 def check_noted(trace: Trace) -> None:
-    """Raise NotesError for a launch that is too large to be noted, or of which the simulator has no whole trace."""
+    """Raise NotesError for a launch that is too large, or whose trace by the simulator is incomplete."""
     if trace.accesses > MOST:
         raise NotesError(
-            f"It makes {trace.accesses:,} accesses, and of {MOST:,} at most each can be noted; choose a smaller size."
+            f"It makes {trace.accesses:,} accesses, more than the {MOST:,} that can be noted; choose a smaller size."
         )
     if trace.is_part:
         raise NotesError("Only a part of it was traced; choose a smaller size.")
 
 
 class GpuNotes:
-    """Has this computer's GPU note the accesses of launches, one after the other, in a process of its own.
+    """Notes the accesses of launches on this computer's GPU, one after the other, in another process.
 
-    One that ends early is started anew for the next launch. To be used in a `with`, which ends it.
+    A process that crashed is restarted for the next launch. Use it in a `with` statement, which ends the process.
     """
 
     def __init__(self, command: Sequence[str] = COMMAND) -> None:
@@ -63,32 +63,32 @@ class GpuNotes:
         self._end()
 
     def __call__(self, launch: Launch, room: int) -> Notes:
-        """Return the notes of a launch, of which each thread has room for so many.
+        """Note a launch; each thread has room for `room` notes.
 
-        Raises MeasurementError where there is no GPU, and NotesError for what can't be noted.
+        Raises MeasurementError without a GPU, and NotesError for a launch that can't be noted.
         """
         with tempfile.TemporaryDirectory(prefix="tilescope-notes-") as folder:
             path = Path(folder) / "notes.npz"
-            made = self._answer(NotesWanted(launch, room, str(path)))
-            if made.no_device:
-                raise MeasurementError(made.problem)
-            if made.problem:
-                raise NotesError(made.problem)
+            reply = self._request(NotesWanted(launch, room, str(path)))
+            if reply.no_device:
+                raise MeasurementError(reply.problem)
+            if reply.problem:
+                raise NotesError(reply.problem)
             return load(path)
 
-    def _answer(self, wanted: NotesWanted) -> NotesMade:
-        process = self._started()
+    def _request(self, wanted: NotesWanted) -> NotesMade:
+        process = self._running_process()
         process.send(wanted)
         for line in process.lines():
-            made = msgspec.json.decode(line, type=NotesMade)
-            if made.is_last:
+            reply = msgspec.json.decode(line, type=NotesMade)
+            if reply.is_last:
                 self._end()
-            return made
+            return reply
         death = process.death()
         self._end()
         raise NotesError(f"The measuring process ended while it ran ({death}).")
 
-    def _started(self) -> JsonProcess:
+    def _running_process(self) -> JsonProcess:
         if self._process is None:
             try:
                 self._process = JsonProcess("measuring process", self._command)

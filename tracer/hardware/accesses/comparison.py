@@ -1,7 +1,7 @@
-"""A launch as a GPU made it, held against the simulator's trace: what is equal, and what differs.
+"""Compares a launch on a GPU with the simulator's trace of it.
 
-Each thread's accesses are compared in its own order. What differs is named by the first thread, line and element,
-and as the race that the trace's race detector finds there, if it finds one.
+The accesses of each thread are compared in its own order. A difference names the first thread, line and element, and
+the race that the race detector finds there, if any.
 """
 
 from __future__ import annotations
@@ -22,69 +22,67 @@ from ...races.conflicting_accesses import differ
 from ...races.detect import races_of
 from ...races.missed_barriers import missed_barriers_of
 
-# By how much numbers may differ that a CPU and a GPU round otherwise, relative to the larger one.
+# The relative difference that may come from rounding on a CPU and a GPU.
 ROUNDING = {2: 2e-2, 4: 1e-4, 8: 1e-10, 16: 1e-10}
 
 
 DIRECT, INDIRECT = "It is a race", "It follows from a race"
-OUTSIDE = "Threads go outside an array, which the simulator does not let them do and a GPU does."
+OUTSIDE = "Threads access memory outside an array: a GPU does that, the simulator does not."
 
 
 class Difference(Struct, frozen=True):
-    """What a GPU did otherwise than the simulator, at the first place where it shows."""
+    """A difference between GPU and simulator, at its first occurrence."""
 
     what: str  # "accesses", "values", "counters" or "results"
     count: int  # threads, accesses, counters or elements that differ
     text: str  # one sentence, with thread, line and element
-    why: str = ""  # one sentence about the race there, or what else explains it; "" where nothing does
+    why: str = ""  # one sentence about the race there or another cause, "" if unknown
 
     @property
     def sentence(self) -> str:
-        """What differs, and why where that is known."""
+        """The difference and, if known, its cause."""
         return f"{self.text} {self.why}".strip()
 
 
 class Comparison(Struct, frozen=True):
-    """What is equal between a GPU's accesses and the simulator's, and what is not."""
+    """The comparison of a GPU's accesses with the simulator's."""
 
-    threads: int  # compared
-    accesses: int  # that the GPU made
+    threads: int  # that were compared
+    accesses: int  # of the GPU
     differences: tuple[Difference, ...]
-    replayed: int  # elements that the GPU left otherwise than its stores do when they are made in the order measured
-    stale: int  # loads that found another value than the last store before them, in that order
-    loads: int  # of so many
-    counters: dict[str, tuple[int, int]] = field(
-        default_factory=dict
-    )  # that differ: the GPU's, the simulator's
+    replayed: int  # elements whose result differs from the GPU's stores replayed in the measured order
+    stale: int  # loads of another value than the last store before them, in that order
+    loads: int  # all loads
+    counters: dict[str, tuple[int, int]] = field(default_factory=dict)  # different ones: GPU, simulator
 
-    def differs(self, what: str) -> Difference | None:
-        """Return what differs of one kind, None where all is equal."""
-        return next((d for d in self.differences if d.what == what), None)
+    def differs(self, kind: str) -> Difference | None:
+        """Return the difference of one kind, or None."""
+        return next((d for d in self.differences if d.what == kind), None)
 
 
 class _Sequences(Struct, frozen=True, eq=False):
-    """The accesses of all threads, thread after thread, in the order of each: columns of shape (accesses,)."""
+    """The accesses of all threads, thread by thread, in the order of each: columns of shape (accesses,)."""
 
     trace: Trace
     thread: Ints  # in the grid
     key: Ints  # site, operation and buffer as one number, the same for both traces
-    index: Ints  # of the element, negative or beyond the buffer where it lies outside
-    row: Ints  # in the trace, -1 for an access outside its array
+    index: Ints  # of the element; negative or too large outside the buffer
+    row: Ints  # of the trace, -1 for an access outside its array
 
     @property
     def starts(self) -> Ints:
-        """Where each thread begins, and where the last one ends: shape (threads + 1,)."""
+        """The start of each thread, and the end of the last one: shape (threads + 1,)."""
         threads = len(self.trace.blocks) * self.trace.threads
         return np.searchsorted(self.thread, np.arange(threads + 1))
 
 
 def compared(measured: Trace, results: Mapping[str, NDArray[Any]], simulated: Trace) -> Comparison:
-    """Return how a trace measured on a GPU and what it left compare with the simulator's trace of the same launch."""
+    """Compare a trace measured on a GPU, and its results, with the simulator's trace of the same launch."""
     names: dict[Any, int] = {}
     ours, theirs = _sequences(measured, names), _sequences(simulated, names)
     races = _Causes(simulated)
     left = contents(simulated)
-    found = [
+    differences = [
         _accesses(ours, theirs, races), _values(ours, theirs, races), _counters(measured, simulated, races),
         _results(simulated, results, left, races),
     ]  # fmt: skip
@@ -92,7 +90,7 @@ def compared(measured: Trace, results: Mapping[str, NDArray[Any]], simulated: Tr
     return Comparison(
         threads=len(ours.starts) - 1,
         accesses=len(ours.thread),
-        differences=tuple(d for d in found if d is not None),
+        differences=tuple(d for d in differences if d is not None),
         replayed=_replayed(measured, results),
         stale=stale,
         loads=loads,
@@ -101,7 +99,7 @@ def compared(measured: Trace, results: Mapping[str, NDArray[Any]], simulated: Tr
 
 
 def _sequences(trace: Trace, names: dict[Any, int]) -> _Sequences:
-    """Return a trace's accesses, those outside their arrays among them, thread by thread."""
+    """Collect a trace's accesses thread by thread, including those outside their arrays."""
     outside = trace.outside
     block = np.concatenate([trace.block, outside.block]).astype(np.int64)
     thread = trace.thread_numbers(block, np.concatenate([trace.thread, outside.thread]))
@@ -122,50 +120,52 @@ def _sequences(trace: Trace, names: dict[Any, int]) -> _Sequences:
 
 
 def _pairs(ours: _Sequences, theirs: _Sequences) -> tuple[Ints, Ints]:
-    """Return the accesses, of each trace, that stand at the same place of the same thread."""
+    """Pair the accesses of both traces with the same position in the same thread."""
     a, b = ours.starts, theirs.starts
     both = np.minimum(np.diff(a), np.diff(b))
-    place = np.arange(both.sum()) - np.repeat(np.cumsum(both) - both, both)
-    return place + np.repeat(a[:-1], both), place + np.repeat(b[:-1], both)
+    position = np.arange(both.sum()) - np.repeat(np.cumsum(both) - both, both)
+    return position + np.repeat(a[:-1], both), position + np.repeat(b[:-1], both)
 
 
 def _accesses(ours: _Sequences, theirs: _Sequences, races: _Causes) -> Difference | None:
-    """Return where threads went other ways, or touched other elements."""
-    mine, other = _pairs(ours, theirs)
-    wrong = (ours.key[mine] != theirs.key[other]) | (ours.index[mine] != theirs.index[other])
+    """Find accesses of other lines or other elements."""
+    ours_row, theirs_row = _pairs(ours, theirs)
+    wrong = (ours.key[ours_row] != theirs.key[theirs_row]) | (
+        ours.index[ours_row] != theirs.index[theirs_row]
+    )
     lengths = np.diff(ours.starts) != np.diff(theirs.starts)
-    threads = np.union1d(ours.thread[mine[wrong]], np.flatnonzero(lengths))
+    threads = np.union1d(ours.thread[ours_row[wrong]], np.flatnonzero(lengths))
     if not len(threads):
         return None
-    thread, at = int(threads[0]), np.flatnonzero(wrong & (ours.thread[mine] == threads[0]))
-    who = _who(ours.trace, thread)
-    if len(at):
-        a, b = int(mine[at[0]]), int(other[at[0]])
-        text = f"{who} {_access(ours, a)} on the GPU, where in the simulator it {_access(theirs, b)}"
+    thread, different = int(threads[0]), np.flatnonzero(wrong & (ours.thread[ours_row] == threads[0]))
+    name = _thread_name(ours.trace, thread)
+    if len(different):
+        a, b = int(ours_row[different[0]]), int(theirs_row[different[0]])
+        text = f"{name} {_access(ours, a)} on the GPU, but in the simulator it {_access(theirs, b)}"
         race = races.at(theirs, b) or races.before(theirs, thread, b)
     else:
         counts = [int(np.diff(s.starts)[thread]) for s in (ours, theirs)]
-        text = f"{who} makes {counts[0]:,} accesses on the GPU and {counts[1]:,} in the simulator"
+        text = f"{name} makes {counts[0]:,} accesses on the GPU and {counts[1]:,} in the simulator"
         race = races.before(theirs, thread, len(theirs.thread))
     more = f"; {len(threads):,} threads differ" if len(threads) > 1 else ""
     return Difference("accesses", len(threads), f"{text}{more}.", race)
 
 
 def _values(ours: _Sequences, theirs: _Sequences, races: _Causes) -> Difference | None:
-    """Return where loads and stores of the same element had other values; atomics may come in any order."""
-    mine, other = _pairs(ours, theirs)
-    same = (ours.key[mine] == theirs.key[other]) & (ours.index[mine] == theirs.index[other])
-    same &= (ours.key[mine] % 4 < Op.ATOMIC) & (ours.row[mine] >= 0) & (theirs.row[other] >= 0)
+    """Find loads and stores of the same element with other values; atomics may come in any order."""
+    ours_row, theirs_row = _pairs(ours, theirs)
+    same = (ours.key[ours_row] == theirs.key[theirs_row]) & (ours.index[ours_row] == theirs.index[theirs_row])
+    same &= (ours.key[ours_row] % 4 < Op.ATOMIC) & (ours.row[ours_row] >= 0) & (theirs.row[theirs_row] >= 0)
     if ours.trace.value is None or theirs.trace.value is None:
         return None
-    mine, other = mine[same], other[same]
-    got, expected = ours.trace.value[ours.row[mine]], theirs.trace.value[theirs.row[other]]
+    ours_row, theirs_row = ours_row[same], theirs_row[same]
+    got, expected = ours.trace.value[ours.row[ours_row]], theirs.trace.value[theirs.row[theirs_row]]
     wrong = np.flatnonzero(off(got, expected))
     if not len(wrong):
         return None
-    a, b = int(mine[wrong[0]]), int(other[wrong[0]])
+    a, b = int(ours_row[wrong[0]]), int(theirs_row[wrong[0]])
     text = (
-        f"{_who(ours.trace, int(ours.thread[a]))} {_access(ours, a)}: {got[wrong[0]]} on the GPU, "
+        f"{_thread_name(ours.trace, int(ours.thread[a]))} {_access(ours, a)}: {got[wrong[0]]} on the GPU, "
         f"{expected[wrong[0]]} in the simulator"
     )
     more = f"; {len(wrong):,} values differ" if len(wrong) > 1 else ""
@@ -178,19 +178,19 @@ def _differing(measured: Trace, simulated: Trace) -> dict[str, tuple[int, int]]:
 
 
 def _counters(measured: Trace, simulated: Trace, races: _Causes) -> Difference | None:
-    found = _differing(measured, simulated)
-    if not found:
+    differing = _differing(measured, simulated)
+    if not differing:
         return None
-    name, (ours, theirs) = next(iter(found.items()))
+    name, (ours, theirs) = next(iter(differing.items()))
     text = f"{name.replace('_', ' ')}: {ours:,} from the GPU's accesses and {theirs:,} from the simulator's"
-    more = f"; {len(found)} counters differ" if len(found) > 1 else ""
-    return Difference("counters", len(found), f"{text}{more}.")
+    more = f"; {len(differing)} counters differ" if len(differing) > 1 else ""
+    return Difference("counters", len(differing), f"{text}{more}.")
 
 
 def _results(
     simulated: Trace, results: Mapping[str, NDArray[Any]], left: Mapping[int, NDArray[Any]], races: _Causes
 ) -> Difference | None:
-    """Return where the GPU left other values in an array than the simulator."""
+    """Find the elements that differ between GPU and simulator after the launch."""
     count, text, race = 0, "", ""
     for number, expected in left.items():
         buffer = simulated.buffers[number]
@@ -200,10 +200,10 @@ def _results(
         wrong = np.flatnonzero(off(got, expected))
         count += len(wrong)
         if len(wrong) and not text:
-            at = int(wrong[0])
-            values = f"{got.reshape(-1)[at]} on the GPU and {expected[at]} in the simulator"
-            text = f"{_element(simulated, number, at)} is {values}"
-            race = races.of_element(number, at)
+            index = int(wrong[0])
+            values = f"{got.reshape(-1)[index]} on the GPU and {expected[index]} in the simulator"
+            text = f"{_element(simulated, number, index)} is {values}"
+            race = races.of_element(number, index)
     if not count:
         return None
     more = f"; {count:,} elements differ" if count > 1 else ""
@@ -211,7 +211,7 @@ def _results(
 
 
 def _replayed(measured: Trace, results: Mapping[str, NDArray[Any]]) -> int:
-    """Return how many elements the GPU left otherwise than its stores in their measured order."""
+    """Count the elements that differ from the GPU's stores replayed in their measured order."""
     wrong = 0
     for number, expected in contents(measured).items():
         buffer = measured.buffers[number]
@@ -222,25 +222,25 @@ def _replayed(measured: Trace, results: Mapping[str, NDArray[Any]]) -> int:
 
 
 def contents(trace: Trace) -> dict[int, NDArray[Any]]:
-    """Return what each global buffer holds after a launch, by number, shape (size,): its stores made in their order."""
-    found = {}
+    """Compute the contents of global buffers after a launch, by number, shape (size,): all stores in order."""
+    final = {}
     for number, initial in trace.initial.items():
         cells = initial.copy()
         rows = np.flatnonzero((trace.buffer == number) & (trace.op != Op.LOAD))
-        # Of several stores to an element the last counts: the first of the rows from the end.
+        # The last store to an element counts: the first one from the end.
         index, last = np.unique(trace.index[rows][::-1], return_index=True)
         if trace.value is not None and len(rows):
             with np.errstate(all="ignore"):
                 kept = trace.value[rows[::-1][last]]
                 cells[index] = (kept if cells.dtype.kind == "c" else kept.real).astype(cells.dtype)
-        found[number] = cells
-    return found
+        final[number] = cells
+    return final
 
 
 def stale_loads(trace: Trace) -> tuple[int, int]:
-    """Return how many loads found another value than was last stored before them, and how many loads there are.
+    """Count the loads of another value than the last store before them, and all loads.
 
-    Of global and shared memory; where nobody has stored before, a load finds what global memory held at the beginning.
+    This covers global and shared memory. Without an earlier store, a load finds the initial value of global memory.
     """
     spaces = np.array([b.space for b in trace.buffers] or [""])[trace.buffer]
     rows = np.flatnonzero((spaces == "global") | (spaces == "shared"))
@@ -253,18 +253,18 @@ def stale_loads(trace: Trace) -> tuple[int, int]:
     order = np.argsort(group.reshape(-1), kind="stable")
     rows, group = rows[order], group.reshape(-1)[order]
     store = trace.op[rows] != Op.LOAD
-    place = np.where(store, np.arange(len(rows)), -1)
-    before = np.maximum.accumulate(place)
-    known = (before >= 0) & (group[np.maximum(before, 0)] == group) & ~store
-    found = differ(trace.value[rows[known]], trace.value[rows[before[known]]])
-    first = ~known & ~store & (spaces[np.arange(len(spaces))][rows] == "global")
+    store_row = np.where(store, np.arange(len(rows)), -1)
+    before = np.maximum.accumulate(store_row)
+    has_store = (before >= 0) & (group[np.maximum(before, 0)] == group) & ~store
+    is_stale = differ(trace.value[rows[has_store]], trace.value[rows[before[has_store]]])
+    first = ~has_store & ~store & (spaces[np.arange(len(spaces))][rows] == "global")
     expected = [_initial(trace, int(r)) for r in rows[first]]
     wrong = (
         differ(trace.value[rows[first]], np.array(expected, trace.value.dtype))
         if expected
         else np.zeros(0, bool)
     )
-    return int(np.count_nonzero(found)) + int(np.count_nonzero(wrong)), loads
+    return int(np.count_nonzero(is_stale)) + int(np.count_nonzero(wrong)), loads
 
 
 def _initial(trace: Trace, row: int) -> Any:
@@ -272,7 +272,7 @@ def _initial(trace: Trace, row: int) -> Any:
 
 
 def off(got: NDArray[Any], expected: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return where numbers differ by more than rounding does; nan equals nan."""
+    """Test which numbers differ by more than rounding; nan equals nan."""
     got, expected = got.reshape(-1), expected.reshape(-1)
     if got.dtype.kind not in "fc":
         return np.asarray(got != expected)
@@ -281,23 +281,24 @@ def off(got: NDArray[Any], expected: NDArray[Any]) -> NDArray[np.bool_]:
     return np.asarray(~near)
 
 
-def _who(trace: Trace, thread: int) -> str:
+def _thread_name(trace: Trace, thread: int) -> str:
     """Return the name of a thread of the grid: thread (3, 0) of block (1, 0)."""
     position, number = divmod(thread, trace.threads)
     block = unravel(int(trace.blocks[position]), trace.grid)
-    return f"Thread {_place(unravel(number, trace.block_dim), trace.block_dim)} of block {_place(block, trace.grid)}"
+    name = _coordinates(unravel(number, trace.block_dim), trace.block_dim)
+    return f"Thread {name} of block {_coordinates(block, trace.grid)}"
 
 
-def _place(place: tuple[int, int, int], dim: tuple[int, int, int]) -> str:
+def _coordinates(position: tuple[int, int, int], dim: tuple[int, int, int]) -> str:
     used = max((axis + 1 for axis, length in enumerate(dim) if length > 1), default=1)
-    return str(place[0]) if used == 1 else f"({', '.join(map(str, place[:used]))})"
+    return str(position[0]) if used == 1 else f"({', '.join(map(str, position[:used]))})"
 
 
-def _access(sequences: _Sequences, at: int) -> str:
-    """Return one access in words: loads counter[0] on line 15."""
-    trace, row = sequences.trace, int(sequences.row[at])
+def _access(sequences: _Sequences, position: int) -> str:
+    """Describe an access: loads counter[0] on line 15."""
+    trace, row = sequences.trace, int(sequences.row[position])
     if row < 0:
-        return f"goes outside an array, to index {int(sequences.index[at])}"
+        return f"goes outside an array, to index {int(sequences.index[position])}"
     verb = {Op.LOAD: "loads", Op.STORE: "stores"}.get(Op(trace.op[row]), "updates")
     element = _element(trace, int(trace.buffer[row]), int(trace.index[row]))
     return f"{verb} {element} on line {trace.sites[int(trace.site[row])].line}"
@@ -311,46 +312,48 @@ def _element(trace: Trace, number: int, index: int) -> str:
 
 
 class _Causes:
-    """Why a GPU may do otherwise than the simulator: races of its trace, and accesses outside their arrays."""
+    """The causes of differences: races of the simulator's trace, and accesses outside their arrays."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
         self._races = [r for r in races_of(trace, missed_barriers_of(trace)) if r.harmful]
 
-    def at(self, sequences: _Sequences, at: int) -> str:
-        """Return what races at an access of the simulator's trace, in a sentence; "" for nothing."""
-        row = int(sequences.row[at])
-        return (self._told(np.array([row])) if row >= 0 else "") or self._outside()
+    def at(self, sequences: _Sequences, position: int) -> str:
+        """Describe the race at an access of the simulator's trace in a sentence; "" without one."""
+        row = int(sequences.row[position])
+        return (self._race_sentence(np.array([row])) if row >= 0 else "") or self._outside()
 
     def before(self, sequences: _Sequences, thread: int, end: int) -> str:
-        """Return what races at an access of a thread up to a place, "" for nothing."""
+        """Describe the race at an earlier access of a thread; "" without one."""
         start = int(sequences.starts[thread])
         rows = sequences.row[start : max(start, min(end, int(sequences.starts[thread + 1])))]
-        return self._told(rows[rows >= 0], INDIRECT) or self._outside()
+        return self._race_sentence(rows[rows >= 0], INDIRECT) or self._outside()
 
     def of_element(self, buffer: int, index: int) -> str:
-        """Return what races on an element, directly or in what is stored there, "" for nothing."""
+        """Describe the race on an element, directly or through stored values; "" without one."""
         rows = np.flatnonzero((self._trace.buffer == buffer) & (self._trace.index == index))
-        told = self._told(rows)
-        if told or not len(rows):
-            return told or self._outside()
-        every = self._trace.thread_of(np.arange(len(self._trace)))
+        direct = self._race_sentence(rows)
+        if direct or not len(rows):
+            return direct or self._outside()
+        threads = self._trace.thread_of(np.arange(len(self._trace)))
         return (
-            self._told(np.flatnonzero(np.isin(every, self._trace.thread_of(rows))), INDIRECT)
+            self._race_sentence(np.flatnonzero(np.isin(threads, self._trace.thread_of(rows))), INDIRECT)
             or self._outside()
         )
 
     def _outside(self) -> str:
         return OUTSIDE if len(self._trace.outside.step) else ""
 
-    def _told(self, rows: Ints, before: str = DIRECT) -> str:
+    def _race_sentence(self, rows: Ints, before: str = DIRECT) -> str:
         for race in self._races:
             both = np.intersect1d(rows, race.rows)
             if len(both):
                 row = int(both[0])
                 lines = sorted({self._trace.sites[s].line for s in race.sites})
-                where = f"line{'s' * (len(lines) > 1)} {' and '.join(map(str, lines))}"
-                whose = {"grid": "blocks", "block": "warps of a block", "warp": "lanes of a warp"}[race.scope]
+                location = f"line{'s' * (len(lines) > 1)} {' and '.join(map(str, lines))}"
+                actors = {"grid": "blocks", "block": "warps of a block", "warp": "lanes of a warp"}[
+                    race.scope
+                ]
                 element = _element(self._trace, int(self._trace.buffer[row]), int(self._trace.index[row]))
-                return f"{before}: nothing orders what {whose} do to {element} on {where}."
+                return f"{before}: accesses of {actors} to {element} on {location} are not ordered."
         return ""

@@ -1,4 +1,4 @@
-"""A marked kernel as Numba compiles it for a GPU."""
+"""Compilation of a marked kernel for a GPU, with Numba."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .program import ENTRY, MarkedKernel
 
 
 def compiled(kernel: MarkedKernel, file: str, **options: Any) -> Any:
-    """Return what is launched in place of a kernel; options: of @cuda.jit. file: where their lines are said to be."""
+    """Compile the launched function; options: of @cuda.jit. file: the file name of its lines."""
     return cuda.jit(**options)(functions_of(kernel, file, **options)[ENTRY])
 
 
 def functions_of(kernel: MarkedKernel, file: str, **options: Any) -> dict[str, Any]:
-    """Return the kernel's functions by their names, as `cuda.jit` takes them; ENTRY is the one that is launched."""
+    """Define the kernel's functions for `cuda.jit`, by name; ENTRY is the launched one."""
     names = {**NAMES, **kernel.values}
     for number, array in enumerate(kernel.program.declared):
         names[f"_ts_dtype_{number}"] = numpy_support.from_dtype(array.dtype)

@@ -1,6 +1,6 @@
-"""What a kernel notes its accesses by on a GPU: the functions that a marked kernel calls, for Numba's CUDA target.
+"""The functions that a marked kernel calls to note its accesses, for Numba's CUDA target.
 
-A thread's notes are rows of WORDS 64-bit words in a region of its own; what it has no room for is counted and lost.
+A thread's notes are rows of WORDS 64-bit words in its own region; notes without room are counted and dropped.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ COPIES = "it copies an array to a part of another one"
 
 @intrinsic
 def place(typingctx: Any, array: Any, index: Any) -> Any:
-    """Return where an array begins and where an element of it lies, as addresses; negative indices wrap once."""
+    """Return the addresses of an array and of one of its elements; negative indices wrap once."""
     parts = tuple(index) if isinstance(index, types.BaseTuple) else (index,)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -63,7 +63,7 @@ def place(typingctx: Any, array: Any, index: Any) -> Any:
 
 @intrinsic
 def begins(typingctx: Any, array: Any) -> Any:
-    """Return where an array begins, as an address."""
+    """Return the address of an array."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.ptrtoint(context.make_array(array)(context, builder, args[0]).data, I64)
@@ -79,14 +79,14 @@ def bits(typingctx: Any, value: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         if isinstance(value, types.Complex):
-            halves = [_whole(builder, builder.extract_value(args[0], part)) for part in range(2)]
+            halves = [_as_64_bits(builder, builder.extract_value(args[0], part)) for part in range(2)]
             return builder.or_(halves[0], builder.shl(halves[1], ir.Constant(I64, 32)))
-        return _whole(builder, args[0])
+        return _as_64_bits(builder, args[0])
 
     return types.uint64(value), generate
 
 
-def _whole(builder: Any, value: Any) -> Any:
+def _as_64_bits(builder: Any, value: Any) -> Any:
     """Return a value's bits as a 64-bit number."""
     widths = {ir.HalfType: 16, ir.FloatType: 32, ir.DoubleType: 64}
     if type(value.type) in widths:
@@ -114,23 +114,23 @@ def number() -> Any:
 
 @device
 def begin(head: Any) -> None:
-    """Write on which multiprocessor a thread runs, and when it begins."""
+    """Write the multiprocessor of a thread, and its first clock."""
     head[MULTIPROCESSOR] = multiprocessor()
     head[FIRST] = clock()
 
 
 @device
-def end(head: Any, at: Any) -> None:
-    """Write how many notes a thread has made."""
-    head[COUNT] = at[0]
+def end(head: Any, counter: Any) -> None:
+    """Write the number of a thread's notes."""
+    head[COUNT] = counter[0]
 
 
 @device
 def write(state: Any, site: Any, where: Any, before: Any, value: Any, old: Any) -> int:
-    """Write a note and return its row; the clock after it is read once the value is there to be written."""
-    rows, _, at = state
-    row = at[0]
-    at[0] = row + 1
+    """Write a note and return its row; the clock after the access is read when the value has arrived."""
+    rows, _, counter = state
+    row = counter[0]
+    counter[0] = row + 1
     if row < rows.shape[0]:
         rows[row, VALUE] = value
         rows[row, OLD] = old
@@ -145,13 +145,13 @@ def write(state: Any, site: Any, where: Any, before: Any, value: Any, old: Any) 
 
 @device
 def write_wait(state: Any, site: Any, reach: Any, part: Any) -> int:
-    """Write a note of a barrier or warp operation that a thread has come to, and return its row."""
+    """Write a note of a thread's arrival at a barrier or warp operation, and return its row."""
     return write(state, site, (0, 0), clock(), reach, part)
 
 
 @device
 def went_on(state: Any, row: int) -> None:
-    """Write when a thread went on after a barrier or warp operation."""
+    """Write the time at which a thread continues after a barrier or warp operation."""
     rows = state[0]
     if row < rows.shape[0]:
         rows[row, AFTER] = clock()
@@ -163,17 +163,17 @@ def _is_element(array: Any, index: Any) -> bool:
 
 
 def here(state: Any, number: int, array: Any) -> Any:
-    """Return an array that is declared, and note where it lies."""
+    """Return a declared array, and note its address."""
     raise NotImplementedError
 
 
 def load(state: Any, array: Any, index: Any, site: int) -> Any:
-    """Load an element and note it; of a tuple, and for a view, just index."""
+    """Load an element and note it; tuples and views are only indexed."""
     raise NotImplementedError
 
 
 def store(state: Any, value: Any, array: Any, index: Any, site: int) -> None:
-    """Store a value to an element, or to each of a view of one dimension, and note that."""
+    """Store a value to an element, or to all elements of a one-dimensional view, and note it."""
     raise NotImplementedError
 
 
@@ -240,7 +240,7 @@ def _fill(value: Any) -> Any:
     return implement
 
 
-# Numba knows the operations by these paths alone.
+# Numba recognises the operations only by these paths.
 OPERATIONS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "add": lambda array, index, value: cuda.atomic.add(array, index, value),
     "sub": lambda array, index, value: cuda.atomic.sub(array, index, value),
@@ -258,7 +258,7 @@ OPERATIONS: dict[str, Callable[[Any, Any, Any], Any]] = {
 
 
 def _update(name: str) -> Callable[..., Any]:
-    """Return what does an atomic operation and notes it: (state, array, index, value, site) -> old value."""
+    """Create the function for an atomic operation with a note: (state, array, index, value, site) -> old value."""
     operation, change = device(OPERATIONS[name]), device(CHANGES[name])
 
     def update(state: Any, array: Any, index: Any, value: Any, site: int) -> Any:
@@ -284,7 +284,7 @@ def _update(name: str) -> Callable[..., Any]:
 
 
 def cas(state: Any, array: Any, index: Any, expected: Any, value: Any, site: int) -> Any:
-    """Replace an element that equals `expected`, note that, and return what it was."""
+    """Replace an element that equals `expected`, note that, and return its old value."""
     raise NotImplementedError
 
 
@@ -321,17 +321,17 @@ def wait_count(state: Any, value: Any, site: int) -> Any:
 @device
 def wait_and(state: Any, value: Any, site: int) -> Any:
     row = write_wait(state, site, 0, 0)
-    every = cuda.syncthreads_and(value)
+    result = cuda.syncthreads_and(value)
     went_on(state, row)
-    return every
+    return result
 
 
 @device
 def wait_or(state: Any, value: Any, site: int) -> Any:
     row = write_wait(state, site, 0, 0)
-    some = cuda.syncthreads_or(value)
+    result = cuda.syncthreads_or(value)
     went_on(state, row)
-    return some
+    return result
 
 
 @device
@@ -392,33 +392,33 @@ def wait_xor(state: Any, mask: Any, value: Any, lanes: Any, site: int) -> Any:
 @device
 def wait_all(state: Any, mask: Any, vote: Any, site: int) -> Any:
     row = write_wait(state, site, 0, VOTED_YES if vote else VOTED_NO)
-    found = cuda.all_sync(mask, vote)
+    result = cuda.all_sync(mask, vote)
     went_on(state, row)
-    return found
+    return result
 
 
 @device
 def wait_any(state: Any, mask: Any, vote: Any, site: int) -> Any:
     row = write_wait(state, site, 0, VOTED_YES if vote else VOTED_NO)
-    found = cuda.any_sync(mask, vote)
+    result = cuda.any_sync(mask, vote)
     went_on(state, row)
-    return found
+    return result
 
 
 @device
 def wait_equal(state: Any, mask: Any, vote: Any, site: int) -> Any:
     row = write_wait(state, site, 0, VOTED_YES if vote else VOTED_NO)
-    found = cuda.eq_sync(mask, vote)
+    result = cuda.eq_sync(mask, vote)
     went_on(state, row)
-    return found
+    return result
 
 
 @device
 def wait_ballot(state: Any, mask: Any, vote: Any, site: int) -> Any:
     row = write_wait(state, site, 0, VOTED_YES if vote else VOTED_NO)
-    found = cuda.ballot_sync(mask, vote)
+    result = cuda.ballot_sync(mask, vote)
     went_on(state, row)
-    return found
+    return result
 
 
 @device

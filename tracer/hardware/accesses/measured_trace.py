@@ -1,4 +1,4 @@
-"""From the notes of a launch on a GPU to its trace: what an engine's run ends in, in the order that the GPU made it."""
+"""Converts the notes of a launch on a GPU to a trace, in the order of the GPU."""
 
 from __future__ import annotations
 
@@ -39,24 +39,24 @@ from .order import PICO, Order, order_of
 
 
 class MeasuredRun(Struct, frozen=True, eq=False):
-    """A launch as a GPU made it: its trace, what it left, and how well its order is known."""
+    """A launch on a GPU: its trace, its results, and how well its order is known."""
 
     trace: Trace
-    results: dict[str, NDArray[Any]]  # what each array argument held after the launch, by name
+    results: dict[str, NDArray[Any]]  # the contents of array arguments after the launch, by name
     order: Order
-    resolution: float  # nanoseconds: the steps of the timer by which clocks of multiprocessors are compared
+    resolution: float  # nanoseconds: the steps of the timer that compares multiprocessors' clocks
     nanoseconds: float  # from the first access to the last
     multiprocessors: int  # on which it ran
-    latencies: dict[str, float]  # cycles that loads of a space took, the median, with the note of them
+    latencies: dict[str, float]  # median cycles of loads by space, including the note
 
     @property
     def outside(self) -> int:
-        """How many accesses lay outside their arrays, which the GPU made all the same."""
+        """The number of accesses outside their arrays, which the GPU made nevertheless."""
         return len(self.trace.outside.step)
 
 
 def measured_run(notes: Notes) -> MeasuredRun:
-    """Return what a GPU did; raises NotesError for notes that make no sense."""
+    """Decode notes; raises NotesError for inconsistent ones."""
     try:
         clocks = fitted(notes.before, notes.after)
         return _Decoder(notes, clocks).run()
@@ -65,7 +65,7 @@ def measured_run(notes: Notes) -> MeasuredRun:
 
 
 class MeasuredRecorder(Recorder):
-    """Holds the accesses and arrivals of a launch on a GPU, which all are there already."""
+    """Holds the accesses and arrivals of a launch on a GPU, which are all known in advance."""
 
     def __init__(self, arrivals: Barriers, warp_arrivals: Barriers, outside: OutOfBounds) -> None:
         super().__init__(1 << 62, lambda columns: None)
@@ -97,8 +97,8 @@ class _Decoder:
         self._index = np.zeros(len(rows), np.int64)
 
     def run(self) -> MeasuredRun:
-        """Return what the notes say."""
-        self._place_all()
+        """Build the trace and the figures of the launch."""
+        self._locate_accesses()
         order = self._order()
         rank = np.lexsort((self._thread, order.times))
         inside = self._inside()
@@ -112,7 +112,7 @@ class _Decoder:
         recorder.finished = list(range(math.prod(self._head.launch.grid)))
         self._record.recorder = recorder
         self._record.finals = dict(self._notes.results)
-        self._record.resident = self._most_at_once()
+        self._record.resident = self._concurrent_blocks()
         trace = finish(self._record, self._head.file, made_by(self._notes))
         return MeasuredRun(
             replace(trace, notice=self._notice(order)), dict(self._notes.results), order, self._clocks.resolution,
@@ -122,49 +122,51 @@ class _Decoder:
 
     def _new_record(self) -> RunRecord:
         launch = replace(self._head.launch, schedule=Schedule(MEASURED, self._head.launch.schedule.seed))
-        record = RunRecord(launch, self._head.names, lambda done, of: None)
+        record = RunRecord(launch, self._head.names, lambda done, total: None)
         record.recorder = Recorder(1 << 62, lambda columns: None)
         return record
 
-    def _place_all(self) -> None:
-        """Find buffer and index of each access: by where its array begins, and by where its element lies."""
-        found = self._waits.copy()
+    def _locate_accesses(self) -> None:
+        """Find the buffer and the index of each access, from the addresses of array and element."""
+        is_located = self._waits.copy()
         given = zip(self._head.names, self._head.launch.arguments, strict=True)
         arrays = {name: filled(a) for name, a in given if isinstance(a, Array)}
         for argument in self._head.arguments:
             memory = self._record.memory_of(arrays[argument.name], argument.name, "global")
             start = np.full(len(self._notes.heads), argument.address, np.uint64)
-            found |= self._place(memory.buffer, start)
+            is_located |= self._locate_in(memory.buffer, start)
         for number, declared in enumerate(self._head.declared):
             first = DECLARED_FROM + INSTANCES * number
             starts = self._notes.heads[:, first : first + INSTANCES].T
             starts = starts[starts.any(axis=1)]
             buffer = self._declare(number, declared) if len(starts) else -1
             for start in starts:
-                found |= self._place(buffer, start)
-        if not found.all():
-            line = self._head.sites[int(self._site[np.argmin(found)])].line
-            raise NotesError(f"An access of line {line} on the GPU lies in no array that is known.")
+                is_located |= self._locate_in(buffer, start)
+        if not is_located.all():
+            line = self._head.sites[int(self._site[np.argmin(is_located)])].line
+            raise NotesError(f"An access of line {line} on the GPU belongs to no known array.")
 
     def _declare(self, number: int, array: NotedArray) -> int:
-        """Return the number of the buffer of an array that the kernel declares."""
+        """Return the number of the buffer of a declared array."""
         name = array.name or f"{array.space}_{number}"
         if array.shape is None:
             return self._record.add_dynamic(name, np.dtype(array.dtype))
         if array.space == "constant":
             return self._record.memory_of(self._notes.contents[number], name, "constant").buffer
-        like = np.empty(array.shape, array.dtype)
-        return self._record.add_array(name, array.space, like, like.size)
+        template = np.empty(array.shape, array.dtype)
+        return self._record.add_array(name, array.space, template, template.size)
 
-    def _place(self, buffer: int, start: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """Note buffer and index of accesses in a buffer's memory, whose address is given for each thread."""
-        known = self._record.recorder.buffers[buffer]
+    def _locate_in(self, buffer: int, start: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        """Locate accesses in a buffer, whose address is given per thread; return a mask of them."""
+        buffer_info = self._record.recorder.buffers[buffer]
         begin, rows = start[self._thread], self._notes.rows
-        mine: NDArray[np.bool_] = (begin > 0) & ~self._waits & (rows[:, BASE] >= begin)
-        mine &= rows[:, BASE] - begin < max(1, known.size * known.unit)
-        self._buffer[mine] = buffer
-        self._index[mine] = (rows[mine, PLACE] - begin[mine]).view(np.int64) // known.unit
-        return mine
+        is_inside: NDArray[np.bool_] = (begin > 0) & ~self._waits & (rows[:, BASE] >= begin)
+        is_inside &= rows[:, BASE] - begin < max(1, buffer_info.size * buffer_info.unit)
+        self._buffer[is_inside] = buffer
+        self._index[is_inside] = (rows[is_inside, PLACE] - begin[is_inside]).view(
+            np.int64
+        ) // buffer_info.unit
+        return is_inside
 
     def _inside(self) -> NDArray[np.bool_]:
         size = np.array([b.size for b in self._buffers] or [0], np.int64)[self._buffer]
@@ -190,14 +192,14 @@ class _Decoder:
         )  # fmt: skip
 
     def _phase(self) -> Ints:
-        """Return how many barriers of its block each thread had passed."""
+        """Count the barriers of its block that each thread has passed."""
         before = np.cumsum(self._at_barrier) - self._at_barrier
         starts = np.cumsum(self._notes.counts) - self._notes.counts
         first = before[np.minimum(starts, max(0, len(before) - 1))] if len(before) else starts
         return np.asarray(before - first[self._thread], np.int64)
 
     def _columns(self, rows: Ints) -> Columns:
-        """Return the columns of a trace of these notes."""
+        """Build the columns of a trace from these notes."""
         buffer = self._buffer[rows]
         return {
             "block": narrow(self._thread[rows] // self._threads), "thread": narrow(self._thread[rows] % self._threads),
@@ -207,40 +209,40 @@ class _Decoder:
         }  # fmt: skip
 
     def _arrivals(self, rank: Ints, chosen: NDArray[np.bool_]) -> Barriers:
-        """Return the arrivals among the notes, in their order."""
+        """Return the arrivals among the notes, in order."""
         accesses = self._inside() & ~self._waits
         step = np.cumsum(accesses[rank]) - accesses[rank]
-        at = np.flatnonzero(chosen[rank])
-        rows = rank[at]
+        positions = np.flatnonzero(chosen[rank])
+        rows = rank[positions]
         columns = [
             self._thread[rows] // self._threads, self._thread[rows] % self._threads, self._phase()[rows],
-            self._site[rows], step[at], *self._notes.rows[rows][:, [VALUE, OLD]].T.astype(np.int64),
+            self._site[rows], step[positions], *self._notes.rows[rows][:, [VALUE, OLD]].T.astype(np.int64),
         ]  # fmt: skip
         return Barriers(*(narrow(column) for column in columns))
 
     def _outside(self, rank: Ints, chosen: NDArray[np.bool_]) -> OutOfBounds:
-        """Return the accesses that lay outside their arrays, in their order."""
+        """Return the accesses outside their arrays, in order."""
         accesses = self._inside() & ~self._waits
         step = np.cumsum(accesses[rank]) - accesses[rank]
-        at = np.flatnonzero(chosen[rank])
-        rows = rank[at]
+        positions = np.flatnonzero(chosen[rank])
+        rows = rank[positions]
         columns = [
             self._thread[rows] // self._threads, self._thread[rows] % self._threads, self._phase()[rows],
-            np.minimum(self._kind[rows], Op.ATOMIC), self._buffer[rows], self._site[rows], step[at],
+            np.minimum(self._kind[rows], Op.ATOMIC), self._buffer[rows], self._site[rows], step[positions],
         ]  # fmt: skip
         names = [
             f"{self._buffers[b].name}[{i}]"
             for b, i in zip(self._buffer[rows], self._index[rows], strict=True)
         ]
-        made = [narrow(column) for column in columns]
-        made[3] = made[3].astype(np.uint8)
-        return OutOfBounds(*made, self._index[rows], tuple(names))  # type: ignore[call-arg, arg-type]
+        narrowed = [narrow(column) for column in columns]
+        narrowed[3] = narrowed[3].astype(np.uint8)
+        return OutOfBounds(*narrowed, self._index[rows], tuple(names))  # type: ignore[call-arg, arg-type]
 
     def _sites(self) -> list[Site]:
         return [Site(s.function, s.file, s.line, s.column) for s in self._head.sites]
 
-    def _most_at_once(self) -> int:
-        """Return how many blocks were under way at once, by the clocks."""
+    def _concurrent_blocks(self) -> int:
+        """Count the most concurrent blocks, by the clocks."""
         heads, rows = self._notes.heads, self._notes.rows
         block = np.arange(len(heads)) // self._threads
         multiprocessor = heads[:, MULTIPROCESSOR].astype(np.int64)
@@ -253,23 +255,23 @@ class _Decoder:
         starts, ends = np.full(blocks, np.inf), np.full(blocks, -np.inf)
         np.minimum.at(starts, block, start)
         np.maximum.at(ends, block, end)
-        return int(max(np.count_nonzero((starts <= at) & (ends >= at)) for at in starts.tolist()))
+        return int(max(np.count_nonzero((starts <= time) & (ends >= time)) for time in starts.tolist()))
 
     def _latencies(self) -> dict[str, float]:
-        """Return the cycles from before a load to after it, the median of all loads of a space."""
+        """Return the median cycles of loads for each space, from before to after the load."""
         rows, loads = self._notes.rows, (self._kind == Op.LOAD) & ~self._waits
         space = np.array([b.space for b in self._buffers] or [""])[self._buffer]
-        took = (rows[:, AFTER] - rows[:, BEFORE]).astype(np.float64)
+        cycles = (rows[:, AFTER] - rows[:, BEFORE]).astype(np.float64)
         names = [n for n in ("global", "shared", "local", "constant") if (loads & (space == n)).any()]
-        return {name: float(np.median(took[loads & (space == name)])) for name in names}
+        return {name: float(np.median(cycles[loads & (space == name)])) for name in names}
 
     def _notice(self, order: Order) -> str:
-        device, known, chains = self._head.device.name, f"{self._clocks.resolution:.0f} ns", ""
+        device, resolution, chains = self._head.device.name, f"{self._clocks.resolution:.0f} ns", ""
         if order.atomics:
-            chains = f", {order.chained:,} of {order.atomics:,} atomics by the values that they found"
+            chains = f", {order.chained:,} of {order.atomics:,} atomics by their values"
         return (
             f"Measured on {an(device)} on {self._head.date[:10]}: its {len(self._notes.rows):,} accesses and waits "
-            f"stand in the order of its clocks, known to {known} between multiprocessors{chains}."
+            f"are in the order of its clocks, known to {resolution} between multiprocessors{chains}."
         )
 
 
@@ -279,18 +281,18 @@ def an(device: str) -> str:
 
 
 def made_by(notes: Notes) -> str:
-    """Return what made a trace of notes."""
+    """Describe the origin of a trace of notes."""
     head = notes.head
     numba = head.versions.get("numba-cuda", "")
     return f"{head.device.name}, {head.date[:10]}, numba-cuda {numba}, measured; {head.revision or 'unknown revision'}"
 
 
 def values_of(bits: NDArray[np.uint64], buffer: Ints, buffers: list[Buffer]) -> NDArray[Any]:
-    """Return the values that the bits of accesses are, each of its buffer's type, in the widest of these."""
+    """Convert the bits of accesses to values of their buffers' types, in the widest of these types."""
     used = [int(b) for b in np.unique(buffer)]
-    made: NDArray[Any] = np.zeros(len(bits), widest([np.dtype(buffers[b].dtype) for b in used]))
+    values: NDArray[Any] = np.zeros(len(bits), widest([np.dtype(buffers[b].dtype) for b in used]))
     for number in used:
-        mine, dtype = buffer == number, np.dtype(buffers[number].dtype)
-        raw = np.ascontiguousarray(bits[mine]).view(np.uint8).reshape(-1, 8)[:, : dtype.itemsize]
-        made[mine] = np.ascontiguousarray(raw).view(dtype).reshape(-1)
-    return made
+        is_of_buffer, dtype = buffer == number, np.dtype(buffers[number].dtype)
+        raw = np.ascontiguousarray(bits[is_of_buffer]).view(np.uint8).reshape(-1, 8)[:, : dtype.itemsize]
+        values[is_of_buffer] = np.ascontiguousarray(raw).view(dtype).reshape(-1)
+    return values

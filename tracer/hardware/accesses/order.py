@@ -1,9 +1,8 @@
-"""The order in which a GPU made its accesses: by its clocks, by what atomics found, and by each thread's own order.
+"""The order of a GPU's accesses: from its clocks, the values of atomics, and the order within each thread.
 
-Accesses of one multiprocessor are ordered by its clock to the cycle; those of several as well as their clocks are
-known against each other (`Clocks`). An atomic operation says more: the value that it found is the one that the
-operation before it left. Where each of an element's atomics found another value, they form a chain, which is their
-order for sure.
+The clock of one multiprocessor orders its accesses to the cycle. Between multiprocessors the order is as exact as
+their clocks are calibrated (`Clocks`). Atomic operations add more: the old value of one is the value that the previous
+one left. If all atomics of an element have different old values, they form a chain with a certain order.
 """
 
 from __future__ import annotations
@@ -16,16 +15,16 @@ from ...model.array_types import Ints
 from ...model.grouping import group_numbers, group_starts, positions_in_group
 from ..marks.calibration import Clocks
 
-PASSES = 16  # in which the orders of atomics and of threads settle
-PICO = 1000  # picoseconds in a nanosecond: times are whole numbers, so that none is lost
+PASSES = 16  # iterations in which the orders of atomics and of threads settle
+PICO = 1000  # picoseconds per nanosecond: times are whole numbers without rounding
 
 
 class Order(Struct, frozen=True, eq=False):
-    """When each note was made: times in picoseconds from the first, shape (notes,), and how sure that is."""
+    """The times of notes in picoseconds from the first, shape (notes,), and how certain their order is."""
 
     times: Ints
-    chained: int  # atomic operations whose order their values say
-    atomics: int  # of so many
+    chained: int  # atomic operations that are ordered by their values
+    atomics: int  # all atomic operations
 
 
 def order_of(
@@ -38,10 +37,10 @@ def order_of(
     old: NDArray[np.uint64],
     left: NDArray[np.uint64],
 ) -> Order:
-    """Return the order of notes, which are given thread after thread, those of each in its own order.
+    """Order notes that are given thread by thread, those of each in its own order.
 
-    multiprocessor, cycles: where it was and its clock. thread: in the grid. atomic: whether it is an atomic operation,
-    of which element, and the bits that it found and left. All columns have shape (notes,).
+    multiprocessor, cycles: the multiprocessor and its clock. thread: in the grid. atomic: the notes of atomics, with
+    their element and the bits before and after. All columns have shape (notes,).
     """
     exact = clocks.times(multiprocessor, cycles.astype(np.int64))
     times = np.rint((exact - (exact.min() if len(exact) else 0)) * PICO).astype(np.int64)
@@ -60,21 +59,21 @@ def order_of(
 
 
 def rising(times: Ints, group: Ints) -> Ints:
-    """Return times that rise within each group, by the least that does; groups stand together, in their order."""
+    """Raise times as little as possible so that they rise within each group; groups are contiguous."""
     if not len(times):
         return times.copy()
     starts = group_starts(group)
-    place = positions_in_group(starts, len(times))
+    position = positions_in_group(starts, len(times))
     lift = group_numbers(starts, len(times)) * (int(times.max() - times.min()) + len(times) + 1)
-    found: Ints = np.maximum.accumulate(times - place + lift) - lift + place
-    return found
+    raised: Ints = np.maximum.accumulate(times - position + lift) - lift + position
+    return raised
 
 
 def chains_of(element: Ints, old: NDArray[np.uint64], left: NDArray[np.uint64]) -> list[Ints]:
-    """Return the rows of atomics that follow each other, chain by chain, of elements where that is known for sure.
+    """List the rows of atomics chain by chain, for elements with a certain order.
 
-    It is where no two operations that change an element found the same value in it, and where all hang together. Those
-    that change nothing, given in the order of the clocks, stay in it among those that found the same value.
+    The order is certain if no two operations that change an element had the same old value, and if all are connected.
+    Operations that change nothing stay, in the order of the clocks, with those of the same old value.
     """
     chains = []
     by_element = np.argsort(element, kind="stable")
@@ -87,22 +86,22 @@ def chains_of(element: Ints, old: NDArray[np.uint64], left: NDArray[np.uint64]) 
 
 
 def _chain(old: list[int], left: list[int]) -> list[int] | None:
-    """Return the operations on one element in the order of their values, None where that is not known."""
+    """Order the operations on one element by their values; return None if the order is uncertain."""
     pairs = list(enumerate(zip(old, left, strict=True)))
-    next_of = {found: place for place, (found, kept) in pairs if found != kept}
+    next_of = {before: index for index, (before, after) in pairs if before != after}
     idle: dict[int, list[int]] = {}
-    for place, (found, kept) in pairs:
-        if found == kept:
-            idle.setdefault(found, []).append(place)
-    changing = [place for place, (found, kept) in pairs if found != kept]
+    for index, (before, after) in pairs:
+        if before == after:
+            idle.setdefault(before, []).append(index)
+    changing = [index for index, (before, after) in pairs if before != after]
     firsts = {old[p] for p in changing} - {left[p] for p in changing} if changing else set(old)
     if len(next_of) < len(changing) or len(firsts) != 1:
         return None
     value, chain = firsts.pop(), list[int]()
     while True:
         chain += idle.pop(value, [])
-        place = next_of.pop(value, -1)
-        if place < 0:
+        index = next_of.pop(value, -1)
+        if index < 0:
             return chain if len(chain) == len(old) else None
-        chain.append(place)
-        value = left[place]
+        chain.append(index)
+        value = left[index]

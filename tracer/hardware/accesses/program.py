@@ -1,4 +1,4 @@
-"""A kernel's source to that of one that notes its accesses: as the compiled engine rewrites it, in a GPU's words."""
+"""Rewrites a kernel so that it notes its accesses: the compiled engine's rewriting, adapted to a GPU."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ...compiled.rewrite.program import DeclaredArray, RecordingProgram
 from ...compiled.rewrite.rewriter import rewritten
 from ...compiled.rewrite.writer import STATE
 
-CUDA = "_ts_cuda"  # the module `cuda`, whatever the kernel calls it
-HERE = "_ts_here"  # notes where an array lies that is declared
+CUDA = "_ts_cuda"  # the module `cuda`, under any name in the kernel
+HERE = "_ts_here"  # notes the address of a declared array
 DECLARED = "_ts_declared_"
-ENTRY = "_ts_kernel"  # what is launched
-ON_CPUS = ("_ts_tick", "_ts_keep_row")  # statements that the compiled engine alone needs
-# What a thread is told of, beside its own region of the notes; see `notes`.
+ENTRY = "_ts_kernel"  # the launched function
+ON_CPUS = ("_ts_tick", "_ts_keep_row")  # statements that only the compiled engine needs
+# The arguments of a thread, in addition to its own region of the notes; see `notes`.
 ENTRY_TEXT = """
 def {entry}(_ts_rows, _ts_heads, {arguments}):
     _ts_me = _ts_number()
@@ -43,7 +43,7 @@ _NO_MARKS = {
     "set_field": "it assigns to a field or a part of an element",
     "this_grid": "its blocks wait for each other",
     "wait_group": "its blocks wait for each other",
-    "wait_active": "it asks which lanes are active, which marks may change",
+    "wait_active": "it reads the mask of active lanes, which notes may change",
     "wait_match_any": "its lanes compare their values",
     "wait_match_all": "its lanes compare their values",
 }
@@ -54,11 +54,11 @@ class NotMarkable(Exception):
 
 
 class MarkedKernel(Struct, frozen=True):
-    """A kernel that notes its accesses: its functions, and what the numbers in its notes mean."""
+    """A kernel that notes its accesses: its functions, and the meaning of the numbers in notes."""
 
     program: RecordingProgram  # sites and declared arrays, by number
-    functions: tuple[ast.FunctionDef, ...]  # as they are defined, what is launched last
-    values: dict[str, Any]  # by name: what their global names mean, but for what the notes are made by
+    functions: tuple[ast.FunctionDef, ...]  # in the order of definition, the launched one last
+    values: dict[str, Any]  # of its global names, except those for notes
 
     def text(self) -> str:
         """Return the functions as Python source."""
@@ -68,7 +68,7 @@ class MarkedKernel(Struct, frozen=True):
 def marked(
     function: FunctionType, dtypes: Mapping[str, np.dtype[Any]], *, debug: bool = False
 ) -> MarkedKernel:
-    """Return a kernel that notes its accesses; `dtypes` are those of its arguments that are arrays.
+    """Rewrite a kernel so that it notes its accesses; `dtypes` are those of its array arguments.
 
     debug: as given to @cuda.jit. Raises NotMarkable.
     """
@@ -82,28 +82,28 @@ def marked(
     if records:
         raise NotMarkable(f"The accesses of {name} can't be noted on a GPU: {records[0]} holds records.")
     writer = _ForGpu(program, name)
-    functions = [writer.visit(made) for made in program.functions]
+    functions = [writer.visit(rewritten_function) for rewritten_function in program.functions]
     arguments = ", ".join(function.__code__.co_varnames[: function.__code__.co_argcount])
     entry = ast.parse(ENTRY_TEXT.format(entry=ENTRY, arguments=arguments, kernel=functions[-1].name)).body[0]
     assert isinstance(entry, ast.FunctionDef)
-    made = tuple(ast.fix_missing_locations(f) for f in (*functions, entry))
-    return MarkedKernel(program, made, {**plain_names(), **program.values})
+    definitions = tuple(ast.fix_missing_locations(f) for f in (*functions, entry))
+    return MarkedKernel(program, definitions, {**plain_names(), **program.values})
 
 
 def plain_names() -> dict[str, Any]:
-    """Return what names of compiled code are that Python, Numba and a GPU already have."""
-    found: dict[str, Any] = {
+    """Return the values of names in compiled code that Python, Numba and a GPU provide."""
+    names: dict[str, Any] = {
         "_ts_mod": operator.mod, "_ts_floordiv": operator.floordiv, "_ts_lshift": operator.lshift,
         "_ts_rshift": operator.rshift, "_ts_power": operator.pow, "_ts_smallest": min, "_ts_largest": max,
         "_ts_to_int": int, "_ts_absolute": abs, "_ts_floor": math.floor, "_ts_ceil": math.ceil, "_ts_trunc": math.trunc,
         "_ts_len": len, "_ts_range": range, "_ts_math_modf": math.modf,
     }  # fmt: skip
-    found |= {f"_ts_math_{name}": getattr(math, name) for name in (*OF_ONE, *OF_TWO)}
-    return found | {f"_ts_np_{name}": getattr(np, name) for name in OF_ONE.values() if name}
+    names |= {f"_ts_math_{name}": getattr(math, name) for name in (*OF_ONE, *OF_TWO)}
+    return names | {f"_ts_np_{name}": getattr(np, name) for name in OF_ONE.values() if name}
 
 
 class _ForGpu(ast.NodeTransformer):
-    """Takes the words of the compiled engine out of a program that a GPU has words of its own for."""
+    """Replaces the compiled engine's helper calls by those of a GPU."""
 
     def __init__(self, program: RecordingProgram, kernel: str) -> None:
         self._program, self._kernel = program, kernel
@@ -118,16 +118,16 @@ class _ForGpu(ast.NodeTransformer):
         self.generic_visit(node)
         if name.startswith(DECLARED):
             return self._declaration(int(name.removeprefix(DECLARED)), node)
-        made = self._word(name, node)
-        return node if made is None else ast.copy_location(made, node)
+        replacement = self._gpu_call(name, node)
+        return node if replacement is None else ast.copy_location(replacement, node)
 
-    def _word(self, name: str, node: ast.Call) -> ast.expr | None:
-        """Return what a word of compiled code is on a GPU, None for one that stays."""
-        word = name.removeprefix("_ts_")
-        if name != word and word in _NO_MARKS:
-            self._refuse(_NO_MARKS[word], node)
-        if len(word) == 2 and word[0] in _COORDINATES and word[1] in "xyz" and name != word:
-            return _parsed(f"{CUDA}.{_COORDINATES[word[0]]}.{word[1]}")
+    def _gpu_call(self, name: str, node: ast.Call) -> ast.expr | None:
+        """Return a GPU's expression for a helper call, or None to keep it."""
+        helper = name.removeprefix("_ts_")
+        if name != helper and helper in _NO_MARKS:
+            self._refuse(_NO_MARKS[helper], node)
+        if len(helper) == 2 and helper[0] in _COORDINATES and helper[1] in "xyz" and name != helper:
+            return _parsed(f"{CUDA}.{_COORDINATES[helper[0]]}.{helper[1]}")
         if name == "_ts_thread":
             return _parsed("_ts_thread()")
         if name == "_ts_field":
@@ -147,22 +147,22 @@ class _ForGpu(ast.NodeTransformer):
         return None
 
     def _field(self, node: ast.Call) -> ast.expr:
-        _, of, attribute, _ = node.args
+        _, value, attribute, _ = node.args
         assert isinstance(attribute, ast.Constant)
         if attribute.value not in _ATTRIBUTES:
             self._refuse(f"it takes {attribute.value!s} of a value", node)
-        return ast.Attribute(of, str(attribute.value), ast.Load())
+        return ast.Attribute(value, str(attribute.value), ast.Load())
 
     def _is_part_of_the_code(self, array: ast.expr) -> bool:
-        """Return whether this is a global array, which Numba makes part of the code."""
+        """Return True for a global array, which Numba embeds in the code."""
         return isinstance(array, ast.Name) and isinstance(self._program.values.get(array.id), np.ndarray)
 
     def _declaration(self, number: int, node: ast.Call) -> ast.expr:
         array = self._program.declared[number]
-        what = (
+        arguments = (
             f"_ts_content_{number}" if array.content is not None else f"{_shape(array)}, _ts_dtype_{number}"
         )
-        text = f"{HERE}({STATE}, {number}, {CUDA}.{_DECLARATIONS[array.space]}({what}))"
+        text = f"{HERE}({STATE}, {number}, {CUDA}.{_DECLARATIONS[array.space]}({arguments}))"
         return ast.copy_location(_parsed(text), node)
 
     def _refuse(self, why: str, node: ast.AST) -> None:

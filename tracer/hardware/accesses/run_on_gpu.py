@@ -1,6 +1,6 @@
-"""The process that has a GPU note its accesses: it reads requests, launches marked kernels and writes their notes.
+"""The process in which a GPU notes accesses: it reads requests, launches marked kernels and writes their notes.
 
-It needs neither Qt nor a screen: `python -m tilescope.tracer.hardware.accesses.run_on_gpu`.
+It needs neither Qt nor a display: `python -m tilescope.tracer.hardware.accesses.run_on_gpu`.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ from .notes import (
 )
 from .program import MarkedKernel, NotMarkable, marked
 
-CLOCK_STEPS = 64  # of the timer, at which each multiprocessor's clock is read before a launch and after it
+CLOCK_STEPS = 64  # steps of the timer at which clocks are read before and after a launch
 
 
 def main() -> None:
-    """Note the accesses of the launches that standard input names, a line each, until it closes."""
+    """Note the accesses of the launches on standard input, one per line, until it closes."""
     os.environ.update(
         NUMBA_ENABLE_CUDASIM="0", NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS="0", NUMBA_CUDA_WARN_ON_IMPLICIT_COPY="0"
     )
@@ -51,14 +51,14 @@ def main() -> None:
     source, target = private_streams()
     send = sender(target)
     for line in source:
-        made = answer(msgspec.json.decode(line, type=NotesWanted))
-        send(made)
-        if made.is_last:
+        reply = answer(msgspec.json.decode(line, type=NotesWanted))
+        send(reply)
+        if reply.is_last:
             return
 
 
 def answer(wanted: NotesWanted) -> NotesMade:
-    """Note the accesses of a launch, write them, and say how that ended."""
+    """Note the accesses of a launch, write them, and return the reply."""
     try:
         gpu, device = _device()
     except MeasurementError as error:
@@ -67,7 +67,7 @@ def answer(wanted: NotesWanted) -> NotesMade:
         notes_of(wanted.launch, wanted.room, gpu, device).save(Path(wanted.path))
     except (MeasurementError, NotMarkable, NotesError, LoadError) as error:
         return NotesMade(str(error))
-    except Exception as error:  # noqa: BLE001  # Numba's and the driver's, which show in many types
+    except Exception as error:  # noqa: BLE001  # Numba and the driver raise many types
         name = wanted.launch.kernel.rpartition(":")[2]
         problem = f"The accesses of {name} can't be noted on a GPU: {_reason(error)}."
         return NotesMade(problem, gpu.is_lost())
@@ -75,7 +75,7 @@ def answer(wanted: NotesWanted) -> NotesMade:
 
 
 def _reason(error: Exception) -> str:
-    """Return why a kernel can't be compiled: of Numba's many lines the one that is ours, if there is one."""
+    """Return the reason why a kernel can't be compiled: our own if there is one, else Numba's first line."""
     from .device import COPIES, TOO_WIDE
 
     return next((reason for reason in (COPIES, TOO_WIDE) if reason in str(error)), first_line(error))
@@ -83,16 +83,16 @@ def _reason(error: Exception) -> str:
 
 @cache
 def _device() -> tuple[Gpu, Device]:
-    """Return the GPU and what it is; raises MeasurementError where there is none."""
+    """Open the GPU; raises MeasurementError without one."""
     gpu = open_gpu()
     return gpu, gpu.describe()
 
 
 def notes_of(launch: Launch, room: int, gpu: Gpu, device: Device) -> Notes:
-    """Return the notes of a launch, of which each thread has room for so many.
+    """Note the accesses of a launch; each thread has room for `room` notes.
 
-    It runs twice, on fresh arrays each time; the first run compiles and loads, the second is noted. Then the kernel
-    runs as it is. Raises NotMarkable, NotesError and LoadError, and what the device raises.
+    It runs twice on fresh arrays: the first run compiles and loads, the second one is noted. Then the kernel runs
+    without notes. Raises NotMarkable, NotesError, LoadError, and errors of the device.
     """
     from .compile import compiled
 
@@ -120,7 +120,7 @@ def notes_of(launch: Launch, room: int, gpu: Gpu, device: Device) -> Notes:
 
 
 def _arrays(names: tuple[str, ...], arguments: list[Any]) -> dict[str, Any]:
-    """Return the arguments that are arrays on the device, by name."""
+    """Return the array arguments on the device, by name."""
     pairs = zip(names, arguments, strict=True)
     return {name: value for name, value in pairs if hasattr(value, "copy_to_host")}
 
@@ -130,7 +130,7 @@ def _on_host(arrays: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
 
 
 class _MarkedRun:
-    """Launches of a marked kernel, each on arrays as the launch describes them."""
+    """Launches of a marked kernel, each with fresh arrays."""
 
     def __init__(self, launch: Launch, room: int, gpu: Gpu, kernel: MarkedKernel, given: list[Any]) -> None:
         self.launch, self.room, self.gpu, self._given = launch, room, gpu, given
@@ -146,30 +146,30 @@ class _MarkedRun:
         self.arguments: list[Any] = []
 
     def fresh(self) -> list[Any]:
-        """Return the arguments as the launch describes them, arrays on the device."""
+        """Create the arguments of the launch, with arrays on the device."""
         return [self.gpu.on_device(v) if isinstance(v, np.ndarray) else v for v in self._given]
 
     def once(self, entry: Any) -> tuple[Words, Words]:
-        """Launch it, and return what the multiprocessors' clocks showed before and after."""
+        """Launch the kernel, and return the multiprocessors' clocks before and after."""
         from ..marks.clock_kernels import read_clocks
 
         self.arguments, launch = self.fresh(), self.launch
         self._heads = self.gpu.on_device(self._heads_like)
         count = int(self.gpu.device.MULTIPROCESSOR_COUNT)
         pairs = [self.gpu.on_device(np.zeros((count, CLOCK_STEPS, 2), np.uint64)) for _ in range(2)]
-        taken = [self.gpu.on_device(np.zeros(count, np.int32)) for _ in range(2)]
+        is_taken = [self.gpu.on_device(np.zeros(count, np.int32)) for _ in range(2)]
         stream = self.gpu.stream
         self.gpu.synchronize()
-        read_clocks[4 * count, 32, stream](pairs[0], taken[0])
+        read_clocks[4 * count, 32, stream](pairs[0], is_taken[0])
         entry[launch.grid, launch.block, stream, launch.shared_bytes](
             self._rows, self._heads, *self.arguments
         )
-        read_clocks[4 * count, 32, stream](pairs[1], taken[1])
+        read_clocks[4 * count, 32, stream](pairs[1], is_taken[1])
         self.gpu.synchronize()
         return pairs[0].copy_to_host(), pairs[1].copy_to_host()
 
     def collected(self) -> tuple[Words, Words]:
-        """Return the heads, and the notes thread after thread; raises NotesError where there was no room for some."""
+        """Return the heads, and the notes thread by thread; raises NotesError if there was not enough room."""
         heads = self._heads.copy_to_host()
         counts = heads[:, COUNT].astype(np.int64)
         check_room(counts, self.room)
@@ -178,13 +178,13 @@ class _MarkedRun:
 
 
 def check_room(counts: NDArray[np.int64], room: int) -> None:
-    """Raise NotesError where a thread has made more notes than it has room for."""
+    """Raise NotesError if a thread made more notes than it has room for."""
     over = np.flatnonzero(counts > room)
     if len(over):
         thread = int(over[0])
         raise NotesError(
-            f"{len(over):,} of its threads made more accesses on the GPU than there was room for: thread {thread} of "
-            f"the grid {int(counts[thread]):,} where the simulator's traces leave room for {room:,}."
+            f"{len(over):,} of its threads made more accesses on the GPU than there is room for: thread {thread} of "
+            f"the grid made {int(counts[thread]):,}, but the simulator's trace leaves room for {room:,}."
         )
 
 
@@ -203,13 +203,15 @@ def _declared(kernel: MarkedKernel) -> tuple[NotedArray, ...]:
     return tuple(NotedArray(a.name, a.space, a.dtype.str, a.shape) for a in kernel.program.declared)
 
 
-def _argument(name: str, held: Any) -> NotedArray:
-    seen = held.__cuda_array_interface__
-    return NotedArray(name, "global", str(seen["typestr"]), tuple(seen["shape"]), int(seen["data"][0]))
+def _argument(name: str, array: Any) -> NotedArray:
+    interface = array.__cuda_array_interface__
+    return NotedArray(
+        name, "global", str(interface["typestr"]), tuple(interface["shape"]), int(interface["data"][0])
+    )
 
 
 def _run_plain(plain: Any, launch: Launch, gpu: Gpu, arguments: list[Any]) -> int:
-    """Run the kernel as it is on arguments on the device, and return the registers of a thread."""
+    """Run the kernel without notes, with arguments on the device, and return its registers per thread."""
     plain[launch.grid, launch.block, gpu.stream, launch.shared_bytes](*arguments)
     gpu.synchronize()
     return _compiled_registers(plain)

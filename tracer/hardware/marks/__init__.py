@@ -1,1 +1,1 @@
-"""Kernels with marks that read a GPU's clocks: rewritten, launched, and read back as timelines."""
+"""Kernels with marks that read a GPU's clocks: rewriting, launching, and reading back as timelines."""

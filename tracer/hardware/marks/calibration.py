@@ -1,8 +1,8 @@
-"""Clocks of multiprocessors on one axis: each counts cycles from a start of its own, one timer counts for all.
+"""Clocks of multiprocessors on one axis: each counts cycles from its own start, one timer is common to all.
 
-Before a launch and after it, a block on each multiprocessor reads its clock over and over until the timer moves, a few
-times. The clock was read just before that, so the pair is late by what one reading takes at most; of all pairs of a
-multiprocessor the earliest is taken, by the rate that most agree on. Between the two, time goes evenly.
+Before and after a launch, a block on each multiprocessor reads its clock in a loop until the timer moves, several
+times. A clock is read just before the timer moves, so a pair is late by at most one reading. The earliest of all pairs
+of a multiprocessor is taken, by the median rate. Time is linear between the two readings.
 """
 
 from __future__ import annotations
@@ -15,41 +15,40 @@ from numpy.typing import NDArray
 
 
 class NotCalibrated(Exception):
-    """Clocks that can't be brought onto one axis; the text is one sentence."""
+    """Clocks that can't be converted to one axis; the text is one sentence."""
 
 
 class Clocks(Struct, frozen=True, eq=False):
-    """What the clocks of all multiprocessors showed at two moments: columns of shape (multiprocessors,).
+    """The clocks of all multiprocessors at two moments: columns of shape (multiprocessors,).
 
-    What was not read is nan; times are nanoseconds of the timer, less the first that was read.
+    Missing values are nan. Times are nanoseconds of the timer since its first reading.
     """
 
     first_cycle: NDArray[np.int64]
     first_time: NDArray[np.float64]
-    rate: NDArray[np.float64]  # cycles a nanosecond
-    resolution: float  # nanoseconds: the smallest step in which the timer was seen to go on
+    rate: NDArray[np.float64]  # cycles per nanosecond
+    resolution: float  # nanoseconds: the smallest observed step of the timer
 
     @property
     def mhz(self) -> float:
-        """The rate of most multiprocessors."""
+        """The median rate of the multiprocessors."""
         return 1000 * float(np.nanmedian(self.rate))
 
     def times(self, multiprocessor: NDArray[np.integer], cycles: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the nanoseconds at which clocks showed these cycles; columns of one length."""
+        """Convert cycles of clocks to nanoseconds; columns of one length."""
         since = (cycles - self.first_cycle[multiprocessor]).astype(np.float64)
-        found: NDArray[np.float64] = self.first_time[multiprocessor] + since / self.rate[multiprocessor]
-        return found
+        nanoseconds: NDArray[np.float64] = self.first_time[multiprocessor] + since / self.rate[multiprocessor]
+        return nanoseconds
 
 
 def fitted(before: NDArray[np.uint64], after: NDArray[np.uint64]) -> Clocks:
-    """Return the clocks as the pairs say that were read before a launch and after it.
+    """Calibrate clocks by pairs that were read before and after a launch.
 
-    Both of shape (multiprocessors, pairs, 2): clock and timer, 0 where there is no such multiprocessor. Raises
-    NotCalibrated.
+    Both have shape (multiprocessors, pairs, 2): clock and timer, 0 for missing multiprocessors. Raises NotCalibrated.
     """
     read: NDArray[np.bool_] = np.all((before[..., 1] > 0) & (after[..., 1] > 0), axis=1)
     if not read.any():
-        raise NotCalibrated("No multiprocessor could be asked for its clock and its timer.")
+        raise NotCalibrated("No multiprocessor's clock and timer could be read.")
     zero = int(before[read][..., 1].min())
     early, late = _signed(before[read], zero), _signed(after[read], zero)
     cycles = (late[:, -1, 0] - early[:, 0, 0]).astype(np.float64)
@@ -69,20 +68,20 @@ def fitted(before: NDArray[np.uint64], after: NDArray[np.uint64]) -> Clocks:
 
 
 def _signed(pairs: NDArray[np.uint64], zero: int) -> NDArray[np.int64]:
-    made = pairs.astype(np.int64)
-    made[..., 1] -= zero
-    return made
+    shifted = pairs.astype(np.int64)
+    shifted[..., 1] -= zero
+    return shifted
 
 
 def _earliest(pairs: NDArray[np.int64], rate: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return a time for each multiprocessor, and what its clock showed then, by the pair that is least late."""
+    """Return a time for each multiprocessor and its clock at that time, by the pair that is least late."""
     time = pairs[:, 0, 1]
     expected = pairs[..., 0] - np.rint(rate * (pairs[..., 1] - time[:, None])).astype(np.int64)
     return time.astype(np.float64), expected.min(axis=1)
 
 
 def _spread(read: NDArray[np.bool_], values: NDArray[Any], dtype: Any) -> NDArray[Any]:
-    """Return values at the numbers of the multiprocessors that they are of."""
+    """Spread values over the numbers of their multiprocessors."""
     column: NDArray[Any] = np.full(len(read), 0 if dtype is np.int64 else np.nan, dtype)
     column[read] = values
     return column

@@ -1,4 +1,4 @@
-"""Recording timelines as seen from the command line: start the process, listen, survive its death."""
+"""Client of the process that records timelines; that process may crash."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Start = Callable[[TimelineRequest], Iterator[TimelineMessage]]
 
 
 class Outcome(Struct, frozen=True):
-    """What came of a case: a file, or a sentence about why there is none."""
+    """The result of a case: a file, or a sentence that explains why there is none."""
 
     case: Case
     path: Path | None
@@ -38,36 +38,35 @@ class Outcome(Struct, frozen=True):
 def record_timelines(
     cases: Sequence[Case],
     folder: Path,
-    report: Report = lambda text, done, of: None,
+    report: Report = lambda text, done, total: None,
     start: Start | None = None,
 ) -> list[Outcome]:
-    """Have a process record cases into a folder, and return what came of each.
+    """Record cases into a folder in another process, and return the outcome of each.
 
-    A process that ends early is started anew for the cases that are left. Raises MeasurementError where nothing can
-    be recorded at all.
+    A process that ends early is restarted for the remaining cases. Raises MeasurementError if nothing can be recorded.
     """
     refused = [Outcome(case, None, reason) if (reason := refusal(case)) else None for case in cases]
-    asked = [case for case, one in zip(cases, refused, strict=True) if one is None]
+    asked = [case for case, outcome in zip(cases, refused, strict=True) if outcome is None]
     outcomes: list[Outcome] = []
     while len(outcomes) < len(asked):
         left = asked[len(outcomes) :]
         request = TimelineRequest(tuple(left), str(folder), revision())
         _listen((start or _messages)(request), left, outcomes, report)
     recorded = iter(outcomes)
-    return [one or next(recorded) for one in refused]
+    return [outcome or next(recorded) for outcome in refused]
 
 
 def _listen(
     messages: Iterator[TimelineMessage], cases: Sequence[Case], outcomes: list[Outcome], report: Report
 ) -> None:
-    """Take in what a process says until it ends; there is at least one more outcome then."""
-    before, of = len(outcomes), len(outcomes) + len(cases)
+    """Process messages until the process ends; afterwards there is at least one more outcome."""
+    before, total = len(outcomes), len(outcomes) + len(cases)
     for message in messages:
         if isinstance(message, NoDevice):
             raise MeasurementError(message.reason)
         case = cases[message.place]
         if isinstance(message, TimelineStarted):
-            report(f"{label(case)}: {message.step}", len(outcomes), of)
+            report(f"{label(case)}: {message.step}", len(outcomes), total)
         elif isinstance(message, TimelineRecorded):
             outcomes.append(Outcome(case, Path(message.path)))
         elif isinstance(message, TimelineRefused):
@@ -78,7 +77,7 @@ def _listen(
 
 
 def _messages(request: TimelineRequest) -> Iterator[TimelineMessage]:
-    """Yield what a new process says about a request, to its end."""
+    """Yield the messages of a new process about a request."""
     try:
         process = JsonProcess("process that records timelines", COMMAND)
     except StartError as error:

@@ -1,4 +1,4 @@
-"""What marked warps wrote, as the columns of a timeline: spans of all blocks, segments of some."""
+"""Decodes the output of marked warps to the columns of a timeline: spans of all blocks, segments of some."""
 
 from __future__ import annotations
 
@@ -13,41 +13,41 @@ from ..timeline import SEGMENT_KINDS, BlockSpans, Segments
 from .calibration import Clocks
 from .marking import Mark
 
-# A row of `ends` (see `intrinsics.py`): what each warp wrote at its start and its end, of clocks the lower halves.
+# A row of `ends` (see `intrinsics.py`), written by each warp at its start and end; clocks have their lower halves only.
 WRITTEN_ROW = np.dtype([("start", "<u4"), ("end", "<u4"), ("multiprocessor", "<u4"), ("at", "<u4")])
 WARP_ROW = np.dtype([("start", "<i8"), ("end", "<i8"), ("multiprocessor", "<u4"), ("at", "<u4")])
-NO_MARKS = 1 << 31  # from there on `at` is of warps that write none
+NO_MARKS = 1 << 31  # an `at` from here on belongs to a warp without marks
 CLOCK, NUMBER = 0, 1  # halves of a mark
-WRAP = 1 << 32  # cycles after which the half of the clock in a mark begins anew
+WRAP = 1 << 32  # cycles after which the clock in a mark overflows
 
 
 class Damaged(Exception):
-    """Marks that can't have been written by the kernel; the text is one sentence."""
+    """Marks that the kernel can't have written; the text is one sentence."""
 
 
 class Warps(Struct, frozen=True, eq=False):
-    """The rows of all warps of a launch, and which multiprocessor each block ran on."""
+    """The rows of all warps of a launch."""
 
     rows: NDArray[np.void]  # of dtype WARP_ROW, shape (blocks, warps of a block)
 
     @property
     def multiprocessor(self) -> NDArray[np.int64]:
-        """By block."""
+        """The multiprocessor of each block."""
         return self.rows["multiprocessor"][:, 0].astype(np.int64)
 
 
 def counts_of(rows: NDArray[np.void], slot: int) -> NDArray[np.int64]:
-    """Return how many marks each warp had, -1 for one that wrote none; shape as `rows`, of either dtype.
+    """Count the marks of each warp, -1 for warps without marks; shaped as `rows`, of either dtype.
 
-    More than its slot has room for are told, and lost.
+    Marks beyond a warp's slot are counted and dropped.
     """
     number = np.arange(rows.size).reshape(rows.shape)
-    at = rows["at"].astype(np.int64)
-    return np.where(at < NO_MARKS, at - number * slot, -1)
+    position = rows["at"].astype(np.int64)
+    return np.where(position < NO_MARKS, position - number * slot, -1)
 
 
 def with_whole_clocks(written: NDArray[np.void], clocks: Clocks) -> Warps:
-    """Return rows whose clocks are complete, of a launch that came soon after those that `clocks` begin with."""
+    """Complete the clocks of rows; the launch must follow soon after the first readings of `clocks`."""
     rows = np.empty(written.shape, WARP_ROW)
     rows["multiprocessor"], rows["at"] = written["multiprocessor"], written["at"]
     number = np.minimum(written["multiprocessor"], len(clocks.first_cycle) - 1)
@@ -58,10 +58,10 @@ def with_whole_clocks(written: NDArray[np.void], clocks: Clocks) -> Warps:
 
 
 def spans_of(warps: Warps, clocks: Clocks) -> BlockSpans:
-    """Return where and when each block ran; raises Damaged."""
+    """Compute where and when each block ran; raises Damaged."""
     rows, number = warps.rows, warps.multiprocessor
     if (rows["multiprocessor"] != number[:, None]).any() or number.max(initial=0) >= len(clocks.rate):
-        raise Damaged("Warps of one block say that they ran on different multiprocessors.")
+        raise Damaged("Warps of one block report different multiprocessors.")
     start = clocks.times(number, rows["start"].min(axis=1))
     end = clocks.times(number, rows["end"].max(axis=1))
     if np.isnan(start).any():
@@ -73,7 +73,7 @@ def spans_of(warps: Warps, clocks: Clocks) -> BlockSpans:
 
 
 def warps_at_once(warps: Warps) -> int:
-    """Return the most warps that one multiprocessor ran at the same time (measured)."""
+    """Count the most warps that one multiprocessor ran at the same time (measured)."""
     rows = warps.rows.ravel()
     return at_once(rows["multiprocessor"].astype(np.int64), rows["start"], rows["end"])
 
@@ -81,15 +81,15 @@ def warps_at_once(warps: Warps) -> int:
 def chosen_blocks(
     spans: BlockSpans, segments: NDArray[np.int64], multiprocessors: int, most: int
 ) -> NDArray[np.int64]:
-    """Return the blocks whose segments are kept: all, or, in the order of their starts, those of the first ones.
+    """Choose the blocks whose segments are kept: all, or the earliest blocks of the first multiprocessors.
 
-    segments: of each block, 0 where there are none. At most `most` segments are kept, but one block always is.
+    segments: of each block, 0 without any. At most `most` segments are kept, but at least one block.
     """
     if (segments > 0).all() and segments.sum() <= most:
         return np.arange(len(segments))
     used = np.unique(spans.multiprocessor[segments > 0])[:multiprocessors]
-    there = np.flatnonzero(np.isin(spans.multiprocessor, used) & (segments > 0))
-    ordered = there[np.argsort(spans.start[there], kind="stable")]
+    candidates = np.flatnonzero(np.isin(spans.multiprocessor, used) & (segments > 0))
+    ordered = candidates[np.argsort(spans.start[candidates], kind="stable")]
     fitting = int(np.searchsorted(segments[ordered].cumsum(), most, side="right"))
     return np.sort(ordered[: max(1, fitting)])
 
@@ -101,25 +101,25 @@ def segments_of(
     counts: NDArray[np.int64],
     table: Sequence[Mark],
 ) -> Segments:
-    """Return the segments of the warps of some blocks.
+    """Decode the segments of the warps of some blocks.
 
-    marks: clock and number, shape (warps of these blocks, at least as many as the longest, 2); counts: how many of
-    each are marks. Raises Damaged.
+    marks: clock and number, shape (warps of these blocks, at least as many as the longest, 2). counts: the number of
+    valid marks of each warp. Raises Damaged.
     """
     rows = warps.rows[blocks]
     per_block = rows.shape[1]
     first = rows["start"].min(axis=1).repeat(per_block)
     start, end = rows["start"].ravel(), rows["end"].ravel()
-    sizes = counts + 1  # a segment before the first mark
+    sizes = counts + 1  # with a segment before the first mark
     owner = np.arange(len(counts)).repeat(sizes)
-    place = np.arange(sizes.sum()) - (sizes.cumsum() - sizes).repeat(sizes)
+    position = np.arange(sizes.sum()) - (sizes.cumsum() - sizes).repeat(sizes)
     number = np.zeros(len(owner), np.int64)
     begins = start[owner]
-    written = place > 0
-    number[written] = marks[owner[written], place[written] - 1, NUMBER]
+    written = position > 0
+    number[written] = marks[owner[written], position[written] - 1, NUMBER]
     if number.max(initial=0) >= len(table):
-        raise Damaged("A mark has a number that the kernel has not.")
-    _unwrap(begins, written, marks[owner[written], place[written] - 1, CLOCK].astype(np.int64))
+        raise Damaged("A mark has a number that is not in the kernel.")
+    _unwrap(begins, written, marks[owner[written], position[written] - 1, CLOCK].astype(np.int64))
     ends = np.append(begins[1:], 0)
     ends[sizes.cumsum() - 1] = end
     if (ends < begins).any():
@@ -138,7 +138,7 @@ def segments_of(
 
 
 def _unwrap(begins: NDArray[np.int64], written: NDArray[np.bool_], low: NDArray[np.int64]) -> None:
-    """Complete the clocks of marks, of which the lower half is known, from the whole clock at the warp's start."""
+    """Complete the clocks of marks, of which the lower half is known, from the complete clock at the warp's start."""
     before = begins % WRAP
     halves = before.copy()
     halves[written] = low
@@ -146,7 +146,7 @@ def _unwrap(begins: NDArray[np.int64], written: NDArray[np.bool_], low: NDArray[
     steps[~written] = 0
     steps %= WRAP
     since = steps.cumsum()
-    # Of each warp since its own start, whose place is the last one that was not written.
+    # Relative to each warp's own start, the last position without a mark.
     origin = np.maximum.accumulate(np.where(written, 0, np.arange(len(begins))))
     begins += since - since[origin]
 
@@ -161,7 +161,7 @@ def _columns(table: Sequence[Mark]) -> dict[str, NDArray[np.int64]]:
 
 
 def _phases(barrier: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return how many barriers each warp had passed before each of its segments."""
+    """Count the barriers that each warp has passed before each of its segments."""
     before = barrier.cumsum() - barrier
     starts = sizes.cumsum() - sizes
     return before - before[starts].repeat(sizes)

@@ -1,4 +1,4 @@
-"""What the command line and the process that records timelines say to each other: a line of JSON each."""
+"""The messages between the client and the process that records timelines: one line of JSON each."""
 
 from __future__ import annotations
 
@@ -8,36 +8,36 @@ from ...measure.cases import Case
 
 
 class TimelineRequest(msgspec.Struct, frozen=True):
-    """What is to be recorded, and where the files go."""
+    """The cases to record, and the folder of the files."""
 
     cases: tuple[Case, ...] = msgspec.field(name="asks")
     folder: str
-    revision: str  # of git, as a timeline keeps it
+    revision: str  # of git, for the timelines
 
 
 class TimelineStarted(msgspec.Struct, frozen=True, tag_field="event", tag="started"):
-    """The case at this place in the request is at this step."""
+    """The case with this index is at this step."""
 
     place: int
     step: str
 
 
 class TimelineRecorded(msgspec.Struct, frozen=True, tag_field="event", tag="recorded"):
-    """The case at this place is done, and its file is there."""
+    """The case with this index is recorded in a file."""
 
     place: int
     path: str
 
 
 class TimelineRefused(msgspec.Struct, frozen=True, tag_field="event", tag="refused"):
-    """The case at this place has no timeline; `reason` is one sentence."""
+    """The case with this index has no timeline; `reason` is one sentence."""
 
     place: int
     reason: str
 
 
 class NoDevice(msgspec.Struct, frozen=True, tag_field="event", tag="no-device"):
-    """Nothing can be recorded here; `reason` is one sentence."""
+    """Nothing can be recorded on this machine; `reason` is one sentence."""
 
     reason: str
 

@@ -1,10 +1,10 @@
-"""What marks are in machine code: inline PTX that reads the clocks of a multiprocessor, as intrinsics of Numba's.
+"""The machine code of marks: inline PTX that reads the clocks of a multiprocessor, as Numba intrinsics.
 
-A mark stores eight bytes: the low half of the clock and the mark's number. A warp's first lane alone writes marks,
-into a slot of its own; `at` is the place in all slots where its next mark goes, negative where it writes none. It goes
-on beyond the slot, so that it tells at the end how many marks there were; what the memory of all slots has no room for
-is not written. A mark is few instructions and holds one register, or ptxas would order the kernel's loads in another
-way: numbers that are the same for all warps are constants of the compiled kernel.
+A mark stores eight bytes: the low half of the clock and the mark's number. Only a warp's first lane writes marks, into
+its own slot. `at` is the index of its next mark in all slots, negative for warps without marks. It also counts marks
+beyond the slot, so that the number of marks is known at the end; marks beyond the memory of all slots are not written.
+A mark has few instructions and keeps one register live, so that ptxas does not reorder the kernel's loads. Numbers that
+are equal for all warps are constants of the compiled kernel.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.cuda.extending import intrinsic
 
-# Neither LLVM nor ptxas may carry an access to memory past a mark.
+# Neither LLVM nor ptxas may move a memory access across a mark.
 ORDERED = "~{memory}"
 WARP = """
 .reg .u32 lane, block, warp, n; .reg .u64 row;
@@ -31,28 +31,28 @@ shr.u32 warp, lane, 5; and.b32 lane, lane, 31;
 def _assembly(
     text: str, returned: Any, arguments: Sequence[Any], constraints: str
 ) -> Callable[[Any, Any, Any, Any], Any]:
-    """Return a code generator that casts its arguments to these integers and writes PTX between braces."""
+    """Create a code generator that casts its arguments to these types and emits PTX in braces."""
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         given = [
-            context.cast(builder, value, of, to)
-            for value, of, to in zip(values, signature.args, arguments, strict=True)
+            context.cast(builder, value, source, target)
+            for value, source, target in zip(values, signature.args, arguments, strict=True)
         ]
         native = [context.get_value_type(to) for to in arguments]
         back = ir.VoidType() if returned is types.void else context.get_value_type(returned)
         function = ir.FunctionType(back, native)
-        made = builder.call(ir.InlineAsm(function, f"{{{text}}}", constraints, side_effect=True), given)
-        return context.get_dummy_value() if returned is types.void else made
+        call = builder.call(ir.InlineAsm(function, f"{{{text}}}", constraints, side_effect=True), given)
+        return context.get_dummy_value() if returned is types.void else call
 
     return generate
 
 
 @intrinsic
 def begin(typingctx: Any, ends: Any, warps: Any, slot: Any, detailed: Any) -> Any:
-    """Write when a warp starts, and return its first `at`.
+    """Write the start of a warp, and return its first `at`.
 
-    ends: address of the warps' rows; warps: of a block; slot: marks that one has room for; detailed: warps on
-    multiprocessors of this number and above write no marks.
+    ends: address of the warps' rows. warps: per block. slot: marks per warp. detailed: warps on multiprocessors with
+    this number or a higher one write no marks.
     """
     text = (
         WARP
@@ -73,10 +73,10 @@ mul.lo.u32 n, warp, $3; selp.b32 $0, n, 0x80000000, first;
 
 
 @intrinsic
-def mark(typingctx: Any, at: Any, marks: Any, limit: Any, number: Any) -> Any:
-    """Write a mark of this number at `at` of `marks`, an address, and return the next `at`.
+def mark(typingctx: Any, position: Any, marks: Any, limit: Any, number: Any) -> Any:
+    """Write a mark at index `position` of `marks`, an address, and return the next index.
 
-    limit: marks that there is memory for.
+    limit: the number of marks in memory.
     """
     text = """
 .reg .pred writes; .reg .u32 time; .reg .u64 place;
@@ -86,14 +86,14 @@ mov.u32 time, %clock;
 @writes st.global.v2.u32 [place], {time, $4};
 add.u32 $0, $1, 1;
 """
-    signature = types.int32(at, marks, limit, number)
+    signature = types.int32(position, marks, limit, number)
     wide = (types.int32, types.uint64, types.uint32, types.uint32)
     return signature, _assembly(text, types.int32, wide, f"=&r,r,l,r,r,{ORDERED}")
 
 
 @intrinsic
-def end(typingctx: Any, ends: Any, warps: Any, at: Any) -> Any:
-    """Write when a warp ends, all lanes one after another so that the last remains, and the first lane its `at`."""
+def end(typingctx: Any, ends: Any, warps: Any, position: Any) -> Any:
+    """Write the end of a warp: all lanes write the time in turn, so the last one stays; the first writes its index."""
     text = (
         WARP
         + """
@@ -107,7 +107,7 @@ mov.u32 time, %clock;
 st.global.u32 [row+4], time;
 """
     )
-    signature = types.void(ends, warps, at)
+    signature = types.void(ends, warps, position)
     return signature, _assembly(
         text, types.void, (types.uint64, types.uint32, types.int32), f"l,r,r,{ORDERED}"
     )
@@ -115,13 +115,13 @@ st.global.u32 [row+4], time;
 
 @intrinsic
 def clock(typingctx: Any) -> Any:
-    """Return the cycles that the multiprocessor has counted."""
+    """Return the clock cycles of the multiprocessor."""
     return types.uint64(), _assembly("mov.u64 $0, %clock64;", types.uint64, (), f"=l,{ORDERED}")
 
 
 @intrinsic
 def timer(typingctx: Any) -> Any:
-    """Return the nanoseconds of the GPU's timer, the same for all multiprocessors."""
+    """Return the nanoseconds of the GPU's timer, which all multiprocessors share."""
     return types.uint64(), _assembly("mov.u64 $0, %globaltimer;", types.uint64, (), f"=l,{ORDERED}")
 
 

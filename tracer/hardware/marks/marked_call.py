@@ -1,4 +1,4 @@
-"""A kernel of the catalogue on the GPU with marks and without: what it costs, and one launch with its clocks."""
+"""A kernel on the GPU with and without marks: its costs, and one launch with its clocks."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from .decoding import NO_MARKS, WRITTEN_ROW, Warps, counts_of, with_whole_clocks
 from .marked_kernel import Room, marked_kernel
 from .marking import MarkedSource
 
-SAMPLES: Final = 30  # kernel times with marks and without, in turns
-STEPS: Final = 16  # of the timer, at which a multiprocessor's clock is read
-MULTIPROCESSORS: Final = 1024  # numbers that a multiprocessor may have
-SMALLEST_SLOT, LARGEST_SLOT = 64, 1 << 16  # marks of a warp
-LARGEST_BUFFER: Final = 16 << 30  # bytes of all marks
+SAMPLES: Final = 30  # kernel times with and without marks, alternately
+STEPS: Final = 16  # steps of the timer at which a multiprocessor's clock is read
+MULTIPROCESSORS: Final = 1024  # the limit of multiprocessors' numbers
+SMALLEST_SLOT, LARGEST_SLOT = 64, 1 << 16  # marks per warp
+LARGEST_BUFFER: Final = 16 << 30  # bytes for all marks
 MARK_BYTES: Final = 8
 LANES: Final = 32
-LONGEST: Final = 1e6  # microseconds of a launch, in which half a clock does not begin anew twice
+LONGEST: Final = 1e6  # microseconds of a launch, so that the lower half of a clock overflows at most once
 
 
 class TooManyMarks(Exception):
-    """A warp writes more marks than memory is taken for."""
+    """A warp writes more marks than memory is available for."""
 
 
 class Recorded(Struct, frozen=True, eq=False):
-    """One launch with marks, as it was read back."""
+    """One launch with marks, read back."""
 
     warps: Warps
     clocks: Clocks
@@ -42,22 +42,22 @@ class Recorded(Struct, frozen=True, eq=False):
 
 
 class PlainCall(NumbaCall):
-    """The kernel as it is."""
+    """The kernel without marks."""
 
     @property
     def kernel(self) -> Any:
-        """The kernel that is launched."""
+        """The launched kernel."""
         return self._kernel
 
     def restore(self) -> None:
-        """Give the arrays on the device their first contents again."""
+        """Restore the initial contents of the arrays on the device."""
         for device, host in zip(self._device, self._host, strict=True):
             if isinstance(host, np.ndarray):
                 device.copy_to_device(host)
 
 
 class MarkedCall(PlainCall):
-    """A kernel with marks, ready to be launched again and again on the same arrays."""
+    """A kernel with marks, which can be launched repeatedly on the same arrays."""
 
     def __init__(
         self, gpu: Gpu, launch: Launch, names: tuple[str, ...], kernel: Any, source: MarkedSource
@@ -70,8 +70,8 @@ class MarkedCall(PlainCall):
         self.slot = SMALLEST_SLOT
         self._marks: Any = None
 
-    def _take_room(self, detailed: int = MULTIPROCESSORS) -> None:
-        """Take memory for the marks and compile the kernel for it; raises TooManyMarks."""
+    def _allocate(self, detailed: int = MULTIPROCESSORS) -> None:
+        """Allocate memory for the marks and compile the kernel for it; raises TooManyMarks."""
         count = math.prod(self.shape) * self.slot
         room = min(LARGEST_BUFFER, self._gpu.free_memory() // 2)
         if self.slot > LARGEST_SLOT or count >= NO_MARKS or count * MARK_BYTES > room:
@@ -88,45 +88,45 @@ class MarkedCall(PlainCall):
         self._configured(*self._device, _address(self._ends), _address(self._marks))
 
     def find_room(self, most: int, few: int) -> None:
-        """Have room for the marks of all warps, or of those on a few multiprocessors where all make too many segments.
+        """Allocate room for the marks of all warps, or only of a few multiprocessors if there are too many segments.
 
-        most: segments that are not too many. Raises TooManyMarks.
+        most: the largest number of segments. few: the number of multiprocessors. Raises TooManyMarks.
         """
-        self._take_room()
+        self._allocate()
         counts = self._counts()
         while counts.max() > self.slot:
             self.slot = 1 << int(counts.max() - 1).bit_length()
-            self._take_room()
+            self._allocate()
             counts = self._counts()
         if (counts + 1).sum() > most:
-            self._take_room(few)
-            if (self._counts() < 0).all():  # the few run nothing
-                self._take_room()
+            self._allocate(few)
+            if (self._counts() < 0).all():  # these multiprocessors run no block
+                self._allocate()
 
     def _counts(self) -> NDArray[np.int64]:
-        """Launch it and return how many marks each warp had, shape (blocks, warps of a block)."""
+        """Launch the kernel and count the marks of each warp, shape (blocks, warps of a block)."""
         self.enqueue()
         self._gpu.synchronize()
         return counts_of(self._rows(), self.slot)
 
     def _rows(self) -> NDArray[np.void]:
-        """Return what all warps wrote at their starts and ends."""
+        """Return the rows that all warps wrote at their starts and ends."""
         rows: NDArray[np.void] = self._ends.copy_to_host().view(WRITTEN_ROW)[..., 0]
         return rows
 
     def record(self) -> Recorded:
-        """Launch it once more between two readings of all clocks; raises MeasurementError."""
+        """Launch the kernel once between two readings of all clocks; raises MeasurementError."""
         gpu = self._gpu
         before, after = ClockReading(gpu), ClockReading(gpu)
-        took = gpu.kernel_time(self.enqueue, flush=False, before=before.enqueue, after=after.enqueue)
+        microseconds = gpu.kernel_time(self.enqueue, flush=False, before=before.enqueue, after=after.enqueue)
         gpu.synchronize()
-        if took > LONGEST:
-            raise MeasurementError("It runs for longer than half a clock counts; choose a smaller size.")
+        if microseconds > LONGEST:
+            raise MeasurementError("The kernel runs too long for the clocks in marks; choose a smaller size.")
         try:
             clocks = fitted(before.pairs(), after.pairs())
         except NotCalibrated as error:
             raise MeasurementError(str(error)) from error
-        return Recorded(with_whole_clocks(self._rows(), clocks), clocks, took)
+        return Recorded(with_whole_clocks(self._rows(), clocks), clocks, microseconds)
 
     def marks_of(self, warps: NDArray[np.int64], most: int) -> NDArray[np.uint32]:
         """Return the marks of some warps of the launch, shape (warps, most, 2): clock and number."""
@@ -138,22 +138,22 @@ class MarkedCall(PlainCall):
         out = gpu.cuda.device_array((len(warps), most), np.uint64)
         gather[len(warps), 128, gpu.stream](self._marks, gpu.on_device(warps * self.slot), out)
         gpu.synchronize()
-        found: NDArray[np.uint32] = out.copy_to_host().view(np.uint32).reshape(len(warps), most, 2)
-        return found
+        marks: NDArray[np.uint32] = out.copy_to_host().view(np.uint32).reshape(len(warps), most, 2)
+        return marks
 
 
 class ClockReading:
-    """Memory for what the clocks of all multiprocessors show at some steps of the timer, and the launch that reads."""
+    """Reads the clocks of all multiprocessors at some steps of the timer."""
 
     def __init__(self, gpu: Gpu) -> None:
         self._gpu = gpu
         self._pairs = gpu.on_device(np.zeros((MULTIPROCESSORS, STEPS, 2), np.uint64))
         self._taken = gpu.on_device(np.zeros(MULTIPROCESSORS, np.int32))
-        self.enqueue()  # so that nothing is compiled while a stream is held
+        self.enqueue()  # so that nothing is compiled while a stream is blocked
         gpu.synchronize()
 
     def enqueue(self) -> None:
-        """Queue the reading; a later one takes the place of what was read before."""
+        """Queue the reading, which replaces the previous one."""
         from ....kernels.timing import overwrite
         from .clock_kernels import read_clocks
 
@@ -162,22 +162,22 @@ class ClockReading:
         read_clocks[2 * int(self._gpu.device.MULTIPROCESSOR_COUNT), 1, stream](self._pairs, self._taken)
 
     def pairs(self) -> NDArray[np.uint64]:
-        """Return the pairs, shape (multiprocessors, steps, 2): clock and timer, zeros where there is none."""
-        found: NDArray[np.uint64] = self._pairs.copy_to_host()
-        return found
+        """Return the pairs, shape (multiprocessors, steps, 2): clock and timer, zeros for missing multiprocessors."""
+        pairs: NDArray[np.uint64] = self._pairs.copy_to_host()
+        return pairs
 
 
 def costs_of(gpu: Gpu, launch: Launch, plain: PlainCall, marked: MarkedCall) -> tuple[KernelCost, KernelCost]:
-    """Return what a kernel costs without marks and with them, timed in turns."""
+    """Measure a kernel's costs without and with marks, alternately."""
     times: list[list[float]] = [[], []]
     for _ in range(SAMPLES):
         for call, taken in zip((plain, marked), times, strict=True):
             taken.append(gpu.kernel_time(call.enqueue, flush=False))
-    made = [
+    costs = [
         _cost(gpu, launch, call.kernel, tuple(taken))
         for call, taken in zip((plain, marked), times, strict=True)
     ]
-    return made[0], made[1]
+    return costs[0], costs[1]
 
 
 def _cost(gpu: Gpu, launch: Launch, kernel: Any, times: tuple[float, ...]) -> KernelCost:
@@ -195,7 +195,7 @@ def shared_bytes_of(launch: Launch, kernel: Any) -> int:
 
 
 def slower(plain: KernelCost, marked: KernelCost) -> float:
-    """Return by which factor marks make a kernel slower."""
+    """Return the slowdown factor of the marks."""
     return median(marked.microseconds) / max(median(plain.microseconds), 1e-3)
 
 

@@ -1,4 +1,4 @@
-"""A marked kernel, compiled: the function that a marked source is, with the names of the kernel that it copies."""
+"""Compilation of marked kernels, with the globals and the closure of the original kernel."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ OUTER = "_ts_outer"
 
 
 class Room(Struct, frozen=True):
-    """What a marked kernel is told of the memory for its marks, as constants of the compiled kernel."""
+    """The memory for marks, as constants of the compiled kernel."""
 
-    warps: int  # of a block
-    slot: int  # marks that each has room for
-    limit: int  # marks that there is memory for in all
-    detailed: int  # only multiprocessors of lower numbers write marks
+    warps: int  # per block
+    slot: int  # marks of a warp's slot
+    limit: int  # marks of all memory
+    detailed: int  # only multiprocessors with lower numbers write marks
 
     def names(self) -> dict[str, int]:
-        """Return the constants by the names that the source has for them."""
+        """Return the constants by their names in the source."""
         return {WARPS: self.warps, SLOT: self.slot, LIMIT: self.limit, DETAILED: self.detailed}
 
 
 def marked_source_of(launch: Launch, kernel: Any, detail: Detail) -> MarkedSource:
-    """Return the source of a launch's kernel with marks; raises NotMarkable."""
+    """Rewrite a launch's kernel with marks; raises NotMarkable."""
     function = kernel.py_func
     count = function.__code__.co_argcount
     if len(launch.arguments) != count:
@@ -43,23 +43,22 @@ def marked_source_of(launch: Launch, kernel: Any, detail: Detail) -> MarkedSourc
 def function_of(
     source: MarkedSource, original: FunctionType, marks: dict[str, Any], room: Room
 ) -> FunctionType:
-    """Return a function that sees the globals and the closure of the original, and marks under their names."""
+    """Create the function, with the globals and the closure of the original, and the marks under their names."""
     free = original.__code__.co_freevars
     outer = ast.parse(f"def {OUTER}({', '.join(free)}):\n    return {source.tree.name}")
-    made = outer.body[0]
-    assert isinstance(made, ast.FunctionDef)
-    made.body.insert(0, source.tree)
+    definition = outer.body[0]
+    assert isinstance(definition, ast.FunctionDef)
+    definition.body.insert(0, source.tree)
     names = {**original.__globals__, **marks, **room.names()}
-    exec(
-        compile(outer, original.__code__.co_filename, "exec"), names
-    )  # the kernel's own text, with calls of ours
+    # The text is the kernel's own, with calls of marks.
+    exec(compile(outer, original.__code__.co_filename, "exec"), names)
     cells = [cell.cell_contents for cell in original.__closure__ or ()]
     function: FunctionType = names[OUTER](*cells)
     return function
 
 
 def marked_kernel(source: MarkedSource, kernel: Any, room: Room) -> Any:
-    """Return a marked source as a kernel of Numba's, compiled with the options of the one that it is a copy of."""
+    """Compile a marked source with Numba, with the options of the original kernel."""
     from numba import cuda
 
     from . import intrinsics

@@ -1,7 +1,7 @@
 """The process that records timelines: `python -m tilescope.tracer.hardware.marks.process` reads a TimelineRequest.
 
-It answers in lines of JSON. A device that an error has made unusable ends it; who started it starts another for the
-cases that are left.
+It answers in lines of JSON. It ends when an error has made the device unusable; its client then starts another process
+for the remaining cases.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Record = Callable[[Case, Gpu, Device, str, Say], Timeline]
 
 
 def main() -> None:
-    """Record what standard input asks for."""
+    """Record the cases of the request on standard input."""
     os.environ.update(
         NUMBA_ENABLE_CUDASIM="0", NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS="0", NUMBA_CUDA_WARN_ON_IMPLICIT_COPY="0"
     )
@@ -54,20 +54,20 @@ def main() -> None:
 
 
 def serve(request: TimelineRequest, send: Send, gpu: Gpu, record: Record) -> None:
-    """Record the cases one after another, as far as the device goes on."""
+    """Record the cases one after the other, while the device works."""
     device = gpu.describe()
-    for place, case in enumerate(request.cases):
+    for index, case in enumerate(request.cases):
 
-        def say(step: str, place: int = place) -> None:
+        def say(step: str, place: int = index) -> None:
             send(TimelineStarted(place, step))
 
         say("compiling")
         try:
             path = Path(request.folder) / file_name(case)
             save(record(case, gpu, device, request.revision, say), path)
-            send(TimelineRecorded(place, str(path)))
-        except Exception as error:  # noqa: BLE001  # a case ends so, not the run
-            send(TimelineRefused(place, problem_of(error)))
+            send(TimelineRecorded(index, str(path)))
+        except Exception as error:  # noqa: BLE001  # only this case ends
+            send(TimelineRefused(index, problem_of(error)))
             if gpu.is_lost():
                 return
 

@@ -1,4 +1,4 @@
-"""Which cases can have no timeline, and why."""
+"""Reasons why cases can't have a timeline."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from ...measure.cases import Case
 
 
 def refusal(case: Case) -> str:
-    """Return a sentence about why a case has no timeline, "" where it may have one."""
+    """Explain in a sentence why a case can't have a timeline; "" if it can."""
     scenario = find(case.scenario)
     if scenario.engine == "python":
-        return f"{case.scenario} is a Python program and runs on no GPU; a timeline needs a kernel."
+        return f"{case.scenario} is a Python program, which does not run on a GPU; a timeline needs a kernel."
     if scenario.cuda_c:
-        return f"{case.scenario} is written in CUDA C; marks are put into kernels of Numba's alone."
+        return f"{case.scenario} is written in CUDA C; only Numba kernels get marks."
     return ""

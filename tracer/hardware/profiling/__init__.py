@@ -1,1 +1,1 @@
-"""Why a kernel is as fast as it is, in figures: occupancy, what its code takes, what a profiler counted."""
+"""Why a kernel takes its time, in figures: occupancy, resources, and counters of a profiler."""

@@ -1,4 +1,4 @@
-"""What compiled kernels of the catalogue take of a multiprocessor, as it was recorded; data of the package."""
+"""The recorded resources of the catalogue's compiled kernels; data of the package."""
 
 from __future__ import annotations
 
@@ -23,50 +23,50 @@ Constants = dict[str, bool | int | float | str]
 
 
 class KernelForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the code of a kernel follows from, so that one record holds for launches of every size."""
+    """What determines a kernel's code, so that one record holds for launches of every size."""
 
     kernel: str  # `module:function`, or `file.cu:function`
     digest: str  # of its text, 16 hexadecimal digits
     constants: Constants  # globals that it freezes
-    types: tuple[str, ...]  # of its arguments: float32[2] is an array of two dimensions
+    types: tuple[str, ...]  # of its arguments: float32[2] is a two-dimensional array
 
 
 class CompiledKernel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the code of a kernel takes."""
+    """The resources that a kernel's code needs."""
 
-    scenario: str  # the catalogue's name of one that has it
-    form: KernelForm  # what was compiled
-    registers: int  # a thread
-    shared_bytes: int  # of static shared memory, a block
-    local_bytes: int  # of local memory a thread, spilled registers among them
+    scenario: str  # the catalogue's name of a scenario with this kernel
+    form: KernelForm
+    registers: int  # per thread
+    shared_bytes: int  # of static shared memory, per block
+    local_bytes: int  # of local memory per thread, including spilled registers
 
 
 class CompiledKernels(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The kernels that were compiled for one device, and how."""
+    """The kernels that were compiled for one device, and the method."""
 
-    device: str  # NVIDIA H200, or what it was compiled for where there was none
-    capability: Capability  # that it was compiled for
+    device: str  # NVIDIA H200, or the target if there was no device
+    capability: Capability  # of the target
     how: str  # one sentence
     date: str  # ISO 8601, UTC
-    revision: str  # of git, + where files differ from it, "" if unknown
+    revision: str  # of git, with + if files differ from it, "" if unknown
     kernels: tuple[CompiledKernel, ...]
 
 
 class LaunchOccupancy(msgspec.Struct, frozen=True):
-    """What a launch takes of a multiprocessor, and how many of its blocks fit there (modelled)."""
+    """The resources of a launch, and the number of its blocks that fit on a multiprocessor (modelled)."""
 
-    compiled: CompiledKernel  # its code, as it was recorded
-    device: str  # that it was compiled for
-    capability: Capability  # of that
-    how: str  # it was compiled
+    compiled: CompiledKernel
+    device: str  # the target of the compilation
+    capability: Capability  # of that device
+    how: str  # the method of the compilation
     date: str  # ISO 8601, UTC, of the record
-    shared_bytes: int  # static and dynamic, a block
-    threads: int  # a block
+    shared_bytes: int  # static and dynamic, per block
+    threads: int  # per block
     occupancy: Occupancy  # modelled
 
 
 def form_of(launch: Launch) -> KernelForm | None:
-    """Return what the code that runs for a launch of the catalogue follows from, None for others."""
+    """Describe what determines the code of a launch; return None if it is not in the catalogue."""
     try:
         scenario = find(launch.scenario)
         own = kernel_source(scenario.kernel)[1] if scenario.kernel == launch.kernel else ""
@@ -89,13 +89,13 @@ def _cuda_c_form(scenario: Scenario, launch: Launch, types: tuple[str, ...]) -> 
     kernel = scenario.cuda_c
     assert kernel is not None
     text = (ROOT / "kernels" / "cuda_c" / kernel.file).read_text(encoding="utf-8")
-    tile = launch.block[0]  # the macro that these kernels are compiled with, or the width at run time
+    tile = launch.block[0]  # the macro of these kernels, or their width at run time
     return KernelForm(f"{kernel.file}:{kernel.function}", _digest(text), {"TILE": tile}, types)
 
 
 @lru_cache(maxsize=64)
 def function_digest(source: str, name: str) -> str:
-    """Return a name for the text of a file's function, decorators included; "" where there is none."""
+    """Return a digest of a function's text with its decorators; "" if the file lacks it."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError):
@@ -112,24 +112,24 @@ def _digest(text: str) -> str:
 
 
 def decode(content: bytes) -> CompiledKernels | None:
-    """Return the record that a file's content is, None for anything else."""
+    """Decode the content of a file; return None if it is invalid."""
     if len(content) > LARGEST:
         return None
     try:
-        found = _DECODER.decode(content)
+        record = _DECODER.decode(content)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
-    numbers = [(k.registers, k.shared_bytes, k.local_bytes) for k in found.kernels]
-    return found if all(0 <= n < 1 << 31 for of_one in numbers for n in of_one) else None
+    numbers = [(k.registers, k.shared_bytes, k.local_bytes) for k in record.kernels]
+    return record if all(0 <= n < 1 << 31 for kernel in numbers for n in kernel) else None
 
 
-# Made when it is imported: threads that are the first to use a type at once can crash msgspec.
+# Created at import: threads that use a type for the first time at once can crash msgspec.
 _DECODER = msgspec.json.Decoder(CompiledKernels)
 
 
 @cache
 def recorded_kernels() -> CompiledKernels | None:
-    """Return the record that comes with the package, None where there is none that can be read."""
+    """Load the record of the package; return None if it is missing or invalid."""
     try:
         return decode(files(resources).joinpath(FILE).read_bytes())
     except OSError:
@@ -147,7 +147,7 @@ def _key(form: KernelForm) -> bytes:
 
 
 def occupancy_of(launch: Launch) -> LaunchOccupancy | None:
-    """Return the occupancy of a launch, None where nobody recorded what its code takes: one that was edited, say."""
+    """Compute the occupancy of a launch; return None if its code was not recorded, e.g. after an edit."""
     record, form = recorded_kernels(), form_of(launch)
     compiled = _by_form().get(_key(form)) if form else None
     if record is None or compiled is None:
@@ -158,19 +158,19 @@ def occupancy_of(launch: Launch) -> LaunchOccupancy | None:
 def occupancy_with(
     record: CompiledKernels, compiled: CompiledKernel, launch: Launch
 ) -> LaunchOccupancy | None:
-    """Return the occupancy of a launch whose code takes this; None for a device that is not in the tables."""
+    """Compute the occupancy of a launch with these resources; return None for an unknown device."""
     shared, threads = (
         compiled.shared_bytes + dynamic_bytes(launch),
         launch.block[0] * launch.block[1] * launch.block[2],
     )
-    found = occupancy(record.capability, compiled.registers, shared, threads)
-    if found is None:
+    modelled = occupancy(record.capability, compiled.registers, shared, threads)
+    if modelled is None:
         return None
     origin = record.device, record.capability, record.how, record.date
-    return LaunchOccupancy(compiled, *origin, shared, threads, found)
+    return LaunchOccupancy(compiled, *origin, shared, threads, modelled)
 
 
 def dynamic_bytes(launch: Launch) -> int:
-    """Return the dynamic shared memory of a launch: a CUDA C kernel may declare in its code what Numba's twin gets."""
+    """Return the dynamic shared memory of a launch; a CUDA C kernel may declare statically what its Numba twin gets."""
     kernel = find(launch.scenario).cuda_c if launch.scenario else None
     return launch.shared_bytes if kernel is None or kernel.dynamic else 0

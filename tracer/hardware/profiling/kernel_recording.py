@@ -1,4 +1,4 @@
-"""Recording what compiled kernels take: read from the driver where there is a GPU, else by the compilers alone."""
+"""Recording of the resources of compiled kernels: from the driver, or only from the compilers without a GPU."""
 
 from __future__ import annotations
 
@@ -26,38 +26,37 @@ from ...recording.kernel_loader import load_kernel, set_constants
 from ..occupancy import Capability
 from .compiled_kernels import CompiledKernel, dynamic_bytes, form_of
 
-FEW = 16  # values of a number, up to which each is compiled for
+FEW = 16  # a parameter with at most so many values is compiled for each
 
 
 class DriverAnswer(msgspec.Struct, frozen=True, array_like=True):
-    """How many blocks of a kernel the driver would have on a multiprocessor at once."""
+    """The number of blocks of a kernel that fit on a multiprocessor, according to the driver."""
 
-    registers: int  # a thread
-    static_bytes: int  # of shared memory, a block
+    registers: int  # per thread
+    static_bytes: int  # of shared memory, per block
     dynamic_bytes: int
-    threads: int  # a block
-    blocks: int  # the answer, 0 where it takes no such launch
+    threads: int  # per block
+    blocks: int  # the answer; 0 if the launch is impossible
 
 
 class UnresolvedError(Exception):
-    """A kernel that the assembler alone can't complete: it calls what Numba links later, as for half precision."""
+    """A kernel that the assembler can't complete, since it calls functions that Numba links later (half precision)."""
 
 
 class Loaded(Struct, frozen=True):
-    """A kernel on the device."""
+    """A kernel on the device with its resources."""
 
-    registers: int  # a thread
-    shared_bytes: int  # of static shared memory, a block
-    local_bytes: int  # of local memory, a thread
-    kernel: Any = None  # cuda-core's, None where there is no device
-    owner: Any = None  # what has to live as long as the kernel
+    registers: int  # per thread
+    shared_bytes: int  # of static shared memory, per block
+    local_bytes: int  # of local memory, per thread
+    kernel: Any = None  # of cuda-core, None without a device
+    owner: Any = None  # must live as long as the kernel
 
 
 def cases_to_compile() -> list[Case]:
-    """Return a case for each code that the catalogue's kernels can come to.
+    """List a case for each different code of the catalogue's kernels.
 
-    Those are all that is measured, the lessons' own, and these with another value of one parameter that is not seldom
-    chosen.
+    These are all measured cases, the lessons' own, and these with another value of one frequently used parameter.
     """
     cases = [case for case in cases_of([]) if case.needs_device and not case.baseline]
     cases += [
@@ -78,11 +77,11 @@ def _usual_values(scenario: Scenario) -> Iterator[Values]:
         values = parameter.choices or (range(parameter.minimum, parameter.maximum + 1) if few else ())
         if not parameter.file and not parameter.seldom:
             others = ({**own, parameter.name: value} for value in values)
-            yield from (other for other in others if _is_taken(scenario, other))
+            yield from (other for other in others if _is_valid(scenario, other))
 
 
-def _is_taken(scenario: Scenario, values: Values) -> bool:
-    """Return whether a kernel takes these values: some fit no others of its parameters."""
+def _is_valid(scenario: Scenario, values: Values) -> bool:
+    """Return True if a kernel accepts these values; some exclude each other."""
     try:
         scenario.plan(values)
     except catalogue.CatalogueError:
@@ -91,14 +90,14 @@ def _is_taken(scenario: Scenario, values: Values) -> bool:
 
 
 def compiled_case(case: Case, loaded: Loaded) -> CompiledKernel:
-    """Return the record of a case's kernel."""
+    """Build the record of a case's kernel."""
     form = form_of(launch_of_case(case))
     assert form is not None, "cases are of the catalogue"
     return CompiledKernel(case.scenario, form, loaded.registers, loaded.shared_bytes, loaded.local_bytes)
 
 
 def loaded_case(case: Case, gpu: Gpu) -> Loaded:
-    """Return a case's kernel, compiled for the device and loaded there."""
+    """Compile a case's kernel for the device, and load it."""
     scenario, launch = catalogue.find(case.scenario), launch_of_case(case)
     if scenario.cuda_c:
         compiled = CudaCKernel(scenario.cuda_c, case.values, launch, int(gpu.stream))
@@ -107,17 +106,17 @@ def loaded_case(case: Case, gpu: Gpu) -> Loaded:
 
 
 def _loaded_function(compiled: Any) -> Loaded:
-    """Return what Numba has compiled for one signature."""
-    kernel = compiled._codelibrary.get_cufunc().kernel  # which nothing public leads to
-    takes = compiled.regs_per_thread, compiled.shared_mem_per_block, compiled.local_mem_per_thread
-    return Loaded(*takes, kernel, compiled)
+    """Return Numba's compiled code for one signature, with its resources."""
+    kernel = compiled._codelibrary.get_cufunc().kernel  # there is no public way
+    resources = compiled.regs_per_thread, compiled.shared_mem_per_block, compiled.local_mem_per_thread
+    return Loaded(*resources, kernel, compiled)
 
 
 def loaded_kernel(kernel: Any, owner: Any = None) -> Loaded:
-    """Return a kernel of cuda-core's, in whose older versions its attributes are methods."""
+    """Return a kernel of cuda-core; its attributes are methods in older versions."""
     names = ("num_regs", "shared_size_bytes", "local_size_bytes")
-    found = [getattr(kernel.attributes, name) for name in names]
-    registers, shared, local = (int(value() if callable(value) else value) for value in found)
+    attributes = [getattr(kernel.attributes, name) for name in names]
+    registers, shared, local = (int(value() if callable(value) else value) for value in attributes)
     return Loaded(registers, shared, local, kernel, owner)
 
 
@@ -139,11 +138,11 @@ def argument_types(launch: Launch) -> tuple[Any, ...]:
     )
 
 
-# Without a GPU: what the compilers say of the code for a compute capability.
+# Without a GPU: resources from the compilers, for a compute capability.
 
 
 def assembled_case(case: Case, ptxas: str, capability: Capability) -> Loaded:
-    """Return what NVIDIA's assembler says that a case's kernel takes; raises MeasurementError and UnresolvedError."""
+    """Return a kernel's resources from NVIDIA's assembler; raises MeasurementError and UnresolvedError."""
     scenario, launch = catalogue.find(case.scenario), launch_of_case(case)
     most = None
     if scenario.cuda_c:
@@ -152,7 +151,7 @@ def assembled_case(case: Case, ptxas: str, capability: Capability) -> Loaded:
         from numba import cuda
         from numba.cuda import dispatcher
 
-        # Device functions are compiled for the device of the process, which has none.
+        # Numba compiles device functions for the current device, which does not exist here.
         dispatcher.get_current_device = lambda: SimpleNamespace(compute_capability=capability)
         kernel = _numba_kernel(launch)
         fast, most = bool(kernel.targetoptions.get("fastmath")), kernel.targetoptions.get("max_registers")
@@ -161,13 +160,13 @@ def assembled_case(case: Case, ptxas: str, capability: Capability) -> Loaded:
 
 
 def _cuda_c_ptx(scenario: Scenario, case: Case, capability: Capability) -> str:
-    """Return what NVRTC makes of a CUDA C kernel; cuda-core would ask for a driver."""
+    """Compile a CUDA C kernel with NVRTC; cuda-core would need a driver."""
     from cuda.bindings import nvrtc
 
-    def called(answer: Any) -> Any:
-        if answer[0] != nvrtc.nvrtcResult.NVRTC_SUCCESS:
-            raise MeasurementError(f"NVRTC could not compile {case.scenario} ({answer[0].name}).")
-        return answer[1] if len(answer) > 1 else None
+    def called(result: Any) -> Any:
+        if result[0] != nvrtc.nvrtcResult.NVRTC_SUCCESS:
+            raise MeasurementError(f"NVRTC could not compile {case.scenario} ({result[0].name}).")
+        return result[1] if len(result) > 1 else None
 
     kernel = scenario.cuda_c
     assert kernel is not None
@@ -196,20 +195,20 @@ def _assembled(text: str, ptxas: str, capability: Capability, most: int | None) 
             raise MeasurementError(f"{ptxas} can't be run: {error.strerror or error}.") from error
         if done.returncode:
             raise UnresolvedError(done.stderr.strip())
-    said = done.stderr
+    output = done.stderr
     return Loaded(
-        _number(r"Used (\d+) registers", said),
-        _number(r"(\d+) bytes smem", said),
-        _number(r"(\d+) bytes stack frame", said),
+        _number(r"Used (\d+) registers", output),
+        _number(r"(\d+) bytes smem", output),
+        _number(r"(\d+) bytes stack frame", output),
     )
 
 
 def _number(pattern: str, text: str) -> int:
-    found = re.search(pattern, text)
-    return int(found[1]) if found else 0
+    match = re.search(pattern, text)
+    return int(match[1]) if match else 0
 
 
-# The driver's own answers.
+# Answers of the driver.
 
 SWEPT_REGISTERS = (
     16, 24, 32, 40, 48, 56, 64, 72, 80, 96, 104, 112, 128, 144, 160, 168, 192, 216, 240, 255,
@@ -224,7 +223,7 @@ SWEPT_THREADS = (
 
 
 def driver_answers(gpu: Gpu, loaded: Iterable[tuple[Case, Loaded]]) -> Iterator[DriverAnswer]:
-    """Yield the driver's answers for kernels as they are launched, and for a sweep of what a kernel can take."""
+    """Yield the driver's answers for kernels as launched, and for a sweep over resources."""
     for case, kernel in loaded:
         launch = launch_of_case(case)
         threads = launch.block[0] * launch.block[1] * launch.block[2]
@@ -239,13 +238,13 @@ def driver_answers(gpu: Gpu, loaded: Iterable[tuple[Case, Loaded]]) -> Iterator[
 def _answer(loaded: Loaded, dynamic: int, threads: int) -> DriverAnswer:
     try:
         blocks = int(loaded.kernel.occupancy.max_active_blocks_per_multiprocessor(threads, dynamic))
-    except Exception:  # noqa: BLE001  # so the bindings tell that the driver takes no such launch
+    except Exception:  # noqa: BLE001  # the bindings report an impossible launch like this
         blocks = 0
     return DriverAnswer(loaded.registers, loaded.shared_bytes, dynamic, threads, blocks)
 
 
 def _allow_all_shared(gpu: Gpu, loaded: Loaded) -> None:
-    """Let a kernel have more dynamic shared memory than the 48 KiB that it has unasked."""
+    """Allow a kernel more than the default 48 KiB of dynamic shared memory."""
     from cuda.bindings import driver as binding
     from numba.cuda.cudadrv.driver import driver
 
@@ -255,7 +254,7 @@ def _allow_all_shared(gpu: Gpu, loaded: Loaded) -> None:
 
 
 def hungry_source(values: int = 300) -> str:
-    """Return a CUDA C kernel that has this many values at once, which a barrier keeps in registers."""
+    """Return the source of a CUDA C kernel with many live values, which a barrier keeps in registers."""
     numbers = range(values)
     loads = [f"    float v{n} = a[i + {n} * stride];" for n in numbers]
     sums = [f"    total = total * v{n} + v{n};" for n in reversed(numbers)]
@@ -265,7 +264,7 @@ def hungry_source(values: int = 300) -> str:
 
 
 def hungry_kernel(most: int) -> Loaded:
-    """Return a kernel that takes as many registers as it may, loaded on the device."""
+    """Compile a kernel that takes as many registers as allowed, and load it."""
     import cuda.core as core
 
     program = core.Program(hungry_source(), "c++", core.ProgramOptions(max_register_count=most))

@@ -1,7 +1,7 @@
-"""Recording what NVIDIA's profiler counts while the catalogue's kernels run.
+"""Recording of profiles of the catalogue's kernels, with NVIDIA's profiler.
 
-`python -m tilescope.tracer.hardware.profiling.profile_recording CACHES FILE` is the program that runs under it: it
-launches each case in FILE once for the profiler, and writes beside it which those were.
+`python -m tilescope.tracer.hardware.profiling.profile_recording CACHES FILE` runs under the profiler: it launches each
+case in FILE once for the profiler, and writes the list of these cases next to FILE.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from ...measure.measurement import MeasurementError, Row
 from ...measure.timed_calls import CudaCCall, NumbaCall, timed_call_of
 from .profiles import CacheState, Profile
 
-PROFILER: Final = ("ncu", "/usr/local/cuda/bin/ncu")  # the first that there is
-# What is read, by the field of a Profile.
+PROFILER: Final = ("ncu", "/usr/local/cuda/bin/ncu")  # the first that exists
+# The metrics, by the field of a Profile.
 METRICS: Final = {
     "dram_read": "dram__bytes_read.sum",
     "dram_written": "dram__bytes_write.sum",
@@ -39,35 +39,35 @@ METRICS: Final = {
     "registers": "launch__registers_per_thread",
     "occupancy": "sm__maximum_warps_per_active_cycle_pct",
 }
-ASKED_OF_L1: Final = "l1tex__t_sectors.sum"  # where this is 0, there is no rate of hits
-# Sectors that L1 asked of L2, which L2 had and had not. The rate that the profiler has itself counts others' hits, too,
-# and is over 100 % in short launches.
+ASKED_OF_L1: Final = "l1tex__t_sectors.sum"  # if this is 0, there is no hit rate
+# Sectors that L1 requested from L2: hits and misses. The profiler's own rate also counts hits of others, and exceeds
+# 100 % in short launches.
 L2_HAD: Final = "lts__t_sectors_srcunit_tex_lookup_hit.sum"
 L2_HAD_NOT: Final = "lts__t_sectors_srcunit_tex_lookup_miss.sum"
 OTHERS: Final = (ASKED_OF_L1, L2_HAD, L2_HAD_NOT)
 CONTROL: Final[dict[CacheState, str]] = {"warm": "none", "cold": "all"}  # what the profiler does with caches
-UNITS: Final = {  # the others are asked for, and counted, in ones
+UNITS: Final = {  # all other metrics have no unit
     "byte": 1.0, "kbyte": 1e3, "mbyte": 1e6, "gbyte": 1e9,
     "ns": 1.0, "nsecond": 1.0, "us": 1e3, "usecond": 1e3, "ms": 1e6, "msecond": 1e6, "s": 1e9, "second": 1e9,
 }  # fmt: skip
 SIDES: Final = ("m", "k", "n", "rows", "cols")  # parameters
-MIDDLE: Final = 1024  # side of matrices at which charts compare kernels
+MIDDLE: Final = 1024  # side of the matrices in charts that compare kernels
 LONGEST: Final = 500.0  # seconds
 
 
 def cases_to_profile() -> list[Case]:
-    """Return of each kernel that is measured its lesson's own case, the largest one and, of matrices, a middle one."""
+    """List the cases of each measured kernel: its lesson's own, the largest, and for matrices one of middle size."""
     cases = [case for case in cases_of([]) if case.needs_device and not case.baseline]
     chosen: list[Case] = []
     for name, group in groupby(cases, lambda case: case.scenario):
-        of_one, scenario = list(group), catalogue.find(name)
-        # A pitfall's own case may break; some of what is measured does not.
-        own = of_one[0] if scenario.pitfall else Case(name, catalogue.settle(scenario, {}))
-        middle = [case for case in of_one if _is_middle(case.values)]
+        kernel_cases, scenario = list(group), catalogue.find(name)
+        # A pitfall's own case may fail; a measured one does not.
+        own = kernel_cases[0] if scenario.pitfall else Case(name, catalogue.settle(scenario, {}))
+        middle = [case for case in kernel_cases if _is_middle(case.values)]
         like_own = [case for case in middle if _shape(case.values) == _shape(own.values)]
-        largest = max(of_one, key=lambda case: _size(row_of(case)))
+        largest = max(kernel_cases, key=lambda case: _size(row_of(case)))
         wanted = [*(like_own or middle), largest]
-        chosen += [own, *(case for case in of_one if case in wanted and case != own)]
+        chosen += [own, *(case for case in kernel_cases if case in wanted and case != own)]
     return chosen
 
 
@@ -76,27 +76,27 @@ def _size(row: Row) -> tuple[int, int]:
 
 
 def _is_middle(values: Values) -> bool:
-    """Return whether the values are of matrices of this length on all sides."""
+    """Return True for matrices with this length on all sides."""
     sides = [value for name, value in values.items() if name in SIDES]
     return bool(sides) and all(side == MIDDLE for side in sides)
 
 
 def _shape(values: Values) -> Values:
-    """Return all values but sides: shapes of blocks, types, inputs."""
+    """Return all values except sides: shapes of blocks, types, inputs."""
     return {name: value for name, value in values.items() if name not in SIDES}
 
 
 def profiler() -> tuple[str, str]:
-    """Return the path of Nsight Compute's ncu and its version, "" if unknown; raises MeasurementError without it."""
-    path = next((found for name in PROFILER if (found := shutil.which(name))), None)
+    """Return the path of Nsight Compute's ncu and its version ("" if unknown); raises MeasurementError without it."""
+    path = next((program for name in PROFILER if (program := shutil.which(name))), None)
     if path is None:
         raise MeasurementError("Nsight Compute's ncu is missing; install it, or add its folder to PATH.")
-    said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout
-    return path, next((line.split()[1] for line in said.splitlines() if line.startswith("Version ")), "")
+    output = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout
+    return path, next((line.split()[1] for line in output.splitlines() if line.startswith("Version ")), "")
 
 
 def profiled(path: str, cases: Sequence[Case], caches: CacheState) -> list[Profile]:
-    """Return what the profiler at this path counts of each case; raises MeasurementError where it can't."""
+    """Profile cases with the profiler at this path; raises MeasurementError if that fails."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "cases.json").write_bytes(msgspec.json.encode(list(cases)))
@@ -121,13 +121,13 @@ def profiled(path: str, cases: Sequence[Case], caches: CacheState) -> list[Profi
     rows = rows_of_log(log)
     if len(rows) != len(launched):
         last = (done.stderr or done.stdout or log).strip().splitlines()[-1:]
-        why = f"; it says: {last[0]}" if last else ""
-        raise MeasurementError(f"The profiler counted {len(rows)} launches of {len(launched)}{why}")
+        reason = f"; it says: {last[0]}" if last else ""
+        raise MeasurementError(f"The profiler counted {len(rows)} launches of {len(launched)}{reason}")
     return [profile_of_row(case, caches, row) for case, row in zip(launched, rows, strict=True)]
 
 
 def rows_of_log(log: str) -> list[dict[str, float | None]]:
-    """Return the metrics of each launch in the profiler's CSV, in base units; None for what is no number."""
+    """Read the metrics of each launch from the profiler's CSV, in base units; None if a value is not a number."""
     lines = log.splitlines()
     first = next((n for n, line in enumerate(lines) if line.startswith('"ID"')), len(lines))
     table = list(csv.DictReader(io.StringIO("\n".join(lines[first:]))))
@@ -146,38 +146,38 @@ def _value(text: str | None, unit: str) -> float | None:
 
 
 def profile_of_row(case: Case, caches: CacheState, row: dict[str, float | None]) -> Profile:
-    """Return the profile of a launch from its metrics; raises MeasurementError where one is missing."""
-    found = {field: row.get(metric) for field, metric in METRICS.items()}
+    """Build the profile of a launch from its metrics; raises MeasurementError if one is missing."""
+    fields = {field: row.get(metric) for field, metric in METRICS.items()}
     if not row.get(ASKED_OF_L1):
-        found["l1_hits"] = None
-    missing = [METRICS[f] for f, value in found.items() if value is None and f != "l1_hits"]
+        fields["l1_hits"] = None
+    missing = [METRICS[f] for f, value in fields.items() if value is None and f != "l1_hits"]
     if missing:
         raise MeasurementError(f"The profiler did not count {', '.join(missing)} of {case.scenario}.")
-    found["registers"] = int(found["registers"] or 0)
-    found["l2_hits"] = _share(row.get(L2_HAD), row.get(L2_HAD_NOT))
+    fields["registers"] = int(fields["registers"] or 0)
+    fields["l2_hits"] = _share(row.get(L2_HAD), row.get(L2_HAD_NOT))
     return msgspec.convert(
-        {"scenario": case.scenario, "parameters": case.values, "caches": caches, **found}, Profile
+        {"scenario": case.scenario, "parameters": case.values, "caches": caches, **fields}, Profile
     )
 
 
-def _share(had: float | None, had_not: float | None) -> float | None:
-    """Return hits in per cent of all that was asked, None where nothing was or is known."""
-    if had is None or had_not is None or not had + had_not:
+def _share(hits: float | None, misses: float | None) -> float | None:
+    """Return the hits in per cent of all requests; None without requests or if they are unknown."""
+    if hits is None or misses is None or not hits + misses:
         return None
-    return round(100 * had / (had + had_not), 2)
+    return round(100 * hits / (hits + misses), 2)
 
 
 # The program that runs under the profiler.
 
 
 def main() -> None:
-    """Launch each case once for the profiler; with warm caches after the same launch has run twice."""
+    """Launch each case once for the profiler; warm caches need two launches before."""
     caches, path = sys.argv[1], Path(sys.argv[2])
     gpu, launched = open_gpu(), []
     for case in msgspec.json.decode(path.read_bytes(), type=list[Case]):
         try:
             _launch(case, gpu, 2 if caches == "warm" else 0)
-        except Exception as error:  # noqa: BLE001  # the others are worth having
+        except Exception as error:  # noqa: BLE001  # the other cases are still profiled
             print(f"left out: {label(case)} ({first_line(error)})", file=sys.stderr)
         else:
             launched.append(case)
@@ -185,7 +185,7 @@ def main() -> None:
 
 
 def _launch(case: Case, gpu: Gpu, before: int) -> None:
-    """Launch a case once for the profiler, and so often before."""
+    """Launch a case once for the profiler, after `before` launches without it."""
     call = timed_call_of(case, gpu)
     assert isinstance(call, NumbaCall | CudaCCall), "cases run on the device"
     for _ in range(before):

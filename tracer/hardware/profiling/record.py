@@ -1,9 +1,9 @@
-"""Recording all that the package brings along of kernels on one GPU; the window and the commands only read it.
+"""Recording of the package's data about kernels on one GPU; the window and the commands only read them.
 
 `python -m tilescope.tracer.hardware.profiling.record [FOLDER]` compiles every kernel of the catalogue for the GPU and
-keeps what its code takes (kernels.json), has the driver say how many blocks fit on a multiprocessor
-(h200_occupancy.json, for tests), and has Nsight Compute count what the launches do (profiles.json). `--ptxas FILE` does
-the first alone, by NVIDIA's compilers, where there is no GPU.
+writes their resources (kernels.json). It asks the driver how many blocks fit on a multiprocessor
+(h200_occupancy.json, for tests), and lets Nsight Compute count what the launches do (profiles.json). `--ptxas FILE`
+only writes the first file, with NVIDIA's compilers, on a machine without a GPU.
 """
 
 from __future__ import annotations
@@ -44,25 +44,25 @@ from .kernel_recording import (
 from .profile_recording import METRICS, OTHERS, cases_to_profile, profiled, profiler
 from .profiles import CacheState, Profile, Profiles
 
-HOPPER: Final[Capability] = (9, 0)  # compiled for where there is no GPU: that of the recorded measurements
+HOPPER: Final[Capability] = (9, 0)  # the target without a GPU: that of the recorded measurements
 ANSWERS: Final = "h200_occupancy.json"
-KEPT: Final = 17  # of so many answers of the sweep one is kept
+KEPT: Final = 17  # one of so many answers of the sweep is kept
 
 
 class DriverAnswers(msgspec.Struct, frozen=True):
-    """How many blocks a driver has on a multiprocessor at once, for what kernels take."""
+    """A driver's answers: how many blocks fit on a multiprocessor, by the resources of kernels."""
 
     device: str
     capability: Capability
     driver: str  # its version
     date: str  # ISO 8601, UTC
-    asked: int  # how many questions there were
-    differing: int  # answers that are not the model's
-    answers: tuple[DriverAnswer, ...]  # those for the catalogue, some of the others, and all that differ
+    asked: int  # number of questions
+    differing: int  # answers that differ from the model
+    answers: tuple[DriverAnswer, ...]  # for the catalogue, a part of the others, and all that differ
 
 
 def main() -> int:
-    """Record and say where; a sentence and 2 where that can't be done."""
+    """Record the data; print a sentence and return 2 if that fails."""
     chosen = _arguments()
     os.environ.update(NUMBA_ENABLE_CUDASIM="0", NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS="0")
     try:
@@ -75,8 +75,10 @@ def main() -> int:
 
 def _arguments() -> Namespace:
     parser = ArgumentParser(prog="python -m tilescope.tracer.hardware.profiling.record")
-    parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "resources", help="where the files go")
-    parser.add_argument("--ptxas", metavar="FILE", help="compile alone, with this assembler")
+    parser.add_argument(
+        "folder", nargs="?", type=Path, default=ROOT / "resources", help="folder of the files"
+    )
+    parser.add_argument("--ptxas", metavar="FILE", help="only compile, with this assembler")
     return parser.parse_args()
 
 
@@ -91,28 +93,28 @@ def _record(folder: Path) -> None:
 
 
 def _loaded(gpu: Gpu) -> Iterator[tuple[Case, Loaded]]:
-    """Yield all kernels, compiled and loaded, but for those that can't be, which are named."""
+    """Yield all kernels, compiled and loaded; print those that can't be."""
     for case in cases_to_compile():
         try:
             yield case, loaded_case(case, gpu)
-        except Exception as error:  # noqa: BLE001  # the others are worth having
+        except Exception as error:  # noqa: BLE001  # the other kernels are still recorded
             print(f"left out: {label(case)} ({first_line(error)})")
 
 
 def _record_profiles(folder: Path, device: Device) -> None:
-    (path, version), found = profiler(), list[Profile]()
+    (path, version), collected = profiler(), list[Profile]()
     how = f"Nsight Compute {version}, clocks left as they are: {', '.join((*METRICS.values(), *OTHERS))}."
     cases = cases_to_profile()
     for caches in get_args(CacheState):
-        found += profiled(path, cases, caches)
-        print(f"{sum(p.caches == caches for p in found)} of {len(cases)} launches with {caches} caches")
-        _write(folder / profiles.FILE, Profiles(device, how, _now(), revision(), tuple(found)))
+        collected += profiled(path, cases, caches)
+        print(f"{sum(p.caches == caches for p in collected)} of {len(cases)} launches with {caches} caches")
+        _write(folder / profiles.FILE, Profiles(device, how, _now(), revision(), tuple(collected)))
     measured = [row for path in recorded() for row in load(path).rows if not row.baseline]
-    print("\n".join(_compared(profile, measured) for profile in found))
+    print("\n".join(_compared(profile, measured) for profile in collected))
 
 
 def _compared(profile: Profile, measured: list[Row]) -> str:
-    """Return a profile beside what else is known of the launch: its time without a profiler, and the model."""
+    """Compare a profile with the time without a profiler and with the model."""
     kind: TimingKind = "kernel-cold" if profile.caches == "cold" else "kernel-warm"
     key = row_key(profile.scenario, profile.parameters)
     rows = [row for row in measured if row_key(row.scenario, row.parameters) == key]
@@ -127,7 +129,7 @@ def _compared(profile: Profile, measured: list[Row]) -> str:
 
 
 def _answers(gpu: Gpu, device: Device, loaded: list[tuple[Case, Loaded]]) -> DriverAnswers:
-    """Return the driver's answers, and say how many differ from the model's."""
+    """Return the driver's answers, and print how many differ from the model."""
     answers = list(driver_answers(gpu, loaded))
     differing = [
         answer for answer in answers if _modelled(device.compute_capability, answer) != answer.blocks
@@ -142,35 +144,35 @@ def _answers(gpu: Gpu, device: Device, loaded: list[tuple[Case, Loaded]]) -> Dri
 
 def _modelled(capability: Capability, answer: DriverAnswer) -> int | None:
     shared = answer.static_bytes + answer.dynamic_bytes
-    found = occupancy(capability, answer.registers, shared, answer.threads)
-    return found.blocks if found else None
+    modelled = occupancy(capability, answer.registers, shared, answer.threads)
+    return modelled.blocks if modelled else None
 
 
 def _record_by_compilers(chosen: Namespace) -> None:
     if shutil.which(chosen.ptxas) is None:
         raise MeasurementError(f"There is no assembler {chosen.ptxas}; name the ptxas of a CUDA Toolkit.")
-    found = []
+    kernels = []
     for case in cases_to_compile():
         try:
-            found.append(compiled_case(case, assembled_case(case, chosen.ptxas, HOPPER)))
+            kernels.append(compiled_case(case, assembled_case(case, chosen.ptxas, HOPPER)))
         except UnresolvedError as error:
             print(f"left out: {label(case)} ({error})")
-        except (ImportError, RuntimeError) as error:  # so it is told that NVVM or NVRTC is missing
+        except (ImportError, RuntimeError) as error:  # NVVM or NVRTC is missing
             raise MeasurementError(f"No kernel can be compiled ({first_line(error)}).") from error
-    how = f"Told by NVIDIA's assembler without a GPU; {_compilers()}."
-    _write(chosen.folder / compiled_kernels.FILE, _kernels("compute capability 9.0", HOPPER, how, found))
+    how = f"Reported by NVIDIA's assembler without a GPU; {_compilers()}."
+    _write(chosen.folder / compiled_kernels.FILE, _kernels("compute capability 9.0", HOPPER, how, kernels))
 
 
 def _compilers() -> str:
-    known = versions()
+    installed = versions()
     names = ("numba", "numba-cuda", "nvidia-cuda-nvrtc")
-    return "compiled with " + ", ".join(f"{name} {known.get(name, 'unknown')}" for name in names)
+    return "compiled with " + ", ".join(f"{name} {installed.get(name, 'unknown')}" for name in names)
 
 
 def _kernels(
-    device: str, capability: Capability, how: str, found: Iterable[CompiledKernel]
+    device: str, capability: Capability, how: str, kernels: Iterable[CompiledKernel]
 ) -> CompiledKernels:
-    return CompiledKernels(device, capability, how, _now(), revision(), tuple(found))
+    return CompiledKernels(device, capability, how, _now(), revision(), tuple(kernels))
 
 
 def _now() -> str:

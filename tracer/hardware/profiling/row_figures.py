@@ -1,4 +1,4 @@
-"""Why a measured row is as fast as it is: its occupancy and what was counted, of the device that it ran on."""
+"""Explanations of a measured row: its occupancy and its profile, for its device."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from .wording import basis_text, occupancy_text, origin_text, profile_text
 
 
 class RowFigures(Struct, frozen=True):
-    """What is known of a measured row besides its time."""
+    """Figures that explain the time of a measured row."""
 
-    launch: Launch | None = None  # of it
-    room: LaunchOccupancy | None = None  # how many of its blocks fit on a multiprocessor (modelled)
-    profile: Profile | None = None  # what was counted during the launch (measured)
-    origin: str = ""  # where and when that was counted
+    launch: Launch | None = None  # of the row
+    room: LaunchOccupancy | None = None  # modelled
+    profile: Profile | None = None  # measured
+    origin: str = ""  # of the profile
 
     @property
     def texts(self) -> list[str]:
-        """All that is known, a paragraph each."""
+        """The figures as text, a paragraph each."""
         room, launch = self.room, self.launch
         modelled = [f"{occupancy_text(room, launch)} {basis_text(room)}"] if room and launch else []
         return modelled + ([f"{profile_text(self.profile)} {self.origin}"] if self.profile else [])
 
 
 def figures_of(row: Row, device: Device | None, kind: TimingKind) -> RowFigures:
-    """Return what is known of a row of a measurement on this device; kind: of the time that it explains."""
+    """Collect the figures of a row that was measured on this device; kind: the kind of time to explain."""
     if device is None or row.baseline or row.engine not in ("numba-cuda", "cuda-c"):
         return RowFigures()
     try:
         launch = launch_of(find(row.scenario), row.parameters)
-    except CatalogueError:  # of a measurement from before the scenario was changed
+    except CatalogueError:  # the scenario has changed since the measurement
         return RowFigures()
     room = occupancy_of(launch)
     if room and room.capability != device.compute_capability:
@@ -45,7 +45,7 @@ def figures_of(row: Row, device: Device | None, kind: TimingKind) -> RowFigures:
 
 
 def _profile(row: Row, device: Device, caches: CacheState) -> tuple[Profile | None, str]:
-    record, found = recorded_profiles(), profile_of(row.scenario, row.parameters, caches)
-    if record is None or found is None or record.device.name != device.name:
+    record, profile = recorded_profiles(), profile_of(row.scenario, row.parameters, caches)
+    if record is None or profile is None or record.device.name != device.name:
         return None, ""
-    return found, origin_text(found, record)
+    return profile, origin_text(profile, record)

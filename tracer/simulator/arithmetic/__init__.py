@@ -1,1 +1,1 @@
-"""Arithmetic as Numba types it: a kernel's source to that of one whose operations give what a GPU gives."""
+"""Arithmetic with Numba's types and a GPU's results: conversions, operators and functions of numbers."""

@@ -1,6 +1,6 @@
-"""Numbers of one kind as numbers of another, with the Python types that stand for each kind.
+"""Conversions between kinds of numbers, and the Python types that represent each kind.
 
-An int is an int64 and a float a float64; see `INTEGERS` for the other integers; the rest are NumPy's.
+An int is an int64 and a float a float64. See `INTEGERS` for the other integers; the rest are NumPy's scalars.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from ...recording.fixed_width_ints import INTEGERS, is_signed, width_of, wrapped
 
 Function = Callable[..., Any]
 FLOATS = {"float16": 16, "float32": 32, "float64": 64}
-COMPLEX = {"complex64": 32, "complex128": 64}  # with the bits of a part
+COMPLEX = {"complex64": 32, "complex128": 64}  # bits of a part
 INTS = ("bool", *INTEGERS)
 STANDS_FOR: dict[str, type] = {
     "bool": bool, **INTEGERS, "float16": np.float16, "float32": np.float32, "float64": float,
     "complex64": np.complex64, "complex128": complex,
 }  # fmt: skip
 KIND_OF: dict[type, str] = {cls: kind for kind, cls in STANDS_FOR.items()}
-# What else comes along: from NumPy's functions, and from global arrays.
+# NumPy's scalars too, from NumPy's functions and from global arrays.
 KIND_OF |= {np.dtype(kind).type: kind for kind in STANDS_FOR}
 _TO_COMPUTE = {np.dtype(kind).type: cls for kind, cls in STANDS_FOR.items()}
 
 
 def kind_of(value: Any) -> str | None:
-    """Return the kind of a number, None of anything else."""
+    """Return the kind of a number, None for anything else."""
     return KIND_OF.get(type(value))
 
 
 def as_computed(value: Any) -> Any:
-    """Return a number from elsewhere, or a tuple of some, as what stands for its kind; others as they are."""
+    """Convert a number, or a tuple of numbers, to the type that represents its kind; leave other values unchanged."""
     if type(value) is tuple:
         return tuple(map(as_computed, value))
     if type(value) is int:
@@ -53,7 +53,7 @@ def range_of(kind: str) -> tuple[int, int]:
 
 @cache
 def caster(kind: str) -> Function:
-    """Return what makes a number of any kind one of this kind, as `int32(x)` does in a kernel."""
+    """Return a function that converts any number to this kind, as `int32(x)` does in a kernel."""
     if kind == "bool":
         return bool
     if kind in INTS:
@@ -64,7 +64,7 @@ def caster(kind: str) -> Function:
 
     def cast(value: Any) -> Any:
         if type(value) is int and not -(1 << 53) <= value <= 1 << 53:
-            return cls(np.int64(value))  # rounds once, which a detour over float64 does not
+            return cls(np.int64(value))  # rounds once; a detour through float64 would round twice
         return cls(value)
 
     return cast
@@ -84,26 +84,26 @@ def _integer_caster(kind: str) -> Function:
 
 
 def _from_float(kind: str, value: float | np.floating[Any]) -> int:
-    """Return a float as an integer of a kind, as PTX's `cvt` has it: saturated, and a nan as 0 or 0x80...
+    """Convert a float to a kind of integer like PTX's `cvt`: saturate, and convert nan to 0 or 0x80...
 
-    Numba takes the nearest integer of half precision, and what lies towards 0 of others. LLVM converts those to 16 bits
-    at least, of which 8 remain.
+    Numba rounds half precision to the nearest integer, and truncates other floats. LLVM converts the latter to at least
+    16 bits, of which 8 remain.
     """
-    half = isinstance(value, np.float16)
-    bits = width_of(kind) if half else max(16, width_of(kind))
+    is_half = isinstance(value, np.float16)
+    bits = width_of(kind) if is_half else max(16, width_of(kind))
     low, high = range_of(f"{'int' if is_signed(kind) else 'uint'}{bits}")
     if math.isnan(value):
-        single = half or isinstance(value, np.float32)
-        return wrapped(kind, 0 if single and bits < 64 else 1 << (bits - 1))
+        is_single = is_half or isinstance(value, np.float32)
+        return wrapped(kind, 0 if is_single and bits < 64 else 1 << (bits - 1))
     if math.isinf(value):
         return wrapped(kind, high if value > 0 else low)
     number = float(value)
-    return wrapped(kind, min(max(round(number) if half else int(number), low), high))
+    return wrapped(kind, min(max(round(number) if is_half else int(number), low), high))
 
 
 @cache
 def converter(before: str, after: str) -> Function | None:
-    """Return what converts between two kinds, None where numbers can stay as they are."""
+    """Return a function that converts between two kinds, None if no conversion is needed."""
     if before == after and before != "bool":
         return None
     if before in FLOATS and after == "float64":

@@ -1,7 +1,7 @@
-"""Functions that compute as Numba has them on a GPU: of Python's, of math and of NumPy.
+"""Functions of Python, math and NumPy, computed as by Numba on a GPU.
 
-Functions of real numbers are libdevice's where it is installed; without it, those of single precision are computed in
-double precision and rounded.
+Functions of real numbers use libdevice if it is installed. Otherwise single precision is computed in double precision
+and rounded.
 """
 
 from __future__ import annotations
@@ -23,64 +23,64 @@ from .operations import binary, power
 LIKE_INT32 = ("bool", "int8", "int16", "int32", "uint8", "uint16")
 Maker = Callable[
     [tuple[str, ...], str], Function
-]  # makes a function of the kinds of its arguments and its result
+]  # makes a function for the kinds of its arguments and its result
 
 
 def bit_count(value: Any) -> Any:
-    """Return what `value.bit_count()` gives: of a whole number the bits that are set, also where it is negative."""
+    """Compute `value.bit_count()`: count the set bits of an integer, also of a negative one."""
     return BitFunctions().popc(value) if kind_of(value) in INTS else value.bit_count()
 
 
 def function_for(value: Any, kinds: tuple[str, ...], result: str) -> Function | None:
-    """Return what computes a function for these kinds of arguments and this kind of result.
+    """Return an implementation of a function for these kinds of arguments and this kind of result.
 
-    None for a function that is called as it is. kinds, result: "" for what is no number.
+    None means that the function is called unchanged. kinds, result: "" for anything but numbers.
     """
     try:
         maker = _makers().get(value)
-    except TypeError:  # of an object that can't be a key
+    except TypeError:  # the object is not hashable
         return None
     return None if maker is None else maker(kinds, result)
 
 
 @cache
 def _makers() -> dict[Any, Maker]:
-    return _of_python() | _of_math() | _of_numpy()
+    return _python_functions() | _math_functions() | _numpy_functions()
 
 
 # Functions of math
 
 
 def _real(function: Function, careful: Function) -> Maker:
-    """Return a function of real numbers; `careful` is what computes where math's raises."""
+    """Return a maker for a function of real numbers; `careful` replaces math's function if that raises."""
 
     def make(kinds: tuple[str, ...], result: str) -> Function:
         cls = STANDS_FOR[result]
-        on_gpu = native_function(function, *_in_libdevice(function, result, kinds))
+        on_gpu = native_function(function, *_libdevice_kinds(function, result, kinds))
         if on_gpu is not None:
             return lambda *values: cls(on_gpu(*values))
 
         def compute(*values: Any) -> Any:
             floats = [float(value) for value in values]
             try:
-                found = function(*floats)
+                result_value = function(*floats)
             except (ValueError, OverflowError):
-                found = careful(*floats)
-            return cls(found)
+                result_value = careful(*floats)
+            return cls(result_value)
 
         return compute
 
     return make
 
 
-def _in_libdevice(function: Function, result: str, kinds: Sequence[str]) -> list[str]:
-    """Return the kinds of arguments in libdevice: of the result, but for an integer as the exponent of `math.pow`."""
-    single = "float32" if result == "float16" else result
-    return ["int32" if function is math.pow and kind in LIKE_INT32 else single for kind in kinds]
+def _libdevice_kinds(function: Function, result: str, kinds: Sequence[str]) -> list[str]:
+    """Return the kinds of libdevice's arguments: that of the result, except an integer exponent of `math.pow`."""
+    kind_of_result = "float32" if result == "float16" else result
+    return ["int32" if function is math.pow and kind in LIKE_INT32 else kind_of_result for kind in kinds]
 
 
 def _factor(factor: float) -> Maker:
-    """Return a function that multiplies by a number, as Numba has it."""
+    """Return a maker for a function that multiplies by a number."""
 
     def make(kinds: tuple[str, ...], result: str) -> Function:
         cls = STANDS_FOR[result]
@@ -89,8 +89,8 @@ def _factor(factor: float) -> Maker:
     return make
 
 
-def _whole(careful: Function) -> Maker:
-    """Return a function that rounds to whole numbers, which stay floats on a GPU."""
+def _rounding(careful: Function) -> Maker:
+    """Return a maker for a function that rounds to integers, which stay floats on a GPU."""
     return lambda kinds, result: lambda value: caster(result)(careful(float(value)))
 
 
@@ -115,15 +115,15 @@ _CAREFUL: dict[str, Function] = {
 }  # fmt: skip
 
 
-def _of_math() -> dict[Any, Maker]:
-    found = {
+def _math_functions() -> dict[Any, Maker]:
+    functions = {
         getattr(math, name): _real(getattr(math, name), careful)
         for name, careful in _CAREFUL.items()
         if hasattr(math, name)
     }
-    found |= {getattr(math, name): _whole(getattr(np, name)) for name in ("floor", "ceil", "trunc")}
-    found |= {getattr(math, name): _test(getattr(math, name)) for name in ("isnan", "isinf", "isfinite")}
-    return found | {math.degrees: _factor(180 / math.pi), math.radians: _factor(math.pi / 180)}
+    functions |= {getattr(math, name): _rounding(getattr(np, name)) for name in ("floor", "ceil", "trunc")}
+    functions |= {getattr(math, name): _test(getattr(math, name)) for name in ("isnan", "isinf", "isfinite")}
+    return functions | {math.degrees: _factor(180 / math.pi), math.radians: _factor(math.pi / 180)}
 
 
 # NumPy's functions
@@ -137,7 +137,7 @@ _NUMPY_OF_REALS = {
 
 
 def _of_reals(by_math: Function, function: np.ufunc) -> Maker:
-    """Return a function of NumPy's that is one of math's of numbers of the result's kind."""
+    """Return a maker for a NumPy function that computes math's function in the result's kind."""
 
     def make(kinds: tuple[str, ...], result: str) -> Function:
         if result in COMPLEX:
@@ -150,18 +150,18 @@ def _of_reals(by_math: Function, function: np.ufunc) -> Maker:
 
 
 def _in_result(function: np.ufunc) -> Maker:
-    """Return a function of NumPy's that computes in its result's kind, or in its argument's if that is complex."""
+    """Return a maker for a NumPy function that computes in its result's kind, or in a complex argument's kind."""
 
     def make(kinds: tuple[str, ...], result: str) -> Function:
         kind = kinds[0] if kinds[0] in COMPLEX else result
-        cls, convert, made = np.dtype(kind).type, caster(kind), STANDS_FOR[result]
-        return lambda *values: made(function(*(cls(convert(value)) for value in values)))
+        cls, convert, result_type = np.dtype(kind).type, caster(kind), STANDS_FOR[result]
+        return lambda *values: result_type(function(*(cls(convert(value)) for value in values)))
 
     return make
 
 
-def _of_numpy() -> dict[Any, Maker]:
-    found = {
+def _numpy_functions() -> dict[Any, Maker]:
+    functions = {
         getattr(np, name): _of_reals(getattr(math, other), getattr(np, name))
         for name, other in _NUMPY_OF_REALS.items()
         if hasattr(math, other)
@@ -170,15 +170,15 @@ def _of_numpy() -> dict[Any, Maker]:
         np.absolute, np.floor, np.ceil, np.trunc, np.rint, np.square, np.sign, np.maximum, np.minimum, np.fmax,
         np.fmin, np.add, np.subtract, np.multiply,
     )  # fmt: skip
-    found |= {function: _in_result(function) for function in in_result}
-    return found | {function: _test(function) for function in (np.isnan, np.isinf, np.isfinite)}
+    functions |= {function: _in_result(function) for function in in_result}
+    return functions | {function: _test(function) for function in (np.isnan, np.isinf, np.isfinite)}
 
 
 # Python's functions
 
 
 def _least(better: Callable[[Any, Any], bool]) -> Maker:
-    """Return `min` or `max`: a nan loses."""
+    """Return a maker for `min` or `max`, which ignore nan."""
 
     def choose(a: Any, b: Any) -> Any:
         if a != a:
@@ -221,12 +221,12 @@ def _power(kinds: tuple[str, ...], result: str) -> Function:
 
 
 def _divmod(kinds: tuple[str, ...], result: str) -> Function:
-    """Return `divmod`; result: the kind of both its parts."""
+    """Make `divmod`; result: the kind of both parts."""
     quotient, remainder = (binary(name, kinds[0], kinds[1], result) for name in ("floordiv", "mod"))
     return lambda a, b: (quotient(a, b), remainder(a, b))
 
 
-def _of_python() -> dict[Any, Maker]:
+def _python_functions() -> dict[Any, Maker]:
     return {
         builtins.abs: _abs,
         builtins.min: _least(lambda a, b: a < b),

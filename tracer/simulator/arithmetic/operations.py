@@ -1,6 +1,6 @@
-"""Operators as Numba has them, by the kinds of operands and result: without exceptions.
+"""Numba's operators by the kinds of operands and result; they raise no exceptions.
 
-After numba/cpython/numbers.py: an integer division by zero gives 0, one of floats inf or nan.
+As in numba/cpython/numbers.py, dividing by zero gives 0 for integers, and inf or nan for floats.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ...recording.fixed_width_ints import UInt64, wrapped
 from ...recording.fused import fma
 from .conversions import COMPLEX, INTS, STANDS_FOR, Function, caster, converter
 
-MOST_MULTIPLIED = 0x10000  # a larger exponent goes to pow()
+MAX_EXPONENT = 0x10000  # larger exponents use pow()
 _LOW, _HIGH, _ALL = -(1 << 63), (1 << 63) - 1, (1 << 64) - 1
 NATIVE: dict[str, Function] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
@@ -30,38 +30,38 @@ UNARY: dict[str, Function] = {"neg": operator.neg, "pos": operator.pos, "invert"
 
 @cache
 def binary(name: str, a: str, b: str, kind: str) -> Function:
-    """Return an operation of two kinds of numbers, as they are computed with, that gives a third kind."""
+    """Return a binary operation on two kinds of numbers that gives a third kind."""
     if kind == "bool":
-        return _with(lambda x, y: bool(NATIVE[name](x, y)), caster("bool"), caster("bool"))
+        return _with_conversions(lambda x, y: bool(NATIVE[name](x, y)), caster("bool"), caster("bool"))
     if name == "pow" and kind not in COMPLEX and b in INTS and a not in INTS:
-        return _with(_real_power(kind), converter(a, kind), converter(b, "int64"))
+        return _with_conversions(_real_power(kind), converter(a, kind), converter(b, "int64"))
     inner = _INTEGER[name](kind) if kind in INTS else _real(name, kind)
     if name in ("lshift", "rshift"):
-        return _with(inner, converter(a, kind), converter(b, "int64"))
-    return _with(inner, converter(a, kind), converter(b, kind))
+        return _with_conversions(inner, converter(a, kind), converter(b, "int64"))
+    return _with_conversions(inner, converter(a, kind), converter(b, kind))
 
 
-def _with(inner: Function, first: Function | None, second: Function | None) -> Function:
-    """Return an operation on operands that are converted first."""
+def _with_conversions(inner: Function, first: Function | None, second: Function | None) -> Function:
+    """Return an operation that converts its operands first."""
     if first is None and second is None:
         return inner
     if first is None:
-        return lambda x, y: inner(x, second(y))  # type: ignore[misc]  # one of them is there
+        return lambda x, y: inner(x, second(y))  # type: ignore[misc]  # one of them is not None
     if second is None:
         return lambda x, y: inner(first(x), y)
     return lambda x, y: inner(first(x), second(y))
 
 
 def _wrapping(compute: Function) -> Callable[[str], Function]:
-    """Return what makes an operation on integers one of a kind of 64 bits."""
+    """Return a maker of an integer operation that wraps to a 64-bit kind."""
 
     def of_kind(kind: str) -> Function:
         if kind == "uint64":
             return lambda x, y: UInt64(compute(x, y) & _ALL)
 
         def signed(x: int, y: int) -> int:
-            found: int = compute(x, y)
-            return found if _LOW <= found <= _HIGH else wrapped("int64", found)
+            value: int = compute(x, y)
+            return value if _LOW <= value <= _HIGH else wrapped("int64", value)
 
         return signed
 
@@ -101,7 +101,7 @@ _INTEGER: dict[str, Callable[[str], Function]] = {
 
 
 def _real(name: str, kind: str) -> Function:
-    """Return an operation on two floats, or complex numbers, of one kind."""
+    """Return an operation on two floats or complex numbers of one kind."""
     if name == "pow" and kind not in COMPLEX:
         cast, on_gpu = STANDS_FOR[kind], native_function(math.pow, kind, kind)
         return lambda x, y: cast(power(float(x), float(y)) if on_gpu is None else on_gpu(x, y))
@@ -111,14 +111,14 @@ def _real(name: str, kind: str) -> Function:
         return _complex_product(kind) if name == "mul" else _complex_quotient(kind)
     native = NATIVE[name]
     if kind not in ("float64", "complex128"):
-        return native  # NumPy's raise nothing
+        return native  # NumPy's scalars raise nothing
     if name in ("truediv", "pow"):
         return divided if name == "truediv" else _complex_power
     return native
 
 
 def _complex_product(kind: str) -> Function:
-    """Return a product of complex numbers, fused as on a GPU, after `complex_mul_impl` in numba/cpython/numbers.py."""
+    """Return the complex product, fused as on a GPU; see `complex_mul_impl` in numba/cpython/numbers.py."""
     cls, part = STANDS_FOR[kind], f"float{COMPLEX[kind]}"
 
     def product(x: Any, y: Any) -> Any:
@@ -129,7 +129,7 @@ def _complex_product(kind: str) -> Function:
 
 
 def _complex_quotient(kind: str) -> Function:
-    """Return a quotient of complex numbers, fused as on a GPU, after `complex_div_impl` in numba/cpython/numbers.py."""
+    """Return the complex quotient, fused as on a GPU; see `complex_div_impl` in numba/cpython/numbers.py."""
     cls, part = STANDS_FOR[kind], f"float{COMPLEX[kind]}"
 
     def quotient(x: Any, y: Any) -> Any:
@@ -138,24 +138,24 @@ def _complex_quotient(kind: str) -> Function:
             return divided(x, y)
         if abs(c) >= abs(d):
             ratio = divided(d, c)
-            below = fma(part, d, ratio, c)
-            above = fma(part, b, ratio, a), fma(part, -a, ratio, b)
+            denominator = fma(part, d, ratio, c)
+            numerators = fma(part, b, ratio, a), fma(part, -a, ratio, b)
         else:
             ratio = divided(c, d)
-            below = fma(part, c, ratio, d)
-            above = fma(part, a, ratio, b), fma(part, b, ratio, -a)
-        return cls(complex(divided(above[0], below), divided(above[1], below)))
+            denominator = fma(part, c, ratio, d)
+            numerators = fma(part, a, ratio, b), fma(part, b, ratio, -a)
+        return cls(complex(*(divided(numerator, denominator) for numerator in numerators)))
 
     return quotient
 
 
 def divided(x: Any, y: Any) -> Any:
-    """Return a quotient of floats or complex numbers."""
+    """Divide floats or complex numbers."""
     try:
         return x / y
     except ZeroDivisionError:
-        found = np.divide(x, y)
-        return complex(found) if isinstance(found, np.complexfloating) else float(found)
+        quotient = np.divide(x, y)
+        return complex(quotient) if isinstance(quotient, np.complexfloating) else float(quotient)
 
 
 def _complex_power(x: complex, y: complex) -> complex:
@@ -166,36 +166,36 @@ def _complex_power(x: complex, y: complex) -> complex:
 
 
 def _floor_division(name: str, kind: str) -> Function:
-    """Return a division of floats that rounds down, after `real_divmod_func_body` in numba/cpython/numbers.py."""
+    """Return a floor division of floats; see `real_divmod_func_body` in numba/cpython/numbers.py."""
     cast = STANDS_FOR[kind]
-    one, half, nothing = cast(1), cast(0.5), cast("nan")
+    unit, half, undefined = cast(1), cast(0.5), cast("nan")
 
     def remainder(x: Any, y: Any) -> Any:
-        """Compute `frem` as NVIDIA's compiler has it: the quotient is rounded down, the rest is fused."""
-        whole = cast(np.floor(divided(abs(x), abs(y))))
-        rest = fma(kind, -whole, abs(y), abs(x))
+        """Compute `frem` as NVIDIA's compiler does: round the quotient down, and fuse the rest."""
+        rounded = cast(np.floor(divided(abs(x), abs(y))))
+        rest = fma(kind, -rounded, abs(y), abs(x))
         return -rest if x < 0 else rest
 
     def division(x: Any, y: Any) -> Any:
         if y == 0:
-            return divided(x, y), nothing
+            return divided(x, y), undefined
         rest = remainder(x, y)
         quotient = divided(x - rest, y)
         if rest == 0:
             rest = cast(math.copysign(0.0, y))
         elif (rest < 0) != (y < 0):
-            rest, quotient = rest + y, quotient - one
+            rest, quotient = rest + y, quotient - unit
         if quotient == 0:
             return divided(x * (quotient * quotient), y), rest
-        whole = cast(np.floor(quotient))
-        return (whole + one if quotient - whole > half else whole), rest
+        rounded = cast(np.floor(quotient))
+        return (rounded + unit if quotient - rounded > half else rounded), rest
 
     part = {"floordiv": 0, "mod": 1}.get(name)
     return division if part is None else lambda x, y: division(x, y)[part]
 
 
 def power(x: float, y: float) -> float:
-    """Return a power of floats, which may be nan or inf."""
+    """Compute a power of floats, which may be nan or inf."""
     try:
         return math.pow(x, y)
     except (ValueError, OverflowError):
@@ -203,32 +203,32 @@ def power(x: float, y: float) -> float:
 
 
 def _real_power(kind: str) -> Function:
-    """Return a float to the power of an integer: multiplications, in their order."""
+    """Return a power with an integer exponent, as multiplications in Numba's order."""
     cast = STANDS_FOR[kind]
 
     def power_of(x: Any, y: int) -> Any:
-        left = abs(y)
-        if left > MOST_MULTIPLIED:
+        exponent = abs(y)
+        if exponent > MAX_EXPONENT:
             return cast(power(float(x), float(y)))
-        found = cast(1.0)
-        while left:
-            if left & 1:
-                found *= x
-            left >>= 1
+        product = cast(1.0)
+        while exponent:
+            if exponent & 1:
+                product *= x
+            exponent >>= 1
             x = x * x
-        return cast(divided(1.0, float(found))) if y < 0 else found
+        return cast(divided(1.0, float(product))) if y < 0 else product
 
     return power_of
 
 
 @cache
 def unary(name: str, kind: str) -> Function:
-    """Return an operation of one kind of numbers."""
+    """Return a unary operation on one kind of numbers."""
     native = UNARY[name]
     if kind == "bool":
         return (lambda x: not x) if name == "invert" else (lambda x: native(int(x)))
     if kind not in INTS:
         return native
-    # What is negated keeps its own width, and is made wider then.
+    # The operand is negated in its own width and widened afterwards.
     wide = int if kind[0] == "i" else UInt64
     return lambda x: wide(wrapped(kind, native(int(x))))

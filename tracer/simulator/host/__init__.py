@@ -1,1 +1,1 @@
-"""The host's side of numba.cuda as programs use it, where Numba's simulator lacks it or has less than a GPU's."""
+"""The host API of numba.cuda, as far as Numba's simulator lacks it or differs from the real one."""

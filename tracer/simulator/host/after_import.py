@@ -1,4 +1,4 @@
-"""Something to be done once a module has been imported, whoever imports it."""
+"""Hooks that run after the import of a module."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ Around = Callable[[], AbstractContextManager[None]]
 
 
 def after_import(name: str, then: Callable[[], None], around: Around = nullcontext) -> None:
-    """Call `then` as soon as a module that is not imported yet has been, which happens in a context of `around`."""
+    """Call `then` right after the first import of a module; the import runs in the context of `around`."""
     sys.meta_path.insert(0, _Finder(name, then, around))
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finds one module where the other finders do, and calls something once it has been imported."""
+    """Finds one module through the other finders, and calls a hook after its import."""
 
     def __init__(self, name: str, then: Callable[[], None], around: Around) -> None:
         self.name, self.then, self.around = name, then, around
-        self._looks = False  # whether the others are asked, of which one may ask all finders
+        self._is_searching = False  # guards against recursion: another finder may ask all finders
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        if name != self.name or self._looks:
+        if name != self.name or self._is_searching:
             return None
         others = [finder for finder in sys.meta_path if finder is not self and hasattr(finder, "find_spec")]
-        self._looks = True
+        self._is_searching = True
         try:
             spec = next(filter(None, (finder.find_spec(name, path, target) for finder in others)), None)
         finally:
-            self._looks = False
+            self._is_searching = False
         if spec is not None and spec.loader is not None:
             spec.loader = _Loader(spec.loader, self.then, self.around)
         return spec

@@ -1,4 +1,4 @@
-"""Device arrays: NumPy's memory behind the interface of Numba's classes, and no more of it than they have."""
+"""Device arrays: NumPy arrays with only the interface of Numba's classes."""
 
 from __future__ import annotations
 
@@ -15,18 +15,17 @@ from ...recording.fresh_memory import fresh_memory
 from .streams import Stream
 
 StreamLike = Stream | int
-NUMBAS = "numba.cuda.cudadrv.devicearray"  # where programs that print the type of an array expect it from
+NUMBA_MODULE = "numba.cuda.cudadrv.devicearray"  # shown if a program prints the type of an array
 NOT_CONTIGUOUS = (
     "Array contains non-contiguous buffer and cannot be transferred as a single memory region. Please ensure "
     "contiguous buffer with numpy .ascontiguousarray()"
 )
-_live: dict[
-    int, ref[Any]
-] = {}  # the arrays there are, by their identity: some of them compare element by element
+# The existing arrays by id, because some of them compare element by element.
+_live: dict[int, ref[Any]] = {}
 
 
 class Memory:
-    """Some bytes of the device's memory: `gpu_data` of an array."""
+    """A range of the device's memory: `gpu_data` of an array."""
 
     __cuda_memory__ = True
 
@@ -38,7 +37,7 @@ class Memory:
 
     @property
     def device_pointer(self) -> int:
-        """The address, which is one of the host's."""
+        """The address, in the host's memory."""
         return self.address
 
     @property
@@ -55,7 +54,7 @@ class Memory:
     def as_array(
         self, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any]
     ) -> NDArray[Any]:
-        """Return an array over this memory; raises TypeError or ValueError where it would reach outside."""
+        """Return an array over this memory; raises TypeError or ValueError if it would reach outside."""
         if 0 in shape:
             return np.empty(shape, dtype)
         flat = owner_of(self.owner).ravel(order="K")
@@ -64,7 +63,7 @@ class Memory:
 
 
 class DeviceNDArrayBase:
-    """What all arrays on the device have; `_ary` is NumPy's array of the same memory."""
+    """The common base of device arrays; `_ary` is a NumPy array over the same memory."""
 
     __cuda_memory__ = True
     __cuda_ndarray__ = True
@@ -88,7 +87,7 @@ class DeviceNDArrayBase:
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        """The array as other libraries ask for it, version 3 of the CUDA Array Interface."""
+        """The array for other libraries, by version 3 of the CUDA Array Interface."""
         ary, stream = self._ary, self.stream
         return {
             "shape": ary.shape,
@@ -110,14 +109,14 @@ class DeviceNDArrayBase:
         return self.gpu_data
 
     def bind(self, stream: StreamLike = 0) -> Any:
-        """Return the same array with another stream that its copies go to."""
+        """Return the same array with another stream for its copies."""
         clone = copy.copy(self) if not isinstance(self, np.ndarray) else self.view(type(self))
         clone.stream = stream
         return clone
 
     def copy_to_host(self, ary: NDArray[Any] | None = None, stream: StreamLike = 0) -> NDArray[Any]:
         """Return the elements in a host array: `ary`, of the same shape, strides and type, or a new one."""
-        if any(s < 0 for s in self._ary.strides):
+        if any(stride < 0 for stride in self._ary.strides):
             raise NotImplementedError(f"D->H copy not implemented for negative strides: {self._ary.strides}")
         if ary is None:
             return np.array(self._ary, order="K", copy=True)
@@ -141,7 +140,7 @@ class DeviceNDArrayBase:
         np.copyto(self._ary, np.asarray(getattr(ary, "_ary", ary)))
 
     def split(self, section: int, stream: StreamLike = 0) -> Iterator[Any]:
-        """Yield the parts of a one-dimensional array, of `section` elements but for the last; views."""
+        """Yield views of a one-dimensional array in sections of `section` elements; the last may be shorter."""
         if self._ary.ndim != 1:
             raise ValueError("only support 1d array")
         if self._ary.strides[0] != self._ary.dtype.itemsize:
@@ -151,13 +150,13 @@ class DeviceNDArrayBase:
 
     def get_ipc_handle(self) -> Any:
         """Refuse: there is no other process to share the memory with."""
-        raise NotImplementedError("Tilescope has no get_ipc_handle: there is no driver of a GPU here.")
+        raise NotImplementedError("Tilescope has no get_ipc_handle: there is no GPU driver here.")
 
 
 class DeviceNDArray(DeviceNDArrayBase):
-    """An array on the device. The simulator makes it of an array of NumPy's, programs of a shape."""
+    """An array on the device. The simulator constructs it from a NumPy array, programs from a shape."""
 
-    __module__ = NUMBAS
+    __module__ = NUMBA_MODULE
 
     def __init__(
         self, shape: Any, strides: Any = None, dtype: Any = None, stream: StreamLike = 0,
@@ -166,7 +165,7 @@ class DeviceNDArray(DeviceNDArrayBase):
         if isinstance(shape, np.ndarray | np.void):
             self._ary = cast("NDArray[Any]", shape)
         else:
-            self._ary = _made(shape, strides, dtype, gpu_data)
+            self._ary = _construct(shape, strides, dtype, gpu_data)
         self.stream = stream
         note_live(self)
 
@@ -187,12 +186,12 @@ class DeviceNDArray(DeviceNDArrayBase):
 
     @property
     def ndim(self) -> int:
-        """How many dimensions."""
+        """Number of dimensions."""
         return self._ary.ndim
 
     @property
     def size(self) -> int:
-        """How many elements."""
+        """Number of elements."""
         return self._ary.size
 
     @property
@@ -202,25 +201,25 @@ class DeviceNDArray(DeviceNDArrayBase):
 
     @property
     def flags(self) -> dict[str, bool]:
-        """Whether the elements lie in C's and in Fortran's order without gaps."""
+        """Whether the array is contiguous in C's and in Fortran's order."""
         flags = self._ary.flags
         return {"C_CONTIGUOUS": flags.c_contiguous, "F_CONTIGUOUS": flags.f_contiguous}
 
     def is_c_contiguous(self) -> bool:
-        """Return whether the elements lie in C's order without gaps."""
+        """Check whether the array is contiguous in C's order."""
         return self._ary.flags.c_contiguous
 
     def is_f_contiguous(self) -> bool:
-        """Return whether the elements lie in Fortran's order without gaps."""
+        """Check whether the array is contiguous in Fortran's order."""
         return self._ary.flags.f_contiguous
 
     @property
     def T(self) -> DeviceNDArray:  # NumPy's name
-        """The transpose: another array, to which a GPU copies."""
+        """The transpose, as a copy like on a GPU."""
         return self.transpose()
 
     def transpose(self, axes: Any = None) -> DeviceNDArray:
-        """Return the transpose of two dimensions: another array, to which a GPU copies."""
+        """Return the transpose of two dimensions, as a copy like on a GPU."""
         if axes and tuple(axes) == tuple(range(self.ndim)):
             return self
         if self.ndim != 2:
@@ -230,7 +229,7 @@ class DeviceNDArray(DeviceNDArrayBase):
         return DeviceNDArray(np.array(self._ary.T, order="C"), stream=self.stream)
 
     def reshape(self, *newshape: Any, order: Any = "C") -> DeviceNDArray:
-        """Return a view of another shape; raises NotImplementedError where that would need a copy."""
+        """Return a view of another shape; raises NotImplementedError if that needs a copy."""
         shape = newshape[0] if len(newshape) == 1 and isinstance(newshape[0], tuple | list) else newshape
         view = self._ary.reshape(shape, order=order)
         if view.size and not np.shares_memory(view, self._ary):
@@ -238,7 +237,7 @@ class DeviceNDArray(DeviceNDArrayBase):
         return over(view, self.stream)
 
     def ravel(self, order: Any = "C", stream: StreamLike = 0) -> DeviceNDArray:
-        """Return a one-dimensional view; raises NotImplementedError where that would need a copy."""
+        """Return a one-dimensional view; raises NotImplementedError if that needs a copy."""
         return self.reshape(-1, order=order)
 
     def view(self, dtype: Any) -> DeviceNDArray:
@@ -259,8 +258,8 @@ class DeviceNDArray(DeviceNDArrayBase):
         return host.astype(dtype) if dtype else host
 
     def __getitem__(self, item: Any) -> Any:
-        found = self._ary[_checked_index(item)]
-        return over(found, self.stream) if isinstance(found, np.ndarray | np.void) else found
+        element = self._ary[_checked_index(item)]
+        return over(element, self.stream) if isinstance(element, np.ndarray | np.void) else element
 
     def __setitem__(self, key: Any, value: Any) -> None:
         fresh_memory.forget(self._ary)
@@ -276,20 +275,20 @@ class DeviceNDArray(DeviceNDArrayBase):
 
 
 class DeviceRecord(DeviceNDArray):
-    """One record on the device, whose fields are its items."""
+    """A record on the device; its items are the fields."""
 
-    __module__ = NUMBAS
+    __module__ = NUMBA_MODULE
 
     def __getitem__(self, item: Any) -> Any:
-        found = self._ary[item]
-        return found[()] if found.ndim == 0 and found.dtype.names is None else over(found, self.stream)
+        field = self._ary[item]
+        return field[()] if field.ndim == 0 and field.dtype.names is None else over(field, self.stream)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self._ary[key] = getattr(value, "_ary", value)
 
 
 class _HostVisible(DeviceNDArrayBase, np.ndarray[Any, Any]):
-    """An array that host and device both see: NumPy's own, with what device arrays have."""
+    """An array that host and device can access: a NumPy array with the interface of device arrays."""
 
     @property
     def _ary(self) -> NDArray[Any]:  # type: ignore[override]  # the array itself
@@ -306,23 +305,23 @@ class _HostVisible(DeviceNDArrayBase, np.ndarray[Any, Any]):
 class MappedNDArray(_HostVisible):
     """Memory of the host that kernels read and write."""
 
-    __module__ = NUMBAS
+    __module__ = NUMBA_MODULE
 
 
 class ManagedNDArray(_HostVisible):
-    """Memory that moves to where it is used."""
+    """Managed memory, which moves to the processor that uses it."""
 
-    __module__ = NUMBAS
+    __module__ = NUMBA_MODULE
 
 
 def over(ary: Any, stream: StreamLike = 0) -> DeviceNDArray:
-    """Return a device array over an array of NumPy's or a record."""
+    """Return a device array over a NumPy array or a record."""
     ary = np.asarray(ary) if isinstance(ary, np.void) else ary
     is_record = ary.ndim == 0 and ary.dtype.names is not None
     return (DeviceRecord if is_record else DeviceNDArray)(ary, stream=stream)
 
 
-def _made(shape: Any, strides: Any, dtype: Any, gpu_data: Memory | None) -> NDArray[Any]:
+def _construct(shape: Any, strides: Any, dtype: Any, gpu_data: Memory | None) -> NDArray[Any]:
     lengths = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
     kind = np.dtype(dtype)
     steps = tuple(strides) if strides is not None and not isinstance(strides, int) else strides
@@ -333,12 +332,12 @@ def _made(shape: Any, strides: Any, dtype: Any, gpu_data: Memory | None) -> NDAr
 
 
 def _checked_index(index: Any) -> Any:
-    """Return an index as it is; raises TypeError for one that a device array does not take."""
+    """Return an index unchanged; raises TypeError for an index that a device array does not support."""
     for part in index if isinstance(index, tuple) else (index,):
         is_number = isinstance(part, int | np.integer) and not isinstance(part, bool)
         if not (is_number or isinstance(part, slice) or part is Ellipsis):
             raise TypeError(
-                f"a device array takes whole numbers and slices as indices, not {type(part).__name__}: copy it to "
+                f"a device array takes whole numbers and slices as indices, not {type(part).__name__}; copy it to "
                 "the host first."
             )
     return index
@@ -350,22 +349,22 @@ def address_of(ary: NDArray[Any]) -> int:
 
 
 def extent(ary: NDArray[Any]) -> int:
-    """Return the bytes from an array's first element to the end of its last; 0 where there are none."""
+    """Compute the bytes from an array's first element to the end of its last; 0 for an empty array."""
     if not ary.size:
         return 0
-    reach = [max(0, s) * (n - 1) for n, s in zip(ary.shape, ary.strides, strict=True)]
+    reach = [max(0, stride) * (length - 1) for length, stride in zip(ary.shape, ary.strides, strict=True)]
     return int(sum(reach) + ary.itemsize)
 
 
 def array_core(ary: Any) -> Any:
-    """Return an array without the dimensions along which it repeats itself."""
+    """Return an array without its repeated dimensions, which have stride 0."""
     if not ary.strides or not ary.size:
         return ary
     return ary[tuple(0 if step == 0 else slice(None) for step in ary.strides)]
 
 
 def is_contiguous(ary: Any) -> bool:
-    """Return whether an array lies in C's order without gaps, but for dimensions of one element or repeated ones."""
+    """Check whether an array is contiguous in C's order, ignoring dimensions of length 1 or stride 0."""
     size = ary.dtype.itemsize
     for length, step in zip(reversed(ary.shape), reversed(ary.strides), strict=True):
         if length > 1 and step != 0:
@@ -376,14 +375,14 @@ def is_contiguous(ary: Any) -> bool:
 
 
 def sentry_contiguous(ary: Any) -> None:
-    """Raise ValueError for an array with gaps."""
+    """Raise ValueError for a non-contiguous array."""
     core = array_core(ary)
     if not core.flags["C_CONTIGUOUS"] and not core.flags["F_CONTIGUOUS"]:
         raise ValueError(NOT_CONTIGUOUS)
 
 
 def check_array_compatibility(ary1: Any, ary2: Any) -> None:
-    """Raise TypeError or ValueError where arrays differ in type, shape or strides; dimensions of one element aside."""
+    """Raise TypeError or ValueError if arrays differ in type, shape or strides, ignoring dimensions of length 1."""
     first, second = ary1.squeeze(), ary2.squeeze()
     if ary1.dtype != ary2.dtype:
         raise TypeError(f"incompatible dtype: {ary1.dtype} vs. {ary2.dtype}")
@@ -394,12 +393,12 @@ def check_array_compatibility(ary1: Any, ary2: Any) -> None:
 
 
 def is_cuda_ndarray(obj: Any) -> bool:
-    """Return whether an object is a device array."""
+    """Check whether an object is a device array."""
     return bool(getattr(obj, "__cuda_ndarray__", False))
 
 
 def require_cuda_ndarray(obj: Any) -> None:
-    """Raise ValueError for what is no device array."""
+    """Raise ValueError for anything but a device array."""
     if not is_cuda_ndarray(obj):
         raise ValueError("require an cuda ndarray object")
 
@@ -408,32 +407,32 @@ verify_cuda_ndarray_interface = require_cuda_ndarray
 
 
 def note_live(array: Any) -> None:
-    """Note that there is a device array, until it is no more."""
+    """Register a device array until it is garbage-collected."""
     key = id(array)
     _live[key] = ref(array, lambda _: _live.pop(key, None))
 
 
 def _owners() -> list[NDArray[Any]]:
-    """Return the memory of all device arrays there are, that of views once."""
-    arrays = [found for found in (noted() for noted in list(_live.values())) if found is not None]
+    """List the arrays that own the memory of all device arrays, each once."""
+    arrays = [array for array in (reference() for reference in list(_live.values())) if array is not None]
     owners = (owner_of(array._ary) for array in arrays if isinstance(array._ary, np.ndarray))
     return list({id(owner): owner for owner in owners}.values())
 
 
 def bytes_in_use() -> int:
-    """Return the bytes of all device arrays there are."""
+    """Count the bytes of all existing device arrays."""
     return sum(owner.nbytes for owner in _owners())
 
 
 def owner_of(ary: NDArray[Any]) -> NDArray[Any]:
-    """Return the array that owns the memory that a view looks into."""
+    """Return the array that owns a view's memory."""
     while isinstance(ary.base, np.ndarray):
         ary = ary.base
     return ary
 
 
 def memory_at(address: int, size: int) -> Memory | None:
-    """Return the device memory of so many bytes at an address, or None where no device array has it."""
+    """Find device memory of this size at an address; None if no device array contains it."""
     for owner in _owners():
         start = address_of(owner)
         if start <= address and address + size <= start + owner.nbytes:

@@ -1,4 +1,4 @@
-"""The one device there is, with the limits of a named GPU, and its context."""
+"""The simulated device, with the limits of a real GPU model, and its context."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from . import h200
 from .lacking import lacking, say_once
 from .streams import Stream, default_stream, legacy_default_stream, per_thread_default_stream, stream
 
-OF_A_NAMED_GPU = f"what is asked of the device is answered as by an {h200.NAME}, which is not here."
+NAMED_GPU_NOTE = f"queries about the device are answered as by an {h200.NAME}, which is only simulated."
 UUID = "GPU-00000000-0000-0000-0000-000000000000"
-MOST_THREADS_OF_A_MULTIPROCESSOR = h200.ATTRIBUTES["MAX_THREADS_PER_MULTIPROCESSOR"]
+MAX_THREADS_PER_MULTIPROCESSOR = h200.ATTRIBUTES["MAX_THREADS_PER_MULTIPROCESSOR"]
 
 
 class ComputeCapability(NamedTuple):
-    """The version of what a device can do."""
+    """The compute capability of a device."""
 
     major: int
     minor: int
@@ -30,7 +30,7 @@ class MemoryInfo(NamedTuple):
 
 
 class Device:
-    """A device: its attributes are those of CU_DEVICE_ATTRIBUTE, without that prefix."""
+    """A device, with the attributes of CU_DEVICE_ATTRIBUTE without that prefix."""
 
     id = 0
 
@@ -38,22 +38,26 @@ class Device:
         return f"<CUDA device {self.id} '{h200.NAME}'>"
 
     def __getattr__(self, name: str) -> Any:
-        known = {
+        properties = {
             "name": h200.NAME,
             "uuid": UUID,
             "compute_capability": ComputeCapability(*h200.COMPUTE_CAPABILITY),
         }
-        found = known.get(name, h200.ATTRIBUTES.get(name))
-        if found is None:
-            each = lacking(f"device.{name}", "each card has its own, and none is here")
-            raise AttributeError(each if name in h200.OF_ONE_CARD else f"a device has no attribute {name!r}.")
-        say_once(OF_A_NAMED_GPU)
-        return found
+        value = properties.get(name, h200.ATTRIBUTES.get(name))
+        if value is None:
+            message = lacking(
+                f"device.{name}", "it differs from card to card, and the device is only simulated"
+            )
+            raise AttributeError(
+                message if name in h200.CARD_SPECIFIC else f"a device has no attribute {name!r}."
+            )
+        say_once(NAMED_GPU_NOTE)
+        return value
 
     supports_float16 = supports_bfloat16 = supports_fp8 = True
 
     def get_device_identity(self) -> dict[str, int]:
-        """Return what tells it from other devices of this computer: nothing, as it is the only one."""
+        """Return the PCI identity, all zeros for the only device."""
         return {"pci_domain_id": 0, "pci_bus_id": 0, "pci_device_id": 0}
 
     def get_primary_context(self) -> Context:
@@ -61,13 +65,13 @@ class Device:
         return CONTEXT
 
     def reset(self) -> None:
-        """Do nothing: memory is freed when nothing refers to it."""
+        """Do nothing: memory is garbage-collected."""
 
     release_primary_context = reset
 
 
 class Deallocations:
-    """Memory that waits to be freed: none, as it is freed when nothing refers to it."""
+    """The queue of memory to be freed, always empty because memory is garbage-collected."""
 
     is_disabled = False
 
@@ -109,19 +113,19 @@ class Context:
         """Leave the context current."""
 
     def get_memory_info(self) -> MemoryInfo:
-        """Return the bytes of the named GPU, less those of the arrays there are."""
+        """Return the memory of the simulated GPU, less the existing arrays."""
         from .arrays import bytes_in_use
 
-        say_once(OF_A_NAMED_GPU)
+        say_once(NAMED_GPU_NOTE)
         return MemoryInfo(h200.MEMORY - bytes_in_use(), h200.MEMORY)
 
     @contextmanager
     def defer_cleanup(self) -> Iterator[None]:
-        """Do nothing: memory is freed when nothing refers to it."""
+        """Do nothing: memory is garbage-collected."""
         yield
 
     def synchronize(self) -> None:
-        """Do nothing: all work is done."""
+        """Do nothing: all work is finished already."""
 
     reset = push = pop = prepare_for_use = synchronize
 
@@ -142,13 +146,13 @@ class Context:
         return per_thread_default_stream()
 
     def memalloc(self, bytesize: int) -> Any:
-        """Return device memory of so many bytes."""
+        """Allocate device memory."""
         from .array_makers import device_array
 
         return device_array(bytesize, "u1").gpu_data
 
     def memallocmanaged(self, bytesize: int, attach_global: bool = True) -> Any:
-        """Return so many bytes that host and device see."""
+        """Allocate memory that host and device can access."""
         from .array_makers import managed_array
 
         return managed_array(bytesize, "u1")
@@ -156,20 +160,20 @@ class Context:
     def memhostalloc(
         self, bytesize: int, mapped: bool = False, portable: bool = False, wc: bool = False
     ) -> Any:
-        """Return so many bytes of the host that kernels read and write."""
+        """Allocate host memory that kernels can access."""
         from .array_makers import mapped_array
 
         return mapped_array(bytesize, "u1")
 
     def __getattr__(self, name: str) -> Any:
-        own = f"a context has no attribute {name!r}."
+        message = f"a context has no attribute {name!r}."
         raise AttributeError(
-            own if name[0] == "_" else lacking(f"context.{name}", "there is no driver of a GPU here")
+            message if name[0] == "_" else lacking(f"context.{name}", "there is no GPU driver here")
         )
 
 
 class ManagedDevice:
-    """A device in `cuda.gpus`: the device itself, and what makes its context current for a while."""
+    """A device in `cuda.gpus`, which is also a context manager that makes its context current."""
 
     def __init__(self, device: Device) -> None:
         self._device = device
@@ -188,7 +192,7 @@ class ManagedDevice:
 
 
 class DeviceList:
-    """`cuda.gpus`: the one device."""
+    """The list `cuda.gpus` with the only device."""
 
     def __init__(self) -> None:
         self.lst = (ManagedDevice(DEVICE),)
@@ -217,15 +221,15 @@ GPUS = DeviceList()
 
 
 def current_context(devnum: int | None = None) -> Context:
-    """Return the context of a device; raises IndexError where there is no such device."""
+    """Return the context of a device; raises IndexError for an unknown device."""
     GPUS[devnum or 0]
     return CONTEXT
 
 
 def select_device(device_id: int = 0) -> Device:
-    """Make a device the current one; raises IndexError where there is no such device."""
+    """Make a device the current one; raises IndexError for an unknown device."""
     if device_id != 0:
-        raise IndexError(f"there is no device {device_id}: Tilescope has one, number 0.")
+        raise IndexError(f"there is no device {device_id}; Tilescope has only device 0.")
     return DEVICE
 
 
@@ -235,16 +239,16 @@ def get_current_device() -> Device:
 
 
 def list_devices() -> DeviceList:
-    """Return the devices: one."""
+    """Return the list with the only device."""
     return GPUS
 
 
 def close() -> None:
-    """Do nothing: memory is freed when nothing refers to it."""
+    """Do nothing: memory is garbage-collected."""
 
 
 def detect() -> bool:
-    """Print the devices there are, and return whether any can be used."""
+    """Print the devices, and return True: the device is usable."""
     print("Found 1 CUDA devices")
     print(f"id 0    {h200.NAME:>20} {'[SIMULATED]':>40}")
     print(f"{'Compute Capability':>40}: {'.'.join(map(str, h200.COMPUTE_CAPABILITY))}")
@@ -253,16 +257,18 @@ def detect() -> bool:
 
 
 def require_context(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function: there is always a context."""
+    """Return the function unchanged, because a context always exists."""
     return function
 
 
 def resident_blocks(threads: int, shared_bytes: int = 0) -> int:
-    """Return how many blocks the device holds at once, modelled from threads and shared memory, not from registers."""
+    """Compute the resident blocks of the device from threads and shared memory; registers are ignored."""
     limits, warp = h200.ATTRIBUTES, h200.ATTRIBUTES["WARP_SIZE"]
-    taken = -(-threads // warp) * warp
-    each = min(limits["MAX_BLOCKS_PER_MULTIPROCESSOR"], MOST_THREADS_OF_A_MULTIPROCESSOR // taken)
+    allocated_threads = -(-threads // warp) * warp
+    resident = min(
+        limits["MAX_BLOCKS_PER_MULTIPROCESSOR"], MAX_THREADS_PER_MULTIPROCESSOR // allocated_threads
+    )
     if shared_bytes:
         reserved = limits["RESERVED_SHARED_MEMORY_PER_BLOCK"]
-        each = min(each, limits["MAX_SHARED_MEMORY_PER_MULTIPROCESSOR"] // (shared_bytes + reserved))
-    return each * limits["MULTIPROCESSOR_COUNT"]
+        resident = min(resident, limits["MAX_SHARED_MEMORY_PER_MULTIPROCESSOR"] // (shared_bytes + reserved))
+    return resident * limits["MULTIPROCESSOR_COUNT"]

@@ -1,6 +1,6 @@
-"""What the driver says of an NVIDIA H200: each CU_DEVICE_ATTRIBUTE that does not tell one card from another.
+"""The driver's attributes of an NVIDIA H200: each CU_DEVICE_ATTRIBUTE that is the same for all cards of this model.
 
-Read there on 2026-11-22 by cuDeviceGetAttribute, through numba-cuda; sizes are in bytes, rates in kHz.
+Read on an H200 on 2026-11-22 by cuDeviceGetAttribute, through numba-cuda. Sizes are in bytes, rates in kHz.
 """
 
 from __future__ import annotations
@@ -151,8 +151,8 @@ ATTRIBUTES = {
     "HOST_ALLOC_DMA_BUF_SUPPORTED": 0,
     "ONLY_PARTIAL_HOST_NATIVE_ATOMIC_SUPPORTED": 0,
 }
-# What another card of the same kind, or another computer, would answer otherwise.
-OF_ONE_CARD = (
+# Attributes that differ between cards of this model, or between computers.
+CARD_SPECIFIC = (
     "D3D12_CIG_SUPPORTED", "GPU_PCI_DEVICE_ID", "GPU_PCI_SUBSYSTEM_ID", "HOST_NUMA_ID", "MPS_ENABLED",
     "MULTI_GPU_BOARD_GROUP_ID", "NUMA_CONFIG", "NUMA_ID", "PCI_BUS_ID", "PCI_DEVICE_ID", "PCI_DOMAIN_ID",
     "VULKAN_CIG_SUPPORTED",

@@ -1,4 +1,4 @@
-"""Put the host's side into numba.cuda: one table of what stands under which name, and the modules that share it."""
+"""Installs the host API in numba.cuda: a table of names, and the modules that share them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAKERS = (
     "managed_array", "mapped", "mapped_array", "mapped_array_like", "pinned", "pinned_array", "pinned_array_like",
     "to_device",
 )  # fmt: skip
-OF_ARRAYS = ("from_array_like", "from_record_like")
+ARRAY_MODULE_MAKERS = ("from_array_like", "from_record_like")
 STREAMS = (
     "default_stream", "event", "event_elapsed_time", "external_stream", "legacy_default_stream",
     "per_thread_default_stream", "stream",
@@ -35,24 +35,24 @@ COPIES = ("device_memory_size", "device_memset", "device_to_device", "device_to_
 
 
 class Simulator(NamedTuple):
-    """The modules of Numba's simulator that we put our parts into, and what is asked of the launch under way."""
+    """The modules of Numba's simulator that we extend, and queries about the current launch."""
 
     kernel: Any
     devicearray: Any
-    is_running: Callable[[], bool]  # whether a launch is under way in this thread
-    in_kernel: Callable[[], bool]  # whether this is a CUDA thread, which the simulator runs
+    is_running: Callable[[], bool]  # whether a launch is running in this thread
+    in_kernel: Callable[[], bool]  # whether a CUDA thread of the simulator is running
     call_in_kernel: Callable[
         [Any, tuple[Any, ...], dict[str, Any]], Any
     ]  # calls a function as a device function
-    module: Callable[[], Any]  # what `cuda` is in the kernel that runs, None where none does
-    declared: Callable[[Any], None]  # gets each kernel with a signature, once it is decorated
+    module: Callable[[], Any]  # returns `cuda` in the running kernel, None outside kernels
+    declared: Callable[[Any], None]  # gets each kernel with a signature after its decoration
 
 
 def install(simulator: Simulator) -> None:
-    """Complete numba.cuda, whose simulator is imported."""
+    """Extend numba.cuda after the import of its simulator."""
     cuda = sys.modules["numba.cuda"]
     sys.modules["numba.cuda.api"] = api = sys.modules["numba.cuda.simulator.api"]
-    for name, value in _names(simulator).items():
+    for name, value in _cuda_names(simulator).items():
         for module in (cuda, sys.modules["numba.cuda.simulator"], api):
             setattr(module, name, value)
     _complete_arrays(simulator)
@@ -64,26 +64,26 @@ def install(simulator: Simulator) -> None:
     _once_imported("numba.cuda.libdevice", _complete_libdevice)
 
 
-def _names(simulator: Simulator) -> dict[str, Any]:
-    """Return what stands in numba.cuda itself."""
+def _cuda_names(simulator: Simulator) -> dict[str, Any]:
+    """Return the names to set in numba.cuda."""
     kernel = kernels.kernel_class(simulator.kernel.FakeCUDAKernel, simulator.is_running)
     sys.modules["numba.cuda.dispatcher"] = dispatcher = ModuleType("numba.cuda.dispatcher")
-    dispatcher.CUDADispatcher = kernel  # type: ignore[attr-defined]  # for programs that ask what something is
-    nothing = dict.fromkeys(("profile_start", "profile_stop"), lambda: None)
+    dispatcher.CUDADispatcher = kernel  # type: ignore[attr-defined]  # for programs that check the class of a kernel
+    no_ops = dict.fromkeys(("profile_start", "profile_stop"), lambda: None)
     errors = sys.modules["numba.cuda.errors"]
     return {
         **{name: getattr(array_makers, name) for name in MAKERS},
         **{name: getattr(streams, name) for name in STREAMS},
         **{name: getattr(devices, name) for name in DEVICES},
         **{name: lacking.refusing(name) for name in lacking.LACKING},
-        **nothing,
+        **no_ops,
         "profiling": nullcontext, "KernelRuntimeError": errors.KernelRuntimeError,
         "gpus": devices.GPUS, "Event": streams.Event, "MemoryInfo": devices.MemoryInfo,
         "CudaSupportError": sys.modules["numba.cuda.cudadrv.error"].CudaSupportError,
         "jit": kernels.jit_decorator(
             kernel, lambda: bool(getattr(_config(), "CUDA_DEBUGINFO_DEFAULT", False)), simulator.declared
         ),
-        "_auto_device": lambda *given, **names: array_makers.auto_device(*given, **names),
+        "_auto_device": lambda *arguments, **names: array_makers.auto_device(*arguments, **names),
     }  # fmt: skip
 
 
@@ -97,7 +97,7 @@ def _complete_arrays(simulator: Simulator) -> None:
     target = simulator.devicearray
     for name in ARRAYS:
         setattr(target, name, getattr(arrays, name))
-    for name in (*MAKERS, *OF_ARRAYS):
+    for name in (*MAKERS, *ARRAY_MODULE_MAKERS):
         setattr(target, name, getattr(array_makers, name))
     for module in (target, simulator.kernel):
         module.FakeCUDAArray = arrays.DeviceNDArray
@@ -112,18 +112,18 @@ def _complete_driver() -> None:
     }  # fmt: skip
     for name, value in (parts | {name: getattr(memory_copies, name) for name in COPIES}).items():
         setattr(driver, name, value)
-    driver.FakeDriver.__getattr__ = _lacking_of_driver
+    driver.FakeDriver.__getattr__ = _refuse_driver_attribute
     shared.gpus = devices.GPUS  # type: ignore[attr-defined]  # Numba's module
     shared.get_context = devices.current_context  # type: ignore[attr-defined]
     shared.reset = devices.close  # type: ignore[attr-defined]
 
 
-def _lacking_of_driver(_: Any, name: str) -> Any:
-    raise AttributeError(lacking.lacking(f"driver.{name}", "there is no driver of a GPU here"))
+def _refuse_driver_attribute(_: Any, name: str) -> Any:
+    raise AttributeError(lacking.lacking(f"driver.{name}", "there is no GPU driver here"))
 
 
 def _complete_kernels(simulator: Simulator, cuda: Any) -> None:
-    """Let ufuncs and reductions be Numba's own, on kernels of ours, and kernels call what numba.jit made."""
+    """Use Numba's ufuncs and reductions with our kernels, and let kernels call functions of numba.jit."""
     from numba.core.dispatcher import Dispatcher
 
     from .ufuncs import complete
@@ -131,11 +131,11 @@ def _complete_kernels(simulator: Simulator, cuda: Any) -> None:
     complete(*(import_module(f"numba.cuda.{name}") for name in ("vectorizers", "deviceufunc")))
     cuda.Reduce = cuda.reduce = import_module("numba.cuda.kernels.reduction").Reduce
     if not hasattr(cuda, "vectorize"):
-        cuda.vectorize, cuda.guvectorize = _for_cuda("vectorize"), _for_cuda("guvectorize")
+        cuda.vectorize, cuda.guvectorize = _with_cuda_target("vectorize"), _with_cuda_target("guvectorize")
     compiled_call, in_kernel = Dispatcher.__call__, simulator.in_kernel
 
     def call(self: Any, *arguments: Any, **names: Any) -> Any:
-        """Call what numba.jit compiled, or in a kernel the function that it was made of."""
+        """Call the compiled function, or in a kernel the Python function it was compiled from."""
         if in_kernel():
             return simulator.call_in_kernel(self.py_func, arguments, names)
         return compiled_call(self, *arguments, **names)
@@ -143,11 +143,11 @@ def _complete_kernels(simulator: Simulator, cuda: Any) -> None:
     Dispatcher.__call__ = call
 
 
-def _for_cuda(name: str) -> Callable[..., Any]:
-    def decorator(*given: Any, **names: Any) -> Any:
+def _with_cuda_target(name: str) -> Callable[..., Any]:
+    def decorator(*arguments: Any, **names: Any) -> Any:
         import numba
 
-        return getattr(numba, name)(*given, **{"target": "cuda", **names})
+        return getattr(numba, name)(*arguments, **{"target": "cuda", **names})
 
     return decorator
 
@@ -172,7 +172,7 @@ def _complete_libdevice(libdevice: Any) -> None:
 
 
 def _install_registries() -> None:
-    """Let programs import the registries of Numba's CUDA target, with which they add types of their own."""
+    """Provide the registries of Numba's CUDA target, with which programs add types."""
     from numba.core.imputils import Registry as Implementations
     from numba.core.typing.templates import Registry as Declarations
 
@@ -185,6 +185,6 @@ def _install_registries() -> None:
 
 def _module(name: str, **parts: Any) -> None:
     full = f"numba.cuda.{name}"
-    made = sys.modules.setdefault(full, ModuleType(full))
-    vars(made).update(parts)
-    setattr(sys.modules["numba.cuda"], name, made)
+    module = sys.modules.setdefault(full, ModuleType(full))
+    vars(module).update(parts)
+    setattr(sys.modules["numba.cuda"], name, module)

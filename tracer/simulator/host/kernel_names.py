@@ -1,4 +1,4 @@
-"""Names of `cuda` that mean something inside kernels: there, and as objects that a program takes out beforehand."""
+"""Names of `cuda` that only work inside kernels, and the objects that a program gets for them outside."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from .lacking import CLASSES, LACKING, lacking
 
-# What a program may import from numba.cuda, to use it in a kernel only.
+# Names that a program may import from numba.cuda, but use only in a kernel.
 NAMES = frozenset(
     (
         "threadIdx", "blockIdx", "blockDim", "gridDim", "laneid", "warpsize", "grid", "gridsize", "shared", "local",
@@ -22,20 +22,20 @@ NAMES = frozenset(
     )
 )  # fmt: skip
 MODULES = ("libdevice", "random", "types")  # modules of numba.cuda whose functions kernels call
-OF_THE_DRIVER = ("devices", "driver", "nvvm")  # modules of numba.cuda.cudadrv that numba.cuda has too
+DRIVER_MODULES = ("devices", "driver", "nvvm")  # modules of numba.cuda.cudadrv that are also in numba.cuda
 LOADS = ("ldca", "ldcg", "ldcs", "ldlu", "ldcv")
 STORES = ("stcg", "stcs", "stwb", "stwt")
 
 
 class KernelName:
-    """A name of `cuda`, taken out of it outside kernels; `module` gives what `cuda` is in the kernel that runs."""
+    """A name of `cuda` that was read outside kernels; `module` returns `cuda` in the running kernel."""
 
     def __init__(self, name: str, module: Callable[[], Any]) -> None:
         self._name, self._module = name, module
 
     @property
     def cuda_path(self) -> str:
-        """What it is called under `cuda`."""
+        """The path of the name under `cuda`."""
         return self._name
 
     def __repr__(self) -> str:
@@ -44,13 +44,13 @@ class KernelName:
     def _value(self) -> Any:
         module = self._module()
         if module is None:
-            raise AttributeError(f"cuda.{self._name} means something inside a kernel only.")
+            raise AttributeError(f"cuda.{self._name} can be used only inside a kernel.")
         return attrgetter(self._name)(module)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        if self._module() is None:  # a name under it, which Numba's own modules take out too
+        if self._module() is None:  # Numba's modules read nested names outside kernels too
             return KernelName(f"{self._name}.{name}", self._module)
         return getattr(self._value(), name)
 
@@ -64,39 +64,39 @@ class KernelName:
 
 
 def outside(name: str, module: Callable[[], Any]) -> Any:
-    """Return what `cuda.NAME` is outside a kernel, where numba.cuda has no such name; raises AttributeError."""
+    """Look up a name outside a kernel that numba.cuda lacks; raises AttributeError."""
     if name in NAMES:
         return KernelName(name, module)
     if name in MODULES:
         return importlib.import_module(f"numba.cuda.{name}")
-    if name in OF_THE_DRIVER:
+    if name in DRIVER_MODULES:
         return importlib.import_module(f"numba.cuda.cudadrv.{name}")
-    why = LACKING.get(name) or CLASSES.get(name)
-    raise AttributeError(lacking(f"cuda.{name}", why) if why else _unknown(name))
+    reason = LACKING.get(name) or CLASSES.get(name)
+    raise AttributeError(lacking(f"cuda.{name}", reason) if reason else _unknown_name(name))
 
 
-def _unknown(name: str) -> str:
+def _unknown_name(name: str) -> str:
     return f"module 'numba.cuda' has no attribute {name!r}"
 
 
 def inside(name: str) -> Any:
-    """Return what `cuda.NAME` is inside a kernel, where the simulator has no such name; raises AttributeError."""
+    """Look up a name inside a kernel that the simulator lacks; raises AttributeError."""
     if name in LOADS:
         return lambda array, index: array[index]
     if name in STORES:
         return lambda array, index, value: array.__setitem__(index, value)
-    found = vars(sys.modules["numba.cuda"]).get(name)
-    if name in MODULES and found is None:
-        found = importlib.import_module(f"numba.cuda.{name}")
-    if isinstance(found, FunctionType):
-        raise AttributeError(f"cuda.{name} is a function of the host's: kernels can't call it.")
-    if found is None or name.startswith("__"):
-        raise AttributeError(_unknown(name))
-    return found
+    attribute = vars(sys.modules["numba.cuda"]).get(name)
+    if name in MODULES and attribute is None:
+        attribute = importlib.import_module(f"numba.cuda.{name}")
+    if isinstance(attribute, FunctionType):
+        raise AttributeError(f"cuda.{name} is a host function; kernels can't call it.")
+    if attribute is None or name.startswith("__"):
+        raise AttributeError(_unknown_name(name))
+    return attribute
 
 
 def cooperative_groups(module: Callable[[], Any]) -> ModuleType:
-    """Return the module numba.cuda.cg, for programs that import it by itself."""
-    made = ModuleType("numba.cuda.cg")
-    made.this_grid = lambda: module().cg.this_grid()  # type: ignore[attr-defined]
-    return made
+    """Build the module numba.cuda.cg, for programs that import it directly."""
+    groups = ModuleType("numba.cuda.cg")
+    groups.this_grid = lambda: module().cg.this_grid()  # type: ignore[attr-defined]
+    return groups

@@ -1,4 +1,4 @@
-"""What is said to users: what Tilescope lacks of numba.cuda, with the reason, and which numbers no GPU gave."""
+"""Messages to the user about unsupported parts of numba.cuda, and notes that are printed once."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NoReturn
 
-_said: set[str] = set()
+_printed_notes: set[str] = set()
 _NO_COMPILER = "it runs kernels on the CPU and compiles nothing for a GPU"
-_NO_DRIVER = "there is no driver of a GPU here, and one process"
+_NO_DRIVER = "there is no GPU driver here, and only one process"
 LACKING = dict.fromkeys(
     (
         "compile", "compile_all", "compile_for_current_device", "compile_ptx", "compile_ptx_for_current_device",
@@ -36,17 +36,17 @@ OF_KERNELS = dict.fromkeys(
         "get_max_threads_per_block", "regs_per_thread", "const_mem_size", "local_mem_per_thread",
         "shared_mem_per_block", "max_threads_per_block",
     ),
-    f"{_NO_COMPILER}, so nobody knows",
+    f"{_NO_COMPILER}, so the number is unknown",
 )  # fmt: skip
 
 
-def lacking(name: str, why: str) -> str:
-    """Return the sentence that says what Tilescope has not, and why."""
-    return f"Tilescope has no {name}: {why}."
+def lacking(name: str, reason: str) -> str:
+    """Format the message for an unsupported name."""
+    return f"Tilescope has no {name}: {reason}."
 
 
 def refusing(name: str) -> Callable[..., NoReturn]:
-    """Return a function that stands where one of numba.cuda would, and says that it is not there."""
+    """Return a replacement for an unsupported function of numba.cuda that raises NotImplementedError."""
 
     def refuse(*_: Any, **__: Any) -> NoReturn:
         raise NotImplementedError(lacking(f"cuda.{name}", LACKING[name]))
@@ -56,13 +56,13 @@ def refusing(name: str) -> Callable[..., NoReturn]:
 
 
 def say_once(text: str) -> None:
-    """Print a sentence on standard error, the first time that it is said in this process."""
-    if text not in _said:
-        _said.add(text)
+    """Print a note to standard error, only once in this process."""
+    if text not in _printed_notes:
+        _printed_notes.add(text)
         print_note(f"tilescope: {text}")
 
 
 def print_note(line: str) -> None:
-    """Print a line on standard error, unless the program has closed that or put something else in its place."""
+    """Print a line to standard error, unless the program has closed or replaced it."""
     with suppress(AttributeError, OSError, ValueError):
         sys.stderr.write(f"{line}\n")

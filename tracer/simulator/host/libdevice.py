@@ -1,7 +1,7 @@
-"""libdevice's functions inside kernels: Numba's declarations, with the mathematics of Python and NumPy behind them.
+"""libdevice's functions inside kernels: Numba's declarations, implemented with Python and NumPy.
 
-The declarations say the types of arguments and results, which numbers are made of. Where libdevice is installed, it
-computes, as on a GPU.
+The declarations give the types of arguments and results, to which numbers are converted. If libdevice is installed, it
+computes the results, with the bits of a GPU.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MATH = (
     "expm1", "fabs", "fmod", "hypot", "ldexp", "lgamma", "log", "log10", "log1p", "log2", "pow", "remainder", "sin",
     "sinh", "tan", "tanh",
 )  # fmt: skip
-_OWN: dict[str, Callable[..., Any]] = {
+_IMPLEMENTATIONS: dict[str, Callable[..., Any]] = {
     "abs": abs, "llabs": abs, "cbrt": np.cbrt, "ceil": np.ceil, "floor": np.floor, "trunc": np.trunc, "rint": np.rint,
     "nearbyint": np.rint, "round": lambda x: np.trunc(x + np.copysign(0.5, x)), "sqrt": np.sqrt,
     "rsqrt": lambda x: 1 / np.sqrt(x), "rcbrt": lambda x: 1 / np.cbrt(x), "exp2": np.exp2, "exp10": lambda x: 10.0**x,
@@ -49,13 +49,13 @@ _OWN: dict[str, Callable[..., Any]] = {
 
 
 def complete(libdevice: Any) -> None:
-    """Put what computes behind each declaration in Numba's module of them."""
+    """Implement each declaration in Numba's module."""
     for name, declared in list(vars(libdevice).items()):
         if isinstance(declared, FunctionType):
-            setattr(libdevice, name, _late(name, declared))
+            setattr(libdevice, name, _lazy_function(name, declared))
 
 
-def _late(name: str, declared: FunctionType) -> Callable[..., Any]:
+def _lazy_function(name: str, declared: FunctionType) -> Callable[..., Any]:
     def call(*arguments: Any) -> Any:
         return _function(name, declared.__doc__ or "")(*arguments)
 
@@ -65,35 +65,40 @@ def _late(name: str, declared: FunctionType) -> Callable[..., Any]:
 
 @cache
 def _function(name: str, text: str) -> Callable[..., Any]:
-    """Return what computes a function that is declared with this text; raises AttributeError where nothing does."""
-    compute = native_function_named(name) or _computing(name)
+    """Return the implementation of a function with this declaration; raises AttributeError if there is none."""
+    compute = native_function_named(name) or _find_implementation(name)
     if compute is None:
-        raise AttributeError(lacking(f"libdevice.{name}", "its arithmetic is not written yet"))
+        raise AttributeError(lacking(f"libdevice.{name}", "its arithmetic is not implemented yet"))
     kinds, result = re.findall(r":type \w+: (\w+)", text), re.search(r":rtype: (\w+)", text)
     return _typed(compute, kinds, result[1] if result else "")
 
 
-def _computing(name: str) -> Callable[..., Any] | None:
-    """Return what computes a function, whatever its name says of the types and the rounding."""
+def _find_implementation(name: str) -> Callable[..., Any] | None:
+    """Find the implementation of a function, ignoring the types and the rounding in its name."""
     base = re.sub(r"_r[nzud]$", "", name).removeprefix("fast_")
     rounded = base != name and re.fullmatch(r"[df](add|sub|mul|div|rcp|sqrt|rsqrt)", base)
     for candidate in (rounded[1] if rounded else base, base.removesuffix("f"), base.removesuffix("d")):
-        if candidate in _OWN:
-            return _OWN[candidate]
+        if candidate in _IMPLEMENTATIONS:
+            return _IMPLEMENTATIONS[candidate]
         if candidate in _MATH:
             return getattr(math, candidate)  # type: ignore[no-any-return]  # a function of math
     return None
 
 
 def _typed(compute: Callable[..., Any], kinds: list[str], result: str) -> Callable[..., Any]:
-    given, made = [np.dtype(kind).type for kind in kinds if hasattr(np, kind)], getattr(np, result, None)
+    argument_types = [np.dtype(kind).type for kind in kinds if hasattr(np, kind)]
+    result_type = getattr(np, result, None)
 
     def call(*arguments: Any) -> Any:
-        numbers = [kind(value) for kind, value in zip(given, arguments, strict=False)] or list(arguments)
+        numbers = [kind(value) for kind, value in zip(argument_types, arguments, strict=False)] or list(
+            arguments
+        )
         try:
-            found = compute(*numbers)
+            result_value = compute(*numbers)
         except (ValueError, OverflowError):  # outside the function's domain, or too large
-            found = math.nan
-        return made(found) if made and not isinstance(found, tuple) else found
+            result_value = math.nan
+        return (
+            result_type(result_value) if result_type and not isinstance(result_value, tuple) else result_value
+        )
 
     return call

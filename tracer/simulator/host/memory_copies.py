@@ -1,4 +1,4 @@
-"""Copies of bytes as `numba.cuda.cudadrv.driver` makes them: between memory of the host and of the device."""
+"""The copy functions of `numba.cuda.cudadrv.driver`, between memory of the host and of the device."""
 
 from __future__ import annotations
 
@@ -12,39 +12,39 @@ from .arrays import Memory, StreamLike, extent, sentry_contiguous
 
 
 def host_to_device(dst: Any, src: Any, size: int, stream: StreamLike = 0) -> None:
-    """Copy `size` bytes; raises ValueError where either memory has fewer, or an array has gaps."""
-    _written(dst, size)[:] = _bytes(src, size)
+    """Copy `size` bytes; raises ValueError if either memory is smaller, or if an array has gaps."""
+    _bytes_to_write(dst, size)[:] = _bytes(src, size)
 
 
 device_to_host = device_to_device = host_to_device
 
 
 def device_memset(dst: Any, val: int, size: int, stream: StreamLike = 0) -> None:
-    """Fill `size` bytes with one value; raises ValueError where the memory has fewer, or an array has gaps."""
-    _written(dst, size).fill(val & 0xFF)
+    """Fill `size` bytes with one value; raises ValueError if the memory is smaller, or if an array has gaps."""
+    _bytes_to_write(dst, size).fill(val & 0xFF)
 
 
 def device_memory_size(devmem: Any) -> int:
-    """Return the bytes of memory, or from an array's first element to the end of its last."""
+    """Return the size of a memory, or the bytes from an array's first element to the end of its last."""
     return devmem.size if isinstance(devmem, Memory) else extent(_array(devmem))
 
 
-def _written(memory: Any, size: int) -> NDArray[np.uint8]:
-    """Return the bytes of memory that is about to be filled."""
-    found = _bytes(memory, size)
-    fresh_memory.forget(found)
-    return found
+def _bytes_to_write(memory: Any, size: int) -> NDArray[np.uint8]:
+    """Return the bytes of memory that is about to be written, and mark them as initialised."""
+    content = _bytes(memory, size)
+    fresh_memory.forget(content)
+    return content
 
 
 def _bytes(memory: Any, size: int) -> NDArray[np.uint8]:
-    """Return the first bytes of memory of either side, as a view."""
+    """Return a view of the first bytes of a host or device memory."""
     if isinstance(memory, Memory):
         return memory.as_array((size,), (1,), np.dtype(np.uint8))
     ary = _array(memory)
     sentry_contiguous(ary)
     flat = ary.ravel(order="K").view(np.uint8)
     if size > len(flat):
-        raise ValueError(f"{size:,} bytes are to be copied or filled, and an array has {len(flat):,}.")
+        raise ValueError(f"can't copy or fill {size:,} bytes: an array has only {len(flat):,}.")
     return flat[:size]
 
 

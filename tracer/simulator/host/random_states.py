@@ -1,8 +1,8 @@
-"""The states of numba.cuda.random's generators, as a GPU's program finds them, without compiling what makes them.
+"""The initial states of numba.cuda.random's generators, the same as on a GPU, without compiling Numba's function.
 
 xoroshiro128+ and SplitMix64 are by Blackman and Vigna (https://prng.di.unimi.it/). A jump of 2^64 steps is linear over
-GF(2): the state after it is the exclusive or of what it makes of each bit of the state before. So n states are made in
-log2(n) rounds, in each of which all that there are jump together, twice as far as in the round before.
+GF(2): the new state is the exclusive or of the images of the set bits of the old state. So n states need only log2(n)
+rounds. In each round all existing states jump together, twice as far as in the previous round.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ _MASK = (1 << 64) - 1
 
 
 def fill_states(states: Any, seed: Any, subsequence_start: Any) -> None:
-    """Fill an array of states (s0, s1): the first from a seed, each other 2^64 steps after the one before."""
+    """Fill an array of states (s0, s1): the first from a seed, each other 2^64 steps after the previous one."""
     if not len(states):
         return
     words = np.empty((len(states), 2), np.uint64)
     words[0] = _split_mix(int(seed) & _MASK)
-    jump, skipped = _columns_of_a_jump(), int(subsequence_start)
-    far, first = jump, words[:1]
-    while skipped:
-        first = _applied(far, first) if skipped & 1 else first
-        far, skipped = _applied(far, far), skipped >> 1
+    jump, remaining = _jump_matrix(), int(subsequence_start)
+    power, first = jump, words[:1]
+    while remaining:
+        first = _apply(power, first) if remaining & 1 else first
+        power, remaining = _apply(power, power), remaining >> 1
     words[0] = first[0]
     done = 1
     while done < len(words):
-        more = min(done, len(words) - done)
-        words[done : done + more] = _applied(jump, words[:more])
-        done, jump = done + more, _applied(jump, jump)
+        count = min(done, len(words) - done)
+        words[done : done + count] = _apply(jump, words[:count])
+        done, jump = done + count, _apply(jump, jump)
     states["s0"], states["s1"] = words[:, 0], words[:, 1]
 
 
@@ -45,8 +45,8 @@ def _split_mix(seed: int) -> int:
     return z ^ z >> 31
 
 
-def _columns_of_a_jump() -> Words:
-    """Return what a jump makes of each bit: row b is the state after one of which only bit b was set."""
+def _jump_matrix() -> Words:
+    """Compute the matrix of a jump: row b is the state after the jump of a state with only bit b set."""
     state = np.zeros((BITS, 2), np.uint64)
     for bit in range(BITS):
         state[bit, bit // 64] = np.uint64(1 << bit % 64)
@@ -62,21 +62,21 @@ def _columns_of_a_jump() -> Words:
 def _step(state: Words) -> None:
     """Advance each state by one, in place."""
     s0, s1 = state[:, 0].copy(), state[:, 0] ^ state[:, 1]
-    state[:, 0] = _rotated(s0, 55) ^ s1 ^ s1 << np.uint64(14)
-    state[:, 1] = _rotated(s1, 36)
+    state[:, 0] = _rotate_left(s0, 55) ^ s1 ^ s1 << np.uint64(14)
+    state[:, 1] = _rotate_left(s1, 36)
 
 
-def _rotated(words: Words, bits: int) -> Words:
+def _rotate_left(words: Words, bits: int) -> Words:
     return words << np.uint64(bits) | words >> np.uint64(64 - bits)
 
 
-def _applied(columns: Words, states: Words) -> Words:
-    """Return what a linear map, given as what it makes of each bit, makes of states: by a table for each byte."""
-    made = np.zeros_like(states)
-    bytes_of = np.ascontiguousarray(states.astype("<u8")).view(np.uint8).reshape(len(states), BITS // 8)
-    for place in range(BITS // 8):
+def _apply(columns: Words, states: Words) -> Words:
+    """Apply a linear map, given as the image of each bit, to states; uses a table for each byte."""
+    images = np.zeros_like(states)
+    state_bytes = np.ascontiguousarray(states.astype("<u8")).view(np.uint8).reshape(len(states), BITS // 8)
+    for position in range(BITS // 8):
         table = np.zeros((256, 2), np.uint64)
         for bit in range(8):
-            table[1 << bit : 2 << bit] = table[: 1 << bit] ^ columns[place * 8 + bit]
-        made ^= table[bytes_of[:, place]]
-    return made
+            table[1 << bit : 2 << bit] = table[: 1 << bit] ^ columns[position * 8 + bit]
+        images ^= table[state_bytes[:, position]]
+    return images

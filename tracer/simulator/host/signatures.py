@@ -1,4 +1,4 @@
-"""Signatures of kernels: what was declared, and what a launch's arguments are."""
+"""Signatures of kernels: the declared types, and their match with the arguments of a launch."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from .arrays import is_cuda_ndarray
 
 
 class Signature(NamedTuple):
-    """Numba's types of a function's arguments, and of what it returns."""
+    """Numba's types of a function's arguments and of its result."""
 
     args: tuple[Any, ...]
-    return_type: Any = None  # None where it was not said
+    return_type: Any = None  # None if not declared
 
 
 class NoMatch(TypeError):
-    """Arguments for which a kernel was not declared."""
+    """The arguments match no declared signature."""
 
 
-def normalized(given: Any) -> Signature:
-    """Return a signature that was written as text, types in a tuple, or a type called with types."""
+def normalized(declared: Any) -> Signature:
+    """Parse a signature: a text, a tuple of types, or a type called with types."""
     from numba.core.sigutils import normalize_signature
 
-    return Signature(*normalize_signature(given))
+    return Signature(*normalize_signature(declared))
 
 
 def array_of(value: Any) -> Any:
-    """Return the array that an argument is or wraps, or None."""
+    """Return the array of an argument or its wrapper, or None."""
     value = getattr(value, "value", value) if type(value).__name__ in ("In", "Out", "InOut") else value
     if is_cuda_ndarray(value):
         return value._ary
@@ -37,7 +37,7 @@ def array_of(value: Any) -> Any:
 
 
 def type_of(value: Any) -> Any:
-    """Return what tells the type of an argument from others, quickly."""
+    """Return a key for the type of an argument, quickly."""
     ary = array_of(value)
     if ary is None:
         return tuple(map(type_of, value)) if isinstance(value, tuple) else type(value)
@@ -50,58 +50,60 @@ def types_of(arguments: Sequence[Any]) -> tuple[Any, ...]:
     """Return Numba's types of arguments."""
     from numba import typeof
 
-    found = ((value, array_of(value)) for value in arguments)
-    return tuple(typeof(value if ary is None else ary) for value, ary in found)
+    pairs = ((value, array_of(value)) for value in arguments)
+    return tuple(typeof(value if ary is None else ary) for value, ary in pairs)
 
 
 def cast_arguments(
-    name: str, declared: Sequence[Signature], given: tuple[Any, ...], *, specialized: bool
+    name: str, declared: Sequence[Signature], arguments: tuple[Any, ...], *, specialized: bool
 ) -> tuple[Any, ...]:
-    """Return arguments with their numbers of the declared types; raises NoMatch where no signature takes them.
+    """Convert numbers to the declared types; raises NoMatch if no signature matches.
 
-    A kernel of one signature alone (`specialized`) takes arrays of other types on a GPU, and reads their bytes as
-    what they are not. So it does here.
+    A kernel with only one signature (`specialized`) accepts arrays of other types on a GPU, and reinterprets their
+    bytes. So it does here.
     """
-    chosen = chosen_signature(name, declared, given, specialized=specialized)
-    return tuple(map(_cast, chosen.args, given))
+    chosen = chosen_signature(name, declared, arguments, specialized=specialized)
+    return tuple(map(_cast, chosen.args, arguments))
 
 
 def chosen_signature(
-    name: str, declared: Sequence[Signature], given: tuple[Any, ...], *, specialized: bool
+    name: str, declared: Sequence[Signature], arguments: tuple[Any, ...], *, specialized: bool
 ) -> Signature:
-    """Return the signature that a launch with these arguments takes; raises NoMatch where none fits."""
-    reasons = [_mismatch(one, given, any_elements=specialized) for one in declared]
-    fitting = [one for one, reason in zip(declared, reasons, strict=True) if not reason]
+    """Choose the signature for these arguments; raises NoMatch if none matches."""
+    reasons = [_mismatch(signature, arguments, any_elements=specialized) for signature in declared]
+    fitting = [signature for signature, reason in zip(declared, reasons, strict=True) if not reason]
     if not fitting:
         raise NoMatch(f"{name} is declared for {' and '.join(map(_text, declared))}, but {reasons[0]}.")
-    return fitting[0] if len(fitting) == 1 else _best(name, fitting, given)
+    return fitting[0] if len(fitting) == 1 else _best_signature(name, fitting, arguments)
 
 
-def _best(name: str, fitting: Sequence[Signature], given: Sequence[Any]) -> Signature:
-    """Return the signature that Numba takes of several: that with the fewest and least conversions of numbers.
+def _best_signature(name: str, fitting: Sequence[Signature], arguments: Sequence[Any]) -> Signature:
+    """Choose among several signatures like Numba: the one with the fewest and smallest conversions of numbers.
 
-    Raises NoMatch where two are as good as each other, as Numba does.
+    Raises NoMatch if two are equally good, as Numba does.
     """
-    types = types_of(given)
-    costs = [_conversions(types, one.args) for one in fitting]
-    best = [one for one, cost in zip(fitting, costs, strict=True) if cost == min(costs)]
-    if len(best) > 1 and len({one.args for one in best}) > 1:
-        told = " and ".join(map(_text, best))
+    types = types_of(arguments)
+    costs = [_conversions(types, signature.args) for signature in fitting]
+    best = [signature for signature, cost in zip(fitting, costs, strict=True) if cost == min(costs)]
+    if len(best) > 1 and len({signature.args for signature in best}) > 1:
+        declared = " and ".join(map(_text, best))
         raise NoMatch(
-            f"{name} is declared for {told}, of which neither is nearer to {_text(Signature(types))}."
+            f"{name} is declared for {declared}, which match {_text(Signature(types))} equally well."
         )
     return best[0]
 
 
 def _conversions(given: Sequence[Any], declared: Sequence[Any]) -> tuple[int, int, int]:
-    """Return how many arguments are converted (unsafely, safely, to more bits), which Numba compares in this order."""
+    """Count the arguments that are converted (unsafely, safely, to more bits); Numba compares in this order."""
     from numba.core.typeconv import Conversion
     from numba.core.typing import Context
 
     can_convert = Context().can_convert
-    found = [can_convert(one, other) for one, other in zip(given, declared, strict=True)]
-    unsafe = sum(one is None or one == Conversion.unsafe for one in found)
-    return unsafe, found.count(Conversion.safe), found.count(Conversion.promote)
+    conversions = [
+        can_convert(kind, declared_kind) for kind, declared_kind in zip(given, declared, strict=True)
+    ]
+    unsafe = sum(conversion is None or conversion == Conversion.unsafe for conversion in conversions)
+    return unsafe, conversions.count(Conversion.safe), conversions.count(Conversion.promote)
 
 
 def _text(signature: Signature) -> str:
@@ -119,41 +121,41 @@ def _name(kind: Any) -> str:
 
 
 def mismatches(name: str, signature: Signature, given: Sequence[Any]) -> list[str]:
-    """Return a sentence for each array whose elements are of another type than a signature says.
+    """Write a sentence for each array whose elements have another type than declared.
 
-    Whole numbers that differ in their sign only are no mismatch.
+    Integers that differ only in their signedness are no mismatch.
     """
-    found = []
-    for place, (kind, value) in enumerate(zip(signature.args, given, strict=False), 1):
+    sentences = []
+    for number, (kind, value) in enumerate(zip(signature.args, given, strict=False), 1):
         ary = array_of(value)
         if not isinstance(ary, np.ndarray) or not hasattr(kind, "ndim"):
             continue
         dtype = _dtype_of(kind.dtype, ary.dtype)
         if ary.dtype != dtype and not _differ_in_sign(ary.dtype, dtype):
-            found.append(
-                f"argument {place} of {name} is declared as {_name(kind)} and is an array of {ary.dtype}, whose bytes "
-                f"a GPU takes for {dtype} without a word"
+            sentences.append(
+                f"argument {number} of {name} is declared as {_name(kind)} but is an array of {ary.dtype}; a GPU "
+                f"reads its bytes as {dtype} without an error"
             )
-    return found
+    return sentences
 
 
 def _mismatch(signature: Signature, given: Sequence[Any], *, any_elements: bool) -> str:
-    """Return why a signature does not take these arguments, or nothing.
+    """Explain why a signature does not match these arguments, "" if it does.
 
-    any_elements: whether it takes arrays with elements of any type, as long as their bytes can be seen as the declared.
+    any_elements: whether it accepts arrays of any type whose bytes can be reinterpreted as the declared type.
     """
     if len(signature.args) != len(given):
         return f"{len(given)} arguments are given"
-    for place, (kind, value) in enumerate(zip(signature.args, given, strict=True)):
+    for index, (kind, value) in enumerate(zip(signature.args, given, strict=True)):
         ary = array_of(value)
         if not hasattr(kind, "ndim") or isinstance(ary, np.void):
             continue
         if ary is None:
-            return f"argument {place + 1} is {value!r}, which is no array"
+            return f"argument {index + 1} is {value!r}, which is not an array"
         dtype = _dtype_of(kind.dtype, ary.dtype)
-        alike = ary.dtype == dtype or (any_elements and _can_be_seen(ary, dtype))
-        if ary.ndim != kind.ndim or not alike:
-            return f"argument {place + 1} is {ary.dtype}[{', '.join(':' * ary.ndim)}]"
+        is_compatible = ary.dtype == dtype or (any_elements and _can_be_viewed(ary, dtype))
+        if ary.ndim != kind.ndim or not is_compatible:
+            return f"argument {index + 1} is {ary.dtype}[{', '.join(':' * ary.ndim)}]"
     return ""
 
 
@@ -161,18 +163,18 @@ def _dtype_of(kind: Any, otherwise: np.dtype[Any]) -> np.dtype[Any]:
     from numba.np.numpy_support import as_dtype
 
     try:
-        found: np.dtype[Any] = np.dtype(as_dtype(kind))
-    except NotImplementedError:  # of records and the like, whose names may differ
+        dtype: np.dtype[Any] = np.dtype(as_dtype(kind))
+    except NotImplementedError:  # records and similar types, whose names may differ
         return otherwise
-    return found
+    return dtype
 
 
-def _differ_in_sign(one: np.dtype[Any], other: np.dtype[Any]) -> bool:
-    return {one.kind, other.kind} == {"i", "u"} and one.itemsize == other.itemsize
+def _differ_in_sign(first: np.dtype[Any], second: np.dtype[Any]) -> bool:
+    return {first.kind, second.kind} == {"i", "u"} and first.itemsize == second.itemsize
 
 
 def _cast(kind: Any, value: Any) -> Any:
-    """Return a number as the declared type, whole numbers of an array as signed as declared; all else as it is."""
+    """Convert a number to the declared type, and integers of an array to the declared signedness."""
     ary = array_of(value)
     if isinstance(ary, np.ndarray) and hasattr(kind, "dtype"):
         dtype = _dtype_of(kind.dtype, ary.dtype)
@@ -181,20 +183,20 @@ def _cast(kind: Any, value: Any) -> Any:
         return value
     dtype = _dtype_of(kind, np.dtype(type(value)))
     if dtype.kind in "iu" and isinstance(value, float | np.floating):
-        raise NoMatch(f"{value!r} is given for a parameter that is declared as {kind}: write {int(value)}.")
+        raise NoMatch(f"{value!r} is given for a parameter that is declared as {kind}; write {int(value)}.")
     return np.asarray(value).astype(dtype)[()]
 
 
-def _can_be_seen(ary: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> bool:
-    """Return whether the bytes of an array can be seen as elements of a type."""
-    plain = not (ary.dtype.hasobject or dtype.hasobject or ary.dtype.names or dtype.names)
-    return plain and (ary.dtype.itemsize == dtype.itemsize or ary.flags.c_contiguous)
+def _can_be_viewed(ary: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> bool:
+    """Check whether the bytes of an array can be viewed as elements of a type."""
+    has_plain_types = not (ary.dtype.hasobject or dtype.hasobject or ary.dtype.names or dtype.names)
+    return has_plain_types and (ary.dtype.itemsize == dtype.itemsize or ary.flags.c_contiguous)
 
 
 def _viewed(value: Any, ary: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> Any:
-    """Return the same memory as another type, for `In` and its like wrapped as it was.
+    """View the same memory as another type; a wrapper such as `In` is kept.
 
-    It has the same shape, without gaps; of wider elements, only as many rows as there are bytes for.
+    The view is contiguous and has the same shape; with wider elements it has only the rows that fit.
     """
     if not hasattr(value, "view"):
         return type(value)(_viewed(value.value, ary, dtype))

@@ -1,4 +1,4 @@
-"""Streams and events where all work is done when a call returns: a stream is a name, an event is a time."""
+"""Streams and events for synchronous execution: a stream is only a handle, an event only a time."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from .lacking import say_once
 if TYPE_CHECKING:
     import asyncio
 
-NOT_A_GPUS = "times between events are those of this simulation, not of a GPU."
+TIMING_NOTE = "times between events are those of this simulation, not of a GPU."
 _KINDS = {0: "Default CUDA", 1: "Legacy default CUDA", 2: "Per-thread default CUDA"}
 _numbers = count(1001)
 
 
 class Stream:
-    """A queue of work: each piece is done before the next is given, so there is never anything to wait for."""
+    """A queue of work; each item finishes before the next is added, so it is always empty."""
 
     def __init__(self, handle: int = 0, *, external: bool = False) -> None:
         self.handle, self.external = handle, external
@@ -37,19 +37,19 @@ class Stream:
         return 0, self.handle
 
     def synchronize(self) -> None:
-        """Do nothing: all work is done."""
+        """Do nothing: all work is finished already."""
 
     @contextmanager
     def auto_synchronize(self) -> Iterator[Stream]:
-        """Give the stream; there is nothing to wait for at the end."""
+        """Yield the stream; there is nothing to wait for at the end."""
         yield self
 
     def add_callback(self, callback: Callable[[Stream, int, Any], object], arg: Any = None) -> None:
-        """Call `callback(stream, status, arg)` at once, since all work is done; 0 is the status of success."""
+        """Call `callback(stream, status, arg)` immediately, with the status 0 for success."""
         callback(self, 0, arg)
 
     def async_done(self) -> asyncio.Future[Stream]:
-        """Return what is awaited for the work to be done: it is."""
+        """Return a finished future."""
         import asyncio
 
         future = asyncio.get_running_loop().create_future()
@@ -78,33 +78,33 @@ def per_thread_default_stream() -> Stream:
 
 
 def external_stream(ptr: int) -> Stream:
-    """Return a stream of another library's by its handle."""
+    """Return a stream of another library by its handle."""
     return Stream(ptr, external=True)
 
 
 def is_stream(value: Any) -> bool:
-    """Return whether a launch takes a value for a stream: one of ours, another library's, or 0 for the default."""
-    nothing = value is None or (isinstance(value, int) and value == 0)
-    return nothing or isinstance(value, Stream) or hasattr(value, "__cuda_stream__")
+    """Check whether a launch accepts a value as a stream: ours, another library's, or 0 for the default."""
+    is_default = value is None or (isinstance(value, int) and value == 0)
+    return is_default or isinstance(value, Stream) or hasattr(value, "__cuda_stream__")
 
 
 class Event:
-    """A moment in a stream, with the time of this computer's clock."""
+    """A moment in a stream, timed with this computer's clock."""
 
     def __init__(self, timing: bool = True) -> None:
         self.timing = timing
         self.seconds: float | None = None  # of the clock, None before it is recorded
 
     def record(self, stream: Any = 0) -> None:
-        """Note the time: what was given to the stream before is done."""
+        """Note the time; earlier work in the stream is finished."""
         self.seconds = time.perf_counter()
 
     def query(self) -> bool:
-        """Return whether the event has happened: it has."""
+        """Return True: the event has happened."""
         return True
 
     def wait(self, stream: Any = 0) -> None:
-        """Do nothing: whatever a stream would wait for has happened."""
+        """Do nothing: the event has happened."""
 
     def synchronize(self) -> None:
         """Do nothing: the event has happened."""
@@ -120,16 +120,14 @@ def event(timing: bool = True) -> Event:
 
 
 def event_elapsed_time(evtstart: Event, evtend: Event) -> float:
-    """Return the milliseconds between two events, which are no GPU's; raises RuntimeError where the driver fails."""
-    start, end = (_seconds(one) for one in (evtstart, evtend))
-    say_once(NOT_A_GPUS)
+    """Return the milliseconds between two events of this simulation; raises RuntimeError as the driver does."""
+    start, end = (_seconds(event) for event in (evtstart, evtend))
+    say_once(TIMING_NOTE)
     return (end - start) * 1000
 
 
 def _seconds(event: Event) -> float:
     if event.seconds is None or not event.timing:
-        why = "made with timing=False" if event.seconds is not None else "never recorded"
-        raise RuntimeError(
-            f"an event was {why}: a GPU gives no time between events, but CUDA_ERROR_INVALID_HANDLE."
-        )
+        problem = "made with timing=False" if event.seconds is not None else "never recorded"
+        raise RuntimeError(f"an event was {problem}; on a GPU this raises CUDA_ERROR_INVALID_HANDLE.")
     return event.seconds

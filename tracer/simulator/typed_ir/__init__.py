@@ -1,1 +1,1 @@
-"""Numba's typed IR of a kernel as a Python function that computes as the IR says."""
+"""Converts Numba's typed IR of a kernel to a Python function with the same results."""

@@ -1,4 +1,4 @@
-"""Methods of arrays that Numba compiles into loops over the elements, which are loaded in order."""
+"""Array methods that Numba compiles into loops, which load the elements in order."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from ...type_inference.typed_ir import Type
 from ..arithmetic.conversions import as_computed, caster
 from .casts import is_number
 
-Convert = Callable[[Any], Any]  # makes a number of the result's kind
+Convert = Callable[[Any], Any]  # converts a number to the result's kind
 
 
 def flat(array: Any) -> Any:
-    """Return the elements of an array as one dimension."""
+    """Return a one-dimensional view of an array."""
     return array.reshape(-1) if array.ndim != 1 else array
 
 
 def method(name: str, result: Type) -> Callable[..., Any]:
-    """Return a method of arrays which gives a number of this type."""
+    """Return an array method with a result of this type."""
     convert = caster(result.kind) if is_number(result.kind) else as_computed
     compute = METHODS[name]
     return lambda array: convert(compute(array, convert))
@@ -50,7 +50,7 @@ def _mean(array: Any, convert: Convert) -> Any:
 
 
 def _variance(array: Any, convert: Convert) -> Any:
-    """Return the variance, for which the elements are loaded twice."""
+    """Compute the variance, which loads the elements twice."""
     mean, total = convert(_mean(array, convert)), convert(0)
     for value in _elements(array):
         distance = convert(convert(value) - mean)
@@ -62,25 +62,25 @@ def _deviation(array: Any, convert: Convert) -> Any:
     return np.sqrt(_variance(array, convert))
 
 
-def _place_of(better: Callable[[Any, Any], bool]) -> Callable[[Any, Convert], Any]:
-    """Return what finds the place of the best element; that of a nan is the first one's."""
+def _index_of(better: Callable[[Any, Any], bool]) -> Callable[[Any, Convert], Any]:
+    """Return a function that finds the index of the best element, or of the first nan."""
 
     def compute(array: Any, convert: Convert) -> Any:
-        best, place = None, 0
+        best, best_index = None, 0
         for number, value in enumerate(_elements(array)):
             if value != value:
                 return number
             if best is None or better(value, best):
-                best, place = value, number
+                best, best_index = value, number
         if best is None:
             raise ValueError("attempt to get an extreme of an empty array")
-        return place
+        return best_index
 
     return compute
 
 
 METHODS: dict[str, Callable[[Any, Convert], Any]] = {
     "sum": _sum, "prod": _product, "mean": _mean, "var": _variance, "std": _deviation,
-    "argmin": _place_of(lambda a, b: a < b), "argmax": _place_of(lambda a, b: a > b),
+    "argmin": _index_of(lambda a, b: a < b), "argmax": _index_of(lambda a, b: a > b),
     "all": lambda array, convert: all(_elements(array)), "any": lambda array, convert: any(_elements(array)),
 }  # fmt: skip

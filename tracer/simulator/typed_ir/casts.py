@@ -1,6 +1,6 @@
 """Casts between Numba's types, chosen before a kernel runs.
 
-An integer of any kind is Python's int or a subclass; a float64 is a float, a bool a bool; all others are NumPy's.
+An integer of any kind is a Python int or a subclass, a float64 a float, and a bool a bool. Others are NumPy scalars.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ INTEGERS = frozenset(kind for kind in STANDS_FOR if kind.startswith(("int", "uin
 
 
 def is_number(kind: str) -> bool:
-    """Return whether a type of this kind is one of numbers."""
+    """Check whether a kind is a kind of numbers."""
     return kind in STANDS_FOR
 
 
 @cache
 def cast(before: Type, after: Type) -> Cast | None:
-    """Return the function that converts a value between two types, None where it can stay as it is."""
+    """Return a function that converts a value between two types, None if no conversion is needed."""
     if before == after or after.kind in ("none", "omitted") or before.kind == "omitted":
         return None
     if before.kind == "optional":
@@ -40,10 +40,10 @@ def cast(before: Type, after: Type) -> Cast | None:
 
 @cache
 def number_cast(before: str, after: str) -> Cast | None:
-    """Return the function that converts a number between two kinds, None where it can stay as it is."""
+    """Return a function that converts a number between two kinds, None if no conversion is needed."""
     if before == after:
         return None
-    if before in INTEGERS and after in INTEGERS and _holds(after, before):
+    if before in INTEGERS and after in INTEGERS and _contains(after, before):
         return None
     if before == "bool" and after in INTEGERS:
         return int
@@ -52,7 +52,7 @@ def number_cast(before: str, after: str) -> Cast | None:
 
 @cache
 def exact_cast(kind: str) -> Cast:
-    """Return the function that makes a number the very Python type that stands for its kind."""
+    """Return a function that converts a number to exactly the Python type of its kind."""
     wanted = STANDS_FOR[kind]
     convert = caster(kind)
     return lambda value: value if type(value) is wanted else convert(value)
@@ -60,7 +60,7 @@ def exact_cast(kind: str) -> Cast:
 
 @cache
 def exact(wanted: Type) -> Cast | None:
-    """Return the function that makes a value the Python types that stand for a type of numbers, or a tuple of some."""
+    """Return a function that converts a number or a tuple to exactly the Python types of its kinds."""
     if is_number(wanted.kind):
         return exact_cast(wanted.kind)
     if wanted.kind != "tuple" or wanted.text:
@@ -70,16 +70,16 @@ def exact(wanted: Type) -> Cast | None:
 
 
 def zero(kind: Type) -> Any:
-    """Return the value of a variable of this type that was never set."""
+    """Return the value of an unset variable of this type."""
     if is_number(kind.kind):
         return caster(kind.kind)(0)
     return tuple(map(zero, kind.parts)) if kind.kind == "tuple" else None
 
 
-def _holds(wide: str, narrow: str) -> bool:
-    """Return whether a kind of integers has all the numbers of another."""
-    more = width_of(wide) - width_of(narrow)
-    return more >= 0 if is_signed(wide) == is_signed(narrow) else more > 0 and is_signed(wide)
+def _contains(wide: str, narrow: str) -> bool:
+    """Check whether a kind of integers contains all numbers of another."""
+    extra_bits = width_of(wide) - width_of(narrow)
+    return extra_bits >= 0 if is_signed(wide) == is_signed(narrow) else extra_bits > 0 and is_signed(wide)
 
 
 def _unless_none(convert: Cast | None) -> Cast | None:
@@ -87,12 +87,12 @@ def _unless_none(convert: Cast | None) -> Cast | None:
 
 
 def _tuple_cast(before: Type, after: Type) -> Cast | None:
-    casts = [cast(one, other) for one, other in zip(before.parts, after.parts, strict=True)]
+    casts = [cast(source, target) for source, target in zip(before.parts, after.parts, strict=True)]
     if not any(casts):
         return None
 
     def convert(value: Any) -> Any:
-        parts = [item if one is None else one(item) for one, item in zip(casts, value, strict=True)]
+        parts = [item if part is None else part(item) for part, item in zip(casts, value, strict=True)]
         return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
 
     return convert

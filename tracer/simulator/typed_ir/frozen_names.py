@@ -1,6 +1,6 @@
-"""What the global names and closures of a function mean: frozen when it is compiled, as on a GPU.
+"""The values of a function's global names and closures, frozen when it is compiled, as on a GPU.
 
-Numba takes numbers, tuples and the content of arrays into the code that it compiles, once for each types of arguments.
+Numba compiles numbers, tuples and the content of arrays into the code, once for each list of argument types.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from ..arithmetic.conversions import as_computed
 
-LIBRARIES = ("numba", "numpy", "math", "cmath", "operator")  # modules in which nobody changes a number
+LIBRARIES = ("numba", "numpy", "math", "cmath", "operator")  # modules whose constants never change
 
 
 class GlobalArray:
-    """A global array as a kernel has it: what it held when the kernel was compiled; its elements are computed with."""
+    """A global array inside a kernel, with its content when the kernel was compiled."""
 
-    # Gives what a kernel gets that loads an element outside: of this array, at this index, by a frame's instruction.
+    # Returns the value of a load outside the array; takes the array, the index, and the frame of the load.
     load_outside: ClassVar[Callable[[GlobalArray, Any, FrameType], Any] | None] = None
 
     def __init__(self, ary: NDArray[Any], name: str = "a global array") -> None:
@@ -29,61 +29,61 @@ class GlobalArray:
 
     def __getitem__(self, index: Any) -> Any:
         try:
-            found = self._ary[index]
+            element = self._ary[index]
         except IndexError:
-            load_outside: Any = GlobalArray.load_outside  # no method: it is given the array
+            load_outside: Any = GlobalArray.load_outside  # not a method: the array is an explicit argument
             if load_outside is None or np.size(index) != self._ary.ndim:
                 raise
             return as_computed(load_outside(self, index, sys._getframe(1)))
-        return GlobalArray(found, self._name) if isinstance(found, np.ndarray) else as_computed(found)
+        return GlobalArray(element, self._name) if isinstance(element, np.ndarray) else as_computed(element)
 
     def __len__(self) -> int:
         return len(self._ary)
 
     def __iter__(self) -> Iterator[Any]:
-        return (self[place] for place in range(len(self._ary)))
+        return (self[index] for index in range(len(self._ary)))
 
-    def __array__(self, *given: Any, **options: Any) -> NDArray[Any]:
-        return np.asarray(self._ary, *given, **options)
+    def __array__(self, *arguments: Any, **options: Any) -> NDArray[Any]:
+        return np.asarray(self._ary, *arguments, **options)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._ary, name)
 
 
 def names_of(code: CodeType) -> set[str]:
-    """Return the names that a function, or one inside it, may find outside."""
+    """Collect the names that a function, or one nested in it, may look up outside."""
     inner = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
     return {*code.co_names, *code.co_freevars}.union(*map(names_of, inner))
 
 
 def current_values(function: FunctionType) -> dict[str, Any]:
-    """Return what the names that a function finds outside mean now; those of Python's own are not among them."""
+    """Return the current values of the names that a function looks up outside, without builtins."""
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-    found = {}
+    values = {}
     for name in names_of(function.__code__):
         if name in cells:
             try:
-                found[name] = cells[name].cell_contents
+                values[name] = cells[name].cell_contents
             except ValueError:  # not assigned yet
                 continue
         elif name in function.__globals__:
-            found[name] = function.__globals__[name]
-    return found
+            values[name] = function.__globals__[name]
+    return values
 
 
 def frozen(value: Any) -> Any:
-    """Return a value that later changes of it don't reach: of arrays and modules, copies."""
+    """Return a value that later changes don't affect: arrays and modules are copied."""
     if isinstance(value, np.ndarray) and value.dtype != object:
         copy = value.copy()
         copy.flags.writeable = False
         return copy
     if isinstance(value, ModuleType) and value.__name__.partition(".")[0] not in LIBRARIES:
-        seen = ModuleType(value.__name__)
-        seen.__dict__.update(value.__dict__)
-        return seen
+        module = ModuleType(value.__name__)
+        module.__dict__.update(value.__dict__)
+        return module
     return value
 
 
 def in_kernel(value: Any, name: str = "a global array") -> Any:
-    """Return a frozen value as a kernel computes with it; name: of an array, in messages."""
+    """Convert a frozen value for a kernel; name: the name of an array in messages."""
     return GlobalArray(value, name) if isinstance(value, np.ndarray) else as_computed(value)

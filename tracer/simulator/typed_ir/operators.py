@@ -1,4 +1,4 @@
-"""Operators as Numba's IR has them: the signature says the kinds of operands and result, nothing else is looked up."""
+"""Operators of Numba's IR, chosen only by the kinds of operands and result in the signature."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ COMPARISONS: dict[str, type[ast.cmpop]] = {
     "is_not": ast.IsNot,
 }  # fmt: skip
 DIVISIONS = ("truediv", "floordiv", "mod")
-CLOSED = ("and_", "or_", "xor")  # on two int64 they give one
+CLOSED = ("and_", "or_", "xor")  # operators that can't overflow an int64
 LOWEST, HIGHEST = -(1 << 63), (1 << 63) - 1
 REALS = ("float32", "float64", "float16")
 
 
 def inline_operator(name: str, kinds: tuple[str, str, str]) -> ast.operator | None:
-    """Return Python's own operator where it computes what the GPU does, but for what does not fit an int64."""
+    """Return Python's operator if it computes the same as a GPU, apart from overflow of an int64; otherwise None."""
     if name not in INLINE or len(set(kinds)) != 1:
         return None
     if kinds[0] == "int64" and name != "truediv":
         return INLINE[name]()
     if kinds[0] in REALS and name in ("add", "sub", "mul"):
         return INLINE[name]()
-    if kinds[0] == "float32" and name == "truediv":  # NumPy's raises nothing
+    if kinds[0] == "float32" and name == "truediv":  # NumPy's scalars raise nothing
         return INLINE[name]()
     return None
 
 
 def inline_comparison(name: str) -> ast.cmpop | None:
-    """Return Python's own comparison, for operands of one kind of numbers or of none."""
+    """Return Python's comparison operator, None for other names."""
     return COMPARISONS[name]() if name in COMPARISONS else None
 
 
 def may_overflow(name: str, kind: str) -> bool:
-    """Return whether the result of an inline operation has to be brought back into an int64."""
+    """Check whether the result of an inline operation may need wrapping to an int64."""
     return kind == "int64" and name not in CLOSED
 
 
@@ -57,7 +57,7 @@ def binary_operator(name: str, kinds: tuple[str, str, str], *, checked: bool) ->
 
 
 def checked_division(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """Return a division that raises where it is by zero, as @cuda.jit(debug=True) asks for."""
+    """Return a division that raises for a division by zero, as with @cuda.jit(debug=True)."""
 
     def division(x: Any, y: Any) -> Any:
         if y == 0:
@@ -69,13 +69,13 @@ def checked_division(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any
 
 def any_operator(name: str) -> Callable[..., Any]:
     """Return an operation on values that are not two numbers: tuples, None, records, text."""
-    found: Callable[..., Any] = getattr(operator, name)
-    return found
+    function: Callable[..., Any] = getattr(operator, name)
+    return function
 
 
 @cache
 def unary_operator(name: str, kind: str, result: str) -> Callable[..., Any]:
-    """Return an operation on a number."""
+    """Return a unary operation on a number."""
     if name == "not_":
         return operator.not_
     compute, convert = unary(name, kind), caster(result)
@@ -83,5 +83,5 @@ def unary_operator(name: str, kind: str, result: str) -> Callable[..., Any]:
 
 
 def wrap(value: int) -> int:
-    """Return an integer as an int64 holds it."""
+    """Wrap an integer to an int64."""
     return ((value + (1 << 63)) & ((1 << 64) - 1)) - (1 << 63)

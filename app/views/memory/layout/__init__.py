@@ -1,1 +1,1 @@
-"""Where the memory view puts buffers and their cells: pure functions, no drawing."""
+"""The layout of buffers and their cells in the memory view: pure functions, no drawing."""

@@ -1,4 +1,4 @@
-"""A buffer's place in the memory view, and a layout of all: plain values, all lengths in pixels. No Qt."""
+"""The position of a buffer in the memory view, and the layout of all buffers. All lengths are pixels. No Qt."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from ...common.geometry import Box
 from .sheet import Sheet
 
 LARGEST_CELL, LARGEST_IN_LECTURE = 64.0, 144.0
-FLAT = 3.5  # lines of text: what has few rows (or columns) gets higher ones up to this, so that they can be told apart
+FLAT = 3.5  # lines of text: few rows (or columns) are enlarged up to this total, so that they are easy to distinguish
 
 
 class BufferPlace(Struct, frozen=True):
-    """Where a buffer's sheet stands, in pixels."""
+    """The position of a buffer's sheet, in pixels."""
 
     sheet: Sheet  # its cells
     x: float  # the left edge of its first cell
     y: float  # the upper edge of its first cell
     cell: float  # pixels, the width of a cell
     label: str = "above"  # the side of its name: above, left or right
-    room: float = 0.0  # pixels, what a name above it may take
-    tall: float = 1.0  # the height of a cell, in its widths
+    room: float = 0.0  # pixels, the available width of a name above it
+    tall: float = 1.0  # the height of a cell divided by its width
 
     @property
     def row(self) -> float:
@@ -40,29 +40,31 @@ class BufferPlace(Struct, frozen=True):
         return Box(self.x, self.y, self.sheet.cols * self.cell, self.sheet.rows * self.row)
 
     def middle(self, elements: Ints | int) -> NDArray[np.float64]:
-        """Return the middle of the cells of these elements, shape (n, 2); (2,) of a single one."""
+        """Compute the centres of the cells of these elements, shape (n, 2); (2,) for a single one."""
         rows, cols = self.sheet.cells(elements)
-        found = np.empty((*np.shape(elements), 2))
-        found[..., 0], found[..., 1] = self.x + (cols + 0.5) * self.cell, self.y + (rows + 0.5) * self.row
-        return found
+        middles = np.empty((*np.shape(elements), 2))
+        middles[..., 0], middles[..., 1] = self.x + (cols + 0.5) * self.cell, self.y + (rows + 0.5) * self.row
+        return middles
 
     def element_at(self, x: float, y: float) -> int | None:
-        """Return the element whose cell holds this point, None where there is none."""
+        """Find the element whose cell holds this point; None if there is none."""
         return self.sheet.element(math.floor((y - self.y) / self.row), math.floor((x - self.x) / self.cell))
 
 
 class Metrics(Struct, frozen=True):
-    """Sizes that follow the text, in pixels."""
+    """Sizes that depend on the text, in pixels."""
 
     line: float = 16.0  # the height of a line
     left: float = 40.0  # the width of the names left of matrices
-    right: float = 40.0  # the width of those right of them
+    right: float = 40.0  # the width of the names right of matrices
     name: float = 40.0  # the width of the widest name above a tile
-    tiles: bool = False  # whether a product keeps a corner for tiles: it has some, or the other pane has
+    tiles: bool = False  # whether a product keeps a corner for its tiles or the other pane's
 
-    lanes: float = 0.0  # lines below the caption, for the lanes of a warp that exchange values
-    large: bool = False  # whether cells are as large as they go: in a lecture, or of some of the buffers
-    strip: bool = False  # whether a strip below is kept for local buffers: it has some, or the other pane has
+    lanes: float = 0.0  # lines below the caption, for lanes that exchange values
+    large: bool = (
+        False  # whether cells are as large as possible: in a lecture, or if only some buffers are shown
+    )
+    strip: bool = False  # whether a strip below is kept for local buffers, its own or the other pane's
 
     @property
     def gap(self) -> float:
@@ -76,14 +78,14 @@ class Metrics(Struct, frozen=True):
 
 
 class MemoryLayout(Struct, frozen=True, eq=False):
-    """The places by buffer number; `caption` is free for text; `tiles` is the box of the shared buffers."""
+    """The positions by buffer number; `caption` is free for text; `tiles` is the box of the shared buffers."""
 
     places: dict[int, BufferPlace]
     caption: Box
     tiles: Box | None = None
 
     def zoomed(self, scale: float, dx: float, dy: float) -> MemoryLayout:
-        """Return the layout magnified, then moved by dx and dy; the room for the caption only moves with it."""
+        """Magnify the layout, then move it by dx and dy; the caption is only moved."""
         places = {
             n: replace(p, x=p.x * scale + dx, y=p.y * scale + dy, cell=p.cell * scale)
             for n, p in self.places.items()
@@ -93,13 +95,13 @@ class MemoryLayout(Struct, frozen=True, eq=False):
 
 
 def around(places: Iterable[BufferPlace], metrics: Metrics) -> Box:
-    """Return the box around buffers with their names above."""
+    """Compute the box around buffers with their names above."""
     boxes = [p.box for p in places]
     x, y = min(b.x for b in boxes), min(b.y for b in boxes) - 1.3 * metrics.line
     return Box(x, y, max(b.right for b in boxes) - x, max(b.bottom for b in boxes) - y)
 
 
 def snapped(cell: float) -> float:
-    """Return the cell's side as whole pixels, so that all cells look alike, where that costs little."""
-    whole = float(math.floor(cell + 1e-9))
-    return whole if whole >= (0.78 if cell >= 4 else 0.88) * cell else cell
+    """Round a cell's side down to an integer, so that all cells look alike, unless it shrinks too much."""
+    rounded = float(math.floor(cell + 1e-9))
+    return rounded if rounded >= (0.78 if cell >= 4 else 0.88) * cell else cell

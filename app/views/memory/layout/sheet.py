@@ -1,6 +1,6 @@
-"""A buffer as a sheet of cells: a matrix as it is, one dimension wrapped into rows, more as slices. No Qt.
+"""A buffer as a sheet of cells: matrices unchanged, one dimension wrapped into rows, more dimensions as slices. No Qt.
 
-An element is meant by its number in the buffer's shape, in C order, as in `tracer.memory`.
+An element is identified by its number in the buffer's shape, in C order, as in `tracer.memory`.
 """
 
 from __future__ import annotations
@@ -17,33 +17,33 @@ from .....tracer.model.grouping import group_starts
 from .....tracer.model.trace import Buffer
 
 SMALLEST_IMAGE = 4  # pixels, of height and width
-GAP = 1  # empty cells between two slices beside each other
+GAP = 1  # empty cells between two adjacent slices
 
 
 class Sheet(Struct, frozen=True):
-    """Pieces of cells beside each other, then the next row of pieces."""
+    """Pieces of cells, arranged in rows of pieces."""
 
-    count: int  # elements
-    slices: int  # pieces
+    count: int  # the number of elements
+    slices: int  # the number of pieces
     height: int  # rows of cells of a piece
     width: int  # columns of cells of a piece
-    across: int = 1  # pieces beside each other
-    above: int = 0  # empty rows above each row of pieces, for what they are called; 0 for a single one
-    channels: int = 1  # elements in a cell: those of one pixel of an image
+    across: int = 1  # pieces in a row of pieces
+    above: int = 0  # empty rows above each row of pieces, for their names; 0 for a single piece
+    channels: int = 1  # elements in a cell: the channels of an image's pixel
 
     @property
     def down(self) -> int:
-        """Rows of pieces."""
+        """The number of rows of pieces."""
         return -(-self.slices // self.across)
 
     @property
     def rows(self) -> int:
-        """Rows of cells, empty ones among them."""
+        """The number of rows of cells, with empty rows."""
         return self.down * (self.above + self.height)
 
     @property
     def cols(self) -> int:
-        """Columns of cells, gaps among them."""
+        """The number of columns of cells, with gaps."""
         return self.across * (self.width + GAP) - GAP
 
     @property
@@ -52,7 +52,7 @@ class Sheet(Struct, frozen=True):
         return self.count == self.rows * self.cols * self.channels
 
     def cells(self, elements: Ints | int) -> tuple[Ints, Ints]:
-        """Return row and column of these elements."""
+        """Compute the row and column of these elements."""
         if self.slices == 1:
             return np.divmod(elements if self.channels == 1 else elements // self.channels, self.width)
         piece, inside = np.divmod(elements, self.height * self.width)
@@ -61,24 +61,24 @@ class Sheet(Struct, frozen=True):
         return down * (self.above + self.height) + self.above + row, across * (self.width + GAP) + col
 
     def distinct_cells(self, elements: Ints) -> tuple[Ints, Ints]:
-        """Return row and column of the cells of these elements, each cell once, by row and then column."""
+        """Compute the row and column of the distinct cells of these elements, by row and then column."""
         rows, cols = self.cells(elements)
-        places = np.sort(rows * self.cols + cols)
-        return np.divmod(places[group_starts(places)], self.cols)
+        positions = np.sort(rows * self.cols + cols)
+        return np.divmod(positions[group_starts(positions)], self.cols)
 
     def element(self, row: int, col: int) -> int | None:
-        """Return the first element in this cell, None beside the sheet, between slices and past the end."""
+        """Find the first element in this cell; None outside the sheet, between slices and past the end."""
         down, row = divmod(row, self.above + self.height)
         across, col = divmod(col, self.width + GAP)
         row -= self.above
         number = (((down * self.across + across) * self.height + row) * self.width + col) * self.channels
-        inside = down >= 0 and row >= 0 and 0 <= across < self.across and col < self.width
-        return number if inside and number < self.count else None
+        is_inside = down >= 0 and row >= 0 and 0 <= across < self.across and col < self.width
+        return number if is_inside and number < self.count else None
 
     def spread(self, values: NDArray[Any], fill: float | bool) -> NDArray[Any]:
-        """Return values in the buffer's shape as rows x cols cells, with `fill` where there is no element.
+        """Arrange values in the buffer's shape as rows x cols cells, with `fill` in cells without element.
 
-        Of the elements in one cell it is the largest.
+        A cell of several elements gets the largest value.
         """
         if self.channels > 1:
             largest: NDArray[Any] = values.reshape(self.height, self.width, self.channels).max(axis=2)
@@ -87,26 +87,26 @@ class Sheet(Struct, frozen=True):
             return values.reshape(self.height, self.width)
         pieces = np.full(self.down * self.across * self.height * self.width, fill, values.dtype)
         pieces[: self.count] = values.ravel()
-        tall, wide = self.above + self.height, self.width + GAP
-        cells = np.full((self.down, tall, self.across, wide), fill, values.dtype)
+        slot_height, slot_width = self.above + self.height, self.width + GAP
+        cells = np.full((self.down, slot_height, self.across, slot_width), fill, values.dtype)
         shape = (self.down, self.across, self.height, self.width)
         cells[:, self.above :, :, : self.width] = pieces.reshape(shape).swapaxes(1, 2)
         return cells.reshape(self.rows, self.cols + GAP)[:, : self.cols]
 
     def corners(self) -> list[tuple[int, int]]:
-        """Return row and column of the first cell of every piece."""
+        """List the row and column of the first cell of every piece."""
         rows, cols = self.cells(np.arange(self.slices) * (self.height * self.width))
         return list(zip(rows.tolist(), cols.tolist(), strict=True))
 
 
 def sheet_of(buffer: Buffer, aspect: float = 1.5, above: int = GAP) -> Sheet:
-    """Return a buffer's sheet; where there is a choice, the one whose width / height is nearest to `aspect`.
+    """Choose a buffer's sheet, with a width / height as near to `aspect` as possible.
 
     above: empty rows above slices.
     """
     shape, count = buffer.shape, math.prod(buffer.shape)
     if len(shape) < 2:
-        return wrapped(buffer, _wrapped(max(1, count), aspect))
+        return wrapped(buffer, _row_length(max(1, count), aspect))
     if is_image(buffer):
         return Sheet(count, 1, shape[0], shape[1], channels=shape[2])
     slices, height, width = max(1, math.prod(shape[:-2])), max(1, shape[-2]), max(1, shape[-1])
@@ -117,20 +117,20 @@ def sheet_of(buffer: Buffer, aspect: float = 1.5, above: int = GAP) -> Sheet:
 
 
 def wrapped(buffer: Buffer, width: int) -> Sheet:
-    """Return the sheet of a buffer of one dimension in rows of so many elements."""
+    """Compute the sheet of a one-dimensional buffer in rows of `width` elements."""
     count = math.prod(buffer.shape)
     return Sheet(count, 1, max(1, -(-count // width)), max(1, min(width, count)))
 
 
 def is_image(buffer: Buffer) -> bool:
-    """Return whether a buffer is an image: height x width x channels, three (RGB) or four (RGBA) of bytes or floats."""
+    """Check whether a buffer is an image: height x width x 3 (RGB) or 4 (RGBA) bytes or floats."""
     shape, dtype = buffer.shape, np.dtype(buffer.dtype)
-    large = len(shape) == 3 and min(shape[:2]) >= SMALLEST_IMAGE and shape[2] in (3, 4)
-    return large and (dtype == np.uint8 or dtype.kind == "f")
+    has_image_shape = len(shape) == 3 and min(shape[:2]) >= SMALLEST_IMAGE and shape[2] in (3, 4)
+    return has_image_shape and (dtype == np.uint8 or dtype.kind == "f")
 
 
-def _wrapped(length: int, aspect: float) -> int:
-    """Return how many elements stand in a row: a power of two from 8, as warps are, or all where they are few."""
+def _row_length(length: int, aspect: float) -> int:
+    """Choose the number of elements in a row: a power of two from 8, or all of up to 32 elements."""
     widths = [1 << p for p in range(3, 24) if 1 << p < length]
     if length <= 32:
         widths.append(length)
@@ -138,5 +138,5 @@ def _wrapped(length: int, aspect: float) -> int:
 
 
 def slice_text(buffer: Buffer, piece: int) -> str:
-    """Return how a slice of a buffer is called by its leading indices: [2], or [2, 0] of four dimensions."""
+    """Name a slice of a buffer by its leading indices: [2], or [2, 0] for four dimensions."""
     return f"[{', '.join(map(str, np.unravel_index(piece, buffer.shape[:-2])))}]"

@@ -1,6 +1,6 @@
-"""Buffers of one dimension on one scale: strips whose cells are all of the same size, below each other or in columns.
+"""The layout of one-dimensional buffers on one scale: strips with cells of one size, in one or more columns.
 
-Pure functions from buffers and a room to places. No Qt; lengths are pixels.
+Pure functions of buffers and a room. No Qt; lengths are pixels.
 """
 
 from __future__ import annotations
@@ -15,65 +15,65 @@ from ...common.geometry import Box
 from .buffer_place import BufferPlace, Metrics
 from .sheet import wrapped
 
-STRETCH = 2.0  # how much higher than wide, or wider than high, a cell may be
-LEGIBLE = 14.0  # pixels: a buffer that fits a row with such cells gets them even beside millions of elements
-TORN = 1.5  # what a scale loses, as the logarithm of its cell's area, for a short buffer with half a row at its end
-NARROW = 1.2  # what it loses where a row does not hold the elements of a warp though there are so many
-APART = 0.45  # what it loses for columns, by the logarithm of their number
-TINY = 18.0  # square pixels of a cell, below which buffers of far apart lengths part
-FAR = 8  # times that a buffer is as long as those that have another scale then
-FEW = 8  # buffers, of which all ways to share them out among columns are tried
+STRETCH = 2.0  # the largest ratio of a cell's sides
+LEGIBLE = 14.0  # pixels: a buffer that fits a row with such cells always gets them
+TORN = 1.5  # penalty, as the logarithm of the cell's area, for a short buffer that ends in a partial row
+NARROW = 1.2  # penalty for rows that hold fewer elements than a warp
+APART = 0.45  # penalty for columns, times the logarithm of their number
+TINY = 18.0  # square pixels: with smaller cells, short and long buffers get separate scales
+FAR = 8  # a buffer is short if the longest is at least this many times longer
+FEW = 8  # up to this many buffers, all distributions among columns are tried
 
 
 class _Scale(NamedTuple):
-    """Rows of so many elements, in columns of so many buffers each, and the size of a cell."""
+    """A scale: the elements in a row, the buffers in each column, and the size of a cell."""
 
     width: int  # elements in a row
     columns: tuple[tuple[int, ...], ...]  # the buffers in each, from the top
     cell: float  # pixels, the width of a cell
     row: float  # pixels, its height
-    least: float  # pixels, the height of the cells of what fits one row
+    least: float  # pixels, the height of cells of buffers with one row
     merit: float  # the larger, the better
 
 
 def strips(
     buffers: Sequence[Buffer], numbers: Sequence[int], room: Box, metrics: Metrics
 ) -> dict[int, BufferPlace]:
-    """Place buffers of one dimension, each with its name above, with the largest cells that all of them can have.
+    """Place one-dimensional buffers, each with its name above, with the largest cells that fit all of them.
 
-    Where these are too small to be seen, short buffers have a scale of their own, below the long ones.
+    If the cells are too small to be seen, short buffers get a separate scale below the long ones.
     """
     if not numbers:
         return {}
-    scale = max(_scales(buffers, numbers, room, metrics), key=lambda one: one.merit)
+    scale = max(_scales(buffers, numbers, room, metrics), key=lambda scale: scale.merit)
     longest = max(math.prod(buffers[n].shape) for n in numbers)
     short = [n for n in numbers if math.prod(buffers[n].shape) * FAR <= longest]
     share = math.floor(room.height / 2)
-    has_room = share >= _head(metrics) + metrics.gap + LEGIBLE
+    has_room = share >= _head_height(metrics) + metrics.gap + LEGIBLE
     if has_room and scale.cell * scale.row < TINY and any(math.prod(buffers[n].shape) > 1 for n in short):
         above = strips(buffers, [n for n in numbers if n not in short], room.inset(bottom=share), metrics)
         return above | strips(buffers, short, room.inset(top=share + metrics.gap), metrics)
     step = (room.width + metrics.gap) / len(scale.columns)
     places: dict[int, BufferPlace] = {}
-    for column, mine in enumerate(scale.columns):
+    for column, column_buffers in enumerate(scale.columns):
         x, y = math.floor(room.x + column * step), room.y
-        for number in mine:
+        for number in column_buffers:
             sheet = wrapped(buffers[number], scale.width)
             cell, row = scale.cell, scale.row
             if _is_short(sheet.cols * sheet.rows, scale.width, step - metrics.gap):
                 cell, row = scale.least if cell < LEGIBLE / 2 else cell, max(row, scale.least)
-            y = math.floor(y + _head(metrics))
+            y = math.floor(y + _head_height(metrics))
             places[number] = BufferPlace(sheet, x, y, cell, room=step - metrics.gap, tall=row / cell)
             y += sheet.rows * row + metrics.gap
     return places
 
 
-def _head(metrics: Metrics) -> float:
+def _head_height(metrics: Metrics) -> float:
     return 1.3 * metrics.line
 
 
 def _is_short(length: int, width: int, across: float) -> bool:
-    """Return whether a buffer has one row, with room for cells that can be read."""
+    """Check whether a buffer has one row with legible cells."""
     return length <= width and length * LEGIBLE <= across
 
 
@@ -88,23 +88,23 @@ def _scales(
     for columns in _columns(numbers):
         across = (room.width + metrics.gap) / len(columns) - metrics.gap
         for width in sorted(widths):
-            yield _scale(lengths, width, columns, across, room.height, metrics)
+            yield _find_scale(lengths, width, columns, across, room.height, metrics)
 
 
 def _columns(numbers: Sequence[int]) -> Iterator[tuple[tuple[int, ...], ...]]:
-    """Return the ways to share out buffers among columns, in their order."""
+    """Yield the distributions of buffers among columns, in order."""
     if len(numbers) > FEW:
         for count in range(1, len(numbers) + 1):
             size = -(-len(numbers) // count)
-            yield tuple(tuple(numbers[at : at + size]) for at in range(0, len(numbers), size))
+            yield tuple(tuple(numbers[start : start + size]) for start in range(0, len(numbers), size))
         return
     for count in range(len(numbers)):
         for cuts in combinations(range(1, len(numbers)), count):
             ends = (0, *cuts, len(numbers))
-            yield tuple(tuple(numbers[a:b]) for a, b in pairwise(ends))
+            yield tuple(tuple(numbers[start:end]) for start, end in pairwise(ends))
 
 
-def _scale(
+def _find_scale(
     lengths: dict[int, int],
     width: int,
     columns: tuple[tuple[int, ...], ...],
@@ -112,19 +112,19 @@ def _scale(
     down: float,
     metrics: Metrics,
 ) -> _Scale:
-    """Return the largest cell with which rows of `width` elements fit columns of this size."""
+    """Compute the scale with the largest cell for rows of `width` elements in columns of this size."""
     cell = min(metrics.largest, max(1.0, across) / min(width, max(lengths.values())))
-    heights = [_row(lengths, width, column, across, down, metrics) for column in columns]
-    row, least = (min(found) for found in zip(*heights, strict=True))
+    heights = [_row_heights(lengths, width, column, across, down, metrics) for column in columns]
+    row, least = (min(values) for values in zip(*heights, strict=True))
     cell, row = min(cell, STRETCH * row), min(row, STRETCH * cell, metrics.largest)
     cell, row = (math.floor(v) if v >= 4 else v for v in (cell, row))
-    torn = any(width < n < 4 * width and n % width for n in lengths.values())
-    narrow = width < min(WARP, max(lengths.values()))
-    merit = math.log(cell * row) - TORN * torn - NARROW * narrow - APART * math.log(len(columns))
+    is_torn = any(width < n < 4 * width and n % width for n in lengths.values())
+    is_narrow = width < min(WARP, max(lengths.values()))
+    merit = math.log(cell * row) - TORN * is_torn - NARROW * is_narrow - APART * math.log(len(columns))
     return _Scale(width, columns, cell, row, least, merit)
 
 
-def _row(
+def _row_heights(
     lengths: dict[int, int],
     width: int,
     column: tuple[int, ...],
@@ -132,8 +132,8 @@ def _row(
     down: float,
     metrics: Metrics,
 ) -> tuple[float, float]:
-    """Return the height of a row with which a column is as high as its room, and that of what fits one row."""
-    free = max(0.02 * len(column), down - len(column) * (_head(metrics) + metrics.gap) + metrics.gap)
+    """Compute the height of a row that fills a column, and the height of buffers with one row."""
+    free = max(0.02 * len(column), down - len(column) * (_head_height(metrics) + metrics.gap) + metrics.gap)
     short = [lengths[n] for n in column if _is_short(lengths[n], width, across)]
     rows = sum(-(-lengths[n] // width) for n in column) - len(short)
     least = min(LEGIBLE, free / max(1, len(short)) / (2 if rows else 1))

@@ -47,7 +47,7 @@ def test_ctrl_c_in_the_middle_of_a_kernel_ends_it_and_keeps_the_launches_before(
         process.send_signal(signal.SIGINT)
         _, told = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "tilescope: Ctrl+C ended the launch" in told and "recorded in" in told
+    assert "tilescope: Ctrl+C ended the launch" in told and "traced in" in told
     assert len(load(tmp_path / "tilescope-traces" / "000-copy.npz")) == 80
     assert json.loads((tmp_path / "lines.json").read_text().splitlines()[0])["kernel"] == "copy"
 
@@ -104,7 +104,7 @@ def test_a_program_that_launches_nothing_does_not_pass(script, tmp_path):
 @pytest.mark.parametrize("ending", ["raise ValueError(1)", "import os\nos._exit(3)"])
 def test_a_program_that_fails_is_not_said_to_have_no_findings(script, tmp_path, ending):
     done = tilescope("check", str(script(COPY + ending + "\n")), folder=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "nothing found before it ended\n")
+    assert (done.returncode, done.stdout) == (2, "no findings before it ended\n")
     assert "launched no kernel" not in tilescope("check", str(script(ending)), folder=tmp_path).stderr
 
 
@@ -130,7 +130,7 @@ def test_launches_of_children_are_said_to_be_missing(script, tmp_path, command):
     ))  # fmt: skip
     done = tilescope(command, str(launching), folder=tmp_path)
     assert (
-        done.stderr.count("kernels were launched in child processes too; those launches are not recorded.")
+        done.stderr.count("kernels were also launched in child processes; those launches are not traced.")
         == 1
     )
     assert done.returncode == (2 if command == "check" else 0)

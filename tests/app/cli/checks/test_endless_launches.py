@@ -86,7 +86,7 @@ def test_a_kernel_that_spins_compiled_ends_too(script, tmp_path):
     assert done.returncode == 1
     kept = load(tmp_path / "tilescope-traces" / "000-wait.npz")
     assert kept.error is not None and kept.error.type == "NeverEnds"
-    assert "not compiled: its threads wait for what nothing changes any more" in kept.made_by
+    assert "not compiled: its threads wait for a value that no thread changes any more" in kept.made_by
 
 
 @pytest.mark.parametrize(

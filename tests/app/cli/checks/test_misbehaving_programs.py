@@ -35,7 +35,7 @@ def test_a_kernel_that_crashes_is_told_with_what_was_found_before(script, tmp_pa
 def test_a_program_that_a_signal_ends_outside_a_kernel_ends_check_alike(script, tmp_path):
     done = tilescope("check", str(script(COPY + "import os\nos.abort()\n")), folder=tmp_path)
     assert done.returncode == -6
-    assert done.stdout == "nothing found before it ended\n"
+    assert done.stdout == "no findings before it ended\n"
     assert "tilescope: signal 6 ended the program." in done.stderr
 
 
@@ -58,7 +58,7 @@ def test_of_a_launch_too_large_some_blocks_run_and_that_is_said(script, tmp_path
     assert done.returncode == 0, done.stderr
     assert done.stdout == f"{1 + (10_000_000 - 1) * 4095 // (2**31 - 2)}\n"
     assert (
-        "mark was launched with 2,147,483,647 blocks, too many to run here: 4,096 of them ran" in done.stderr
+        "mark was launched with 2,147,483,647 blocks, too many to run here. 4,096 of them ran" in done.stderr
     )
     (launch,) = map(json.loads, (tmp_path / "lines.json").read_text().splitlines())
     assert launch["grid"] == [2**31 - 1, 1, 1]
@@ -68,9 +68,9 @@ def test_of_a_launch_too_large_some_blocks_run_and_that_is_said(script, tmp_path
 @pytest.mark.parametrize(
     ("launch", "told"),
     [
-        ("[2**31, 1]", "2,147,483,648 along x of the grid, where a GPU takes 2,147,483,647"),
-        ("[1, 10**9]", "1,000,000,000 threads in a block, where a GPU takes 1,024"),
-        ("[1, 0]", "0 threads along x of the block, where a GPU takes at least 1"),
+        ("[2**31, 1]", "2,147,483,648 along x of the grid, but a GPU takes at most 2,147,483,647"),
+        ("[1, 10**9]", "1,000,000,000 threads in a block, but a GPU takes at most 1,024"),
+        ("[1, 0]", "0 threads along x of the block, but a GPU needs at least 1"),
     ],
 )
 def test_a_launch_that_no_gpu_takes_and_nobody_can_run_is_refused(script, tmp_path, launch, told):
@@ -87,7 +87,7 @@ def test_blocks_all_runs_every_block_of_a_launch(script, tmp_path):
     assert (some.returncode, every.returncode) == (0, 0)
     wrong = tilescope("run", "--blocks", "some", str(path), folder=tmp_path)
     assert wrong.returncode == 2
-    assert "must be block numbers as 0,5" in wrong.stderr
+    assert "must be block numbers such as 0,5" in wrong.stderr
 
 
 def test_a_thread_that_goes_round_a_barrier_for_ever_is_found(script, tmp_path):

@@ -69,7 +69,7 @@ def test_states_of_random_numbers_are_the_library_s_business(script, tmp_path, e
 
 def test_records_with_gaps_are_read_as_they_are(script, tmp_path):
     (told,) = found(tmp_path, script(RECORDS))
-    assert (told["kind"], told["remedy"]) == ("uncoalesced", "keep each field in an array of its own")
+    assert (told["kind"], told["remedy"]) == ("uncoalesced", "keep each field in its own array")
 
 
 @pytest.mark.parametrize(("guard", "kinds"), [("if i < a.size: ", []), ("", ["bounds"])])

@@ -132,8 +132,8 @@ WHERE = "tid=[0, 0, 0] ctaid=[0, 0, 0]: division by zero\n"
 PRINTED = {
     DRIVER: "",
     SHAPES: "",
-    SIGNATURES: "add is declared for (float64[::1], float32, float64) and (float64[::1], float64, float32), of which "
-    "neither is nearer to (float64[::1], float64, float64).\n"
+    SIGNATURES: "add is declared for (float64[::1], float32, float64) and (float64[::1], float64, float32), which "
+    "match (float64[::1], float64, float64) equally well.\n"
     "Dispatcher already specialized\n",
     DIVISION: f"ZeroDivisionError: {WHERE}" * 2,
 }

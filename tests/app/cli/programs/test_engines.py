@@ -120,8 +120,8 @@ PROGRAMS = (
     (LARGE, ["compiled"]),
     (COPY, ["compiled"]),
     (MEMORY, ["compiled"] * 2),
-    (RACE, ["run again in turns: its threads may meet"]),
-    (RACING, ["run again in turns: its threads may meet"]),
+    (RACE, ["run again in turns: its threads may interact"]),
+    (RACING, ["run again in turns: its threads may interact"]),
     (ATOMIC, ["compiled"]),
     (RAISING, ["run again in turns: thread by thread it raised"]),
     (OUTSIDE, ["compiled"] * 2),
@@ -209,7 +209,7 @@ def test_an_error_whose_line_only_the_simulator_knows_is_told_by_it(script, tmp_
     path = script(HEAD + OUTSIDE_A_TUPLE)
     printed, launches, traces = told(tmp_path, ("--engine", "compiled"), path)
     assert (printed, launches) == told(tmp_path, ("--engine", "simulator"), path)[:2]
-    assert "IndexError of Numba's, of which the simulator says where it is" in traces[0].made_by
+    assert "Numba raised IndexError without a line; the simulator finds it" in traces[0].made_by
     assert traces[0].error.file == str(path)
 
 
@@ -293,7 +293,7 @@ def test_ctrl_c_ends_an_endless_loop_and_keeps_what_was_recorded(script, tmp_pat
     assert re.match(
         r"tilescope: Ctrl\+C ended the launch; it was (at|in the loop of) line (17|18|19|20)", first
     )
-    assert second == "tilescope: 2 launches recorded in tilescope-traces"
+    assert second == "tilescope: 2 launches traced in tilescope-traces"
     assert len(list((tmp_path / "tilescope-traces").iterdir())) == 2
 
 

@@ -205,8 +205,8 @@ PRINTED = {
     ARRAYS: (
         "unsupported operand type(s) for +: 'DeviceNDArray' and 'int'\n"
         "'DeviceNDArray' object has no attribute 'sum'\n"
-        "a device array takes whole numbers and slices as indices, not list: copy it to the host first.\n"
-        "shape elements must be integers, got float: write // in place of /.\n",
+        "a device array takes whole numbers and slices as indices, not list; copy it to the host first.\n"
+        "shape elements must be integers, got float: write // instead of /.\n",
         "",
     ),
     UFUNCS: ("", ""),
@@ -214,8 +214,8 @@ PRINTED = {
         "Tilescope has no cuda.compile_ptx: it runs kernels on the CPU and compiles nothing for a GPU.\n"
         "Tilescope has no kernel.inspect_asm: it runs kernels on the CPU and compiles nothing for a GPU.\n"
         "Tilescope has no kernel.get_regs_per_thread: it runs kernels on the CPU and compiles nothing for a GPU, "
-        "so nobody knows.\n",
-        "tilescope: what is asked of the device is answered as by an NVIDIA H200, which is not here.\n",
+        "so the number is unknown.\n",
+        "tilescope: queries about the device are answered as by an NVIDIA H200, which is only simulated.\n",
     ),
     IN_KERNELS: (
         "reversed_sum is declared for (float32[:], float32) and (float64[:], float64) and (int32[:], int32), "
@@ -232,7 +232,7 @@ def test_programs_run_with_what_simulators_lack(script, tmp_path, program):
 
 
 REFUSED = {
-    "k[1, 8, 128](a)": "TypeError: k[1, 8, 128]: the third parameter of a launch is its stream, which 128 is not; for "
+    "k[1, 8, 128](a)": "TypeError: k[1, 8, 128]: the third parameter of a launch must be its stream, not 128; for "
     "128 bytes of dynamic shared memory write k[1, 8, 0, 128].",
     "k[1](a)": "ValueError: k[1]: a launch takes 2 to 4 parameters, k[blocks, threads, stream, bytes of shared "
     "memory], not 1.",
@@ -240,22 +240,23 @@ REFUSED = {
     "write // in place of /.",
     "k[1, (2, 2, 2, 2)](a)": "ValueError: k[1, (2, 2, 2, 2)]: blockdim must be a sequence of 1, 2 or 3 integers, got "
     "[2, 2, 2, 2].",
-    "k[0, 8](a)": "ValueError: k[0, 8]: 0 blocks along x of the grid, where a GPU takes at least 1: the launch fails; "
-    "launch nothing where there is nothing to do.",
-    "k[1, 8]()": "TypeError: k takes 1 argument, and 0 are given.",
+    "k[0, 8](a)": "ValueError: k[0, 8]: 0 blocks along x of the grid, but a GPU needs at least 1, so the launch "
+    "fails; skip the launch if there is nothing to do.",
+    "k[1, 8]()": "TypeError: k takes 1 argument, but 0 are given.",
     "k[1, 8]([1.0])": "TypeError: argument a of k is a list, which a kernel does not take; pass np.array(...) of it.",
     "k[1, 8](None)": "TypeError: argument a of k is None, which a kernel does not take; pass numbers and arrays.",
-    "k[1, 8](a=a)": "TypeError: k takes its arguments by place, not by name: leave out a=.",
+    "k[1, 8](a=a)": "TypeError: k takes only positional arguments; leave out a=.",
     "k(a)": "ValueError: k: launch configuration was not specified; launch it as k[blocks, threads](...).",
-    "k[1, 8, 0, 0.5](a)": "TypeError: k[1, 8, 0, 0.5]: the fourth parameter is bytes of shared memory, which 0.5 is "
-    "not.",
+    "k[1, 8, 0, 0.5](a)": "TypeError: k[1, 8, 0, 0.5]: the fourth parameter must be the bytes of shared memory, "
+    "not 0.5.",
 }
 REFUSED_BY_THE_DRIVER = {
-    "k[1, 2048](a)": "ValueError: k[1, 2048]: 2,048 threads in a block, where a GPU takes 1,024: the launch fails.",
-    "k[(1, 70000), 8](a)": "ValueError: k[(1, 70000), 8]: 70,000 along y of the grid, where a GPU takes 65,535: the "
-    "launch fails; use x, which may be longest.",
-    "k[1, 8, 0, 60000](a)": "ValueError: k[1, 8]: 60,000 bytes of dynamic shared memory, where Numba gets 49,152: the "
-    "launch fails.",
+    "k[1, 2048](a)": "ValueError: k[1, 2048]: 2,048 threads in a block, but a GPU takes at most 1,024, so the launch "
+    "fails.",
+    "k[(1, 70000), 8](a)": "ValueError: k[(1, 70000), 8]: 70,000 along y of the grid, but a GPU takes at most 65,535, "
+    "so the launch fails; use x, which has the highest limit.",
+    "k[1, 8, 0, 60000](a)": "ValueError: k[1, 8]: 60,000 bytes of dynamic shared memory, but Numba can use at most "
+    "49,152, so the launch fails.",
 }
 
 

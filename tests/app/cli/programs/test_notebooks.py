@@ -147,7 +147,7 @@ def test_a_notebook_is_run_in_its_folder_as_jupyter_would(tmp_path):
     assert done.returncode == 7, done.stderr
     assert done.stdout == "beside week 3 __main__ False\n3\n'x'\n4\n5\nonce\n\n%not a magic\n!nor this\n\n"
     assert [line.split(": ")[1] for line in done.stderr.splitlines()[:2]] == [
-        "as is.ipynb [6], line 4", "what get_ipython().run_line_magic is called for is skipped."
+        "as is.ipynb [6], line 4", "the call of get_ipython().run_line_magic is skipped."
     ]  # fmt: skip
     assert (tmp_path / "t").is_dir()
 
@@ -185,8 +185,8 @@ def test_plots_are_drawn_for_nobody_and_stop_nothing(tmp_path):
     left_out = tilescope("run", "--quiet", str(path), folder=tmp_path)
     assert (left_out.returncode, left_out.stdout) == (0, "after 1\n'end'\n2\n"), left_out.stderr
     assert left_out.stderr.splitlines() == [
-        "tilescope: plots.ipynb [2], line 1: matplotlib is not installed, so what draws with it is skipped.",
-        "tilescope: plots.ipynb [2], line 2: IPython is not installed, so what draws with it is skipped.",
+        "tilescope: plots.ipynb [2], line 1: matplotlib is not installed, so its drawings are skipped.",
+        "tilescope: plots.ipynb [2], line 2: IPython is not installed, so its drawings are skipped.",
     ]
 
 
@@ -195,7 +195,7 @@ def test_plots_are_drawn_for_nobody_and_stop_nothing(tmp_path):
     [
         (("x = 1", "def f(:\n    pass"), 'bad.ipynb [2]", line 1'),
         (("x = 1", "y = 2\n1 / 0"), 'bad.ipynb [2]", line 2, in <module>\n    1 / 0'),
-        (("import asyncio", "x = 1\nawait asyncio.sleep(0)"), "await outside of a function is not supported"),
+        (("import asyncio", "x = 1\nawait asyncio.sleep(0)"), "await outside a function is not supported"),
         (("x = input('size? ')",), "EOFError"),
         (("%%time\n\nx = (",), 'bad.ipynb [1]", line 3'),
         (("import no_such_module",), "No module named 'no_such_module'"),
@@ -244,11 +244,11 @@ PLAIN = json.loads(notebook_text("x = 1"))
         (json.dumps({**PLAIN, "cells": [{"cell_type": "code"}]}), "is a damaged notebook"),
         (notebook_text(), "has no code cells"),
         (notebook_text("", " \n"), "has no code cells"),
-        (notebook_text("1 -> x", language_info={"name": "R"}), "is a notebook in 'r'; only those in Python"),
+        (notebook_text("1 -> x", language_info={"name": "R"}), "is a notebook in 'r'; only Python notebooks can run"),
         (notebook_text("x", kernelspec={"name": "julia-1.9", "language": "julia"}), "is a notebook in 'julia'"),
-        (notebook_text("x = '\ud800'"), "its cell 2 holds half a character"),
-        (notebook_text("x = '\0'"), "its cell 2 holds a null character"),
-        ("[" * 100_000, "is no notebook: its parts lie too deep within each other"),
+        (notebook_text("x = '\ud800'"), "its cell 2 contains half of a surrogate pair"),
+        (notebook_text("x = '\0'"), "its cell 2 contains a null character"),
+        ("[" * 100_000, "is no notebook: its parts are nested too deeply"),
     ],
 )  # fmt: skip
 def test_what_is_no_notebook_is_said_in_a_sentence(tmp_path, content, told, capsys):

@@ -305,7 +305,7 @@ def test_a_barrier_that_is_removed_and_typed_again_is_marked_again(window):
 def test_a_constant_that_the_bar_sets_is_told(window):
     written(window, "TILE = 16", "TILE = 8")
     run(window)
-    assert "TILE from the bar" in window.notice.news.sentence.text()
+    assert "The toolbar sets TILE" in window.notice.news.sentence.text()
     assert window.stage.sessions[1].launch.constants["TILE"] == 4
 
 
@@ -425,10 +425,10 @@ def test_nothing_is_compiled_ahead_while_a_session_is_being_made(window, monkeyp
     editing, told, settled = window.editing.editing, [], [False]
     monkeypatch.setattr(window.stage.jobs, "compile_ahead", told.append)
     monkeypatch.setattr(window.stage, "is_settled", lambda: settled[0])
-    editing._calm.start(1)
+    editing._compile_timer.start(1)
     QTest.qWait(50)
-    assert not told and editing._calm.isActive()
+    assert not told and editing._compile_timer.isActive()
     settled[0] = True
     until(lambda: told)
-    editing._calm.setInterval(TYPING_PAUSE)
+    editing._compile_timer.setInterval(TYPING_PAUSE)
     assert [launch.source != TEXT for launch in told[0]] == [True, True]  # one for each barrier

@@ -24,4 +24,4 @@ def test_a_kernel_is_edited_on_a_screen(screen, tmp_path):
     assert seen["struck"][-1][:2] == [1, False]
     assert seen["dragged"] == [int(seen["field"])] * 2 and int(seen["field"]) > 8
     assert seen["undone"] == [right]
-    assert "was edited and is not saved" in seen["asked"] and not seen["visible"]
+    assert "was edited. Do you want to save it?" in seen["asked"] and not seen["visible"]

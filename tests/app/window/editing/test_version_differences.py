@@ -45,7 +45,7 @@ def test_back_from_a_mistake_the_result_is_right_and_there_are_fewer_findings():
     wrong, right = version(text().replace("total +=", "total -=")).examined(), version().examined()
     assert version_differences(right, wrong).result == "the result is wrong in 64 of 64 elements"
     found = version_differences(wrong, right)
-    assert found.result == "the result is right now" and not found.numbers
+    assert found.result == "the result is now right" and not found.numbers
 
 
 def test_results_that_are_both_wrong_are_held_against_each_other():

@@ -53,10 +53,10 @@ def test_a_png_is_drawn_too(tmp_path):
         (SVG.format("<style>@import url(a.css);</style>"), "<style>"),
         (SVG.format('<animate attributeName="x" dur="1s"/>'), "<animate>"),
         ("<!DOCTYPE svg [<!ENTITY a 'b'>]>" + SVG.format(RED), "!DOCTYPE"),
-        (gzip.compress(SVG.format(RED).encode()), "no SVG"),
-        (SVG.format(RED).encode("utf-16"), "no SVG"),
-        ("<svg", "no SVG"),
-        ("", "no SVG"),
+        (gzip.compress(SVG.format(RED).encode()), "not a valid SVG"),
+        (SVG.format(RED).encode("utf-16"), "not a valid SVG"),
+        ("<svg", "not a valid SVG"),
+        ("", "not a valid SVG"),
         (" " * (LARGEST + 1), "more than 1,000,000 bytes"),
     ],
 )
@@ -67,7 +67,7 @@ def test_what_could_do_harm_or_is_no_drawing_is_told_in_a_sentence(tmp_path, con
 
 
 def test_what_is_no_png_is_told(tmp_path):
-    with pytest.raises(PictureProblem, match="no PNG"):
+    with pytest.raises(PictureProblem, match="not a valid PNG"):
         view(tmp_path / "a.png", b"\x89PNG\r\n\x1a\n")
     with pytest.raises(PictureProblem, match="can't be read"):
         application()

@@ -117,8 +117,8 @@ def test_an_exercise_shows_task_picture_stub_and_what_is_wrong_at_first(window, 
     assert panel.head.words.text() == NOT_YET
     assert texts(panel)[:2] == [
         "n = 10 in 3 blocks of 4 threads: 10 of 10 elements of out wrong; out[0] is 0.0, expected 10.0; "
-        "out is as it was before",
-        "Wrong too: n = 1,000 (1,000 of 1,000)",
+        "out was not changed",
+        "Also wrong: n = 1,000 (1,000 of 1,000)",
     ]
     assert "out[0] is 0.0, expected 10.0" in panel.rows.rows[1].tip
     window.exercises.leave()
@@ -134,7 +134,7 @@ def test_a_solution_typed_passes_is_shown_and_remembered(window, folder):
     type_in(window, LINE, 1, "a[i] + 10")
     judged(window, editor(window).text())
     assert panel.head.words.text() == PASSED and panel.next.isVisible() and not panel.is_stale
-    assert any(stale and text.startswith("Of the text before. 0 of 2 cases right") for stale, text in said)
+    assert any(stale and text.startswith("For the previous text. 0 of 2 cases right") for stale, text in said)
     assert window.stage.focused().launch.source == editor(window).text()
     assert remembered(folder)["done"] and RIGHT in remembered(folder)["text"]
     window.exercises.leave()

@@ -78,7 +78,7 @@ def test_a_lecture_that_can_t_be_read_any_more_goes_on(window, player, harm):
     path = player.lecture.path
     path.unlink() if harm == "remove" else path.write_bytes(b"# \xff\xfe")
     until(lambda: bool(told(window)))
-    assert told(window).endswith("The lecture goes on as it was.")
+    assert told(window).endswith("The previous version of the lecture is still shown.")
     turn(window, 5)
     assert player.number == 5
     written(path.parent, LECTURE.replace("## The last block", "## The very last"))

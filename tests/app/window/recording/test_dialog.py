@@ -92,7 +92,7 @@ def test_stop_leaves_no_file_and_it_can_record_again(dialog, tmp_path):
     dialog.record_to(tmp_path / "a.gif")
     told(dialog, "frame ")
     dialog.stop.click()
-    told(dialog, "there is no file")
+    told(dialog, "no file was written")
     assert list(tmp_path.iterdir()) == [] and not dialog.is_recording
     change(dialog, end="1", speed="8", rate="10")
     dialog.record_to(tmp_path / "a.gif")
@@ -105,7 +105,7 @@ def test_what_is_wrong_is_said_and_recording_goes_on_to_be_possible(dialog, tmp_
     assert "There is no phase 99" in dialog.outlook.text()
     dialog.fields.end.setCurrentText("end")
     dialog.fields.speed.setText("fast")
-    told(dialog, "red edge")
+    told(dialog, "red border")
     change(dialog, speed="8")
     dialog.record_to(tmp_path / "gone" / "a.gif")
     told(dialog, "there is no folder")
@@ -116,9 +116,9 @@ def test_what_would_be_long_is_to_be_asked_for_twice(dialog, monkeypatch):
     asked = []
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (asked.append(1) or "", ""))
     change(dialog, begin="start", end="end", speed="0.02")
-    assert "That is much" in dialog.outlook.text()
+    assert "That is long or large" in dialog.outlook.text()
     dialog.record.click()
-    assert "Press Record again" in dialog.outlook.text() and not asked
+    assert "Press Render again" in dialog.outlook.text() and not asked
     dialog.record.click()
     assert asked
 

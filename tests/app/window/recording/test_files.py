@@ -161,7 +161,7 @@ def test_frames_of_an_earlier_recording_make_room_and_nothing_else_does(tmp_path
                 (made / f"frame-{i:05}.png").write_bytes(b"")
     assert len(list(folder.iterdir())) == 2
     (folder / "thesis.tex").write_text("years of work")
-    with pytest.raises(PictureError, match=r"holds more than frames \(thesis\.tex\)"):
+    with pytest.raises(PictureError, match=r"contains other files \(thesis\.tex\)"):
         check_output(kind_of(str(folder)), folder)
     assert len(list(folder.iterdir())) == 3
 

@@ -48,7 +48,7 @@ def test_another_element_is_named_with_thread_line_and_both_elements(doubled):
     found = compared(wrong, run.results, simulated).differs("accesses")
     assert found.count == 1 and found.why == ""
     assert found.text == (
-        "Thread 3 of block 1 loads data[9] on line 10 on the GPU, where in the simulator it loads data[35] on line 10."
+        "Thread 3 of block 1 loads data[9] on line 10 on the GPU, but in the simulator it loads data[35] on line 10."
     )
 
 
@@ -94,7 +94,7 @@ def test_a_racing_counter_is_named_as_the_race_that_it_is(racing):
     for what in ("values", "results"):
         found = comparison.differs(what)
         assert "counter[0]" in found.text
-        assert found.why == "It is a race: nothing orders what blocks do to counter[0] on line 15."
+        assert found.why == "It is a race: accesses of blocks to counter[0] on line 15 are not ordered."
     assert comparison.replayed == 0 and comparison.stale == 0
 
 
@@ -111,7 +111,7 @@ def test_accesses_outside_arrays_are_compared_by_where_a_gpu_touches_memory():
     assert len(simulated.outside.step) > 0
     comparison = compared(run.trace, run.results, simulated)
     assert comparison.differs("accesses") is None
-    assert "which the simulator does not let them do" in comparison.differs("values").why
+    assert "a GPU does that, the simulator does not" in comparison.differs("values").why
 
 
 def test_loads_that_find_an_older_value_are_counted(racing):

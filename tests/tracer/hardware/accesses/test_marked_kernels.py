@@ -171,7 +171,7 @@ REFUSED = {
     "print(a[0])": "it prints",
     "out[0] = again(a, 3)": "calls itself",
     "cuda.cg.this_grid().sync()": "its blocks wait for each other",
-    "out[0] = cuda.activemask()": "which lanes are active",
+    "out[0] = cuda.activemask()": "the mask of active lanes",
     "out[0] = cuda.match_any_sync(0xFFFFFFFF, a[0])": "compare their values",
     "out[0] = a.nothing": "takes nothing of a value",
     "out[0] = unknown": "unknown",

@@ -63,7 +63,7 @@ def test_the_trace_says_who_made_it_and_how_well_its_order_is_known(private):
     assert trace.schedule == "measured"
     assert trace.made_by.startswith("Made-up GPU, 2026-11-23, numba-cuda 0, measured; abc")
     assert trace.notice.startswith("Measured on a Made-up GPU on 2026-11-23: its ")
-    assert "1 ns between multiprocessors" in trace.notice and "atomics by the values" in trace.notice
+    assert "1 ns between multiprocessors" in trace.notice and "atomics by their values" in trace.notice
 
 
 def test_a_trace_file_of_it_is_read_back(private, tmp_path):
@@ -100,10 +100,10 @@ def test_damaged_notes_are_refused_in_a_sentence(private, tmp_path):
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
-        (lambda notes: replace(notes, rows=notes.rows[:-1]), "notes where threads say"),
-        (lambda notes: replace(notes, rows=notes.rows[:, :5]), "rows of another form"),
-        (lambda notes: replace(notes, heads=notes.heads[1:]), "heads of another form"),
-        (lambda notes: replace(notes, rows=_with(notes.rows, SITE, 99)), "a site that there is not"),
+        (lambda notes: replace(notes, rows=notes.rows[:-1]), "notes, but threads counted"),
+        (lambda notes: replace(notes, rows=notes.rows[:, :5]), "the rows have another shape"),
+        (lambda notes: replace(notes, heads=notes.heads[1:]), "the heads have another shape"),
+        (lambda notes: replace(notes, rows=_with(notes.rows, SITE, 99)), "an unknown site"),
     ],
 )
 def test_notes_that_do_not_fit_each_other_are_refused(private, tmp_path, spoil, said):
@@ -119,9 +119,7 @@ def _with(rows, word, value):
 
 
 def test_an_access_in_no_known_array_is_told_with_its_line(private):
-    with pytest.raises(
-        NotesError, match=r"An access of line \d+ on the GPU lies in no array that is known\."
-    ):
+    with pytest.raises(NotesError, match=r"An access of line \d+ on the GPU belongs to no known array\."):
         measured_run(replace(private, rows=_with(private.rows, BASE, 12)))
 
 
@@ -137,7 +135,7 @@ def test_clocks_that_cannot_be_compared_are_told(private):
 def test_a_thread_that_made_more_notes_than_it_had_room_for_is_told():
     counts = np.array([3, 9, 4])
     check_room(counts, 9)
-    with pytest.raises(NotesError, match=r"1 of its threads .* thread 1 of the grid 9 where .* room for 8\."):
+    with pytest.raises(NotesError, match=r"1 of its threads .* thread 1 of the grid made 9, .* room for 8\."):
         check_room(counts, 8)
 
 
@@ -151,7 +149,7 @@ def test_room_is_twice_what_the_busiest_thread_makes(private):
 def test_a_launch_that_is_too_large_is_refused_before_anything_runs(private):
     trace = measured_run(private).trace
     check_noted(trace)
-    with pytest.raises(NotesError, match="2,000,000 at most"):
+    with pytest.raises(NotesError, match="the 2,000,000 that can be noted"):
         check_noted(replace(trace, accesses=3_000_000))
 
 

@@ -130,7 +130,7 @@ def test_a_trace_comes_of_what_it_writes(played, tmp_path):
 
 def test_threads_without_room_are_told_and_nothing_is_written(played, tmp_path):
     made = run_on_gpu.answer(NotesWanted(launch(), 3, str(tmp_path / "notes.npz")))
-    assert "more accesses on the GPU than there was room for" in made.problem
+    assert "more accesses on the GPU than there is room for" in made.problem
     assert not list(tmp_path.iterdir())
 
 

@@ -79,7 +79,7 @@ def test_stores_in_the_order_measured_leave_what_the_gpu_left(sound):
     assert {
         name
         for name, lines in said.items()
-        if not lines["replayed"].startswith("the stores in this order leave what")
+        if not lines["replayed"].startswith("the stores in this order give the GPU's results")
     } == set()
 
 

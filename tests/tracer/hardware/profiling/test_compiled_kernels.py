@@ -80,7 +80,7 @@ def test_words_say_room_limits_and_where_the_numbers_are_from():
     text = occupancy_text(found, own)
     assert "room for 32 blocks of it at once: 32 of 64 warps, an occupancy of 50 %" in text
     assert text.endswith("The launch has 256 blocks.")
-    assert limiters_text(found) == "the 32 blocks that there can be"
+    assert limiters_text(found) == "the limit of 32 blocks"
     assert (
         f"{found.compiled.registers} registers a thread and 128 bytes of shared memory a block of 1 warp"
         in (basis_text(found))

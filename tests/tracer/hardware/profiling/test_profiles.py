@@ -230,8 +230,8 @@ def test_amounts_have_three_digits():
 
 def test_words_leave_out_what_is_not_known():
     profile = made_profile("matmul-tiled", l1_hits=None)
-    assert hits_text(profile) == "L2 had 98.8 % of the sectors asked of it"
+    assert hits_text(profile) == "L2 had 98.8 % of the sectors requested from it"
     assert hits_text(msgspec.structs.replace(profile, l2_hits=None)) == ""
     assert profile_text(profile).startswith(
-        "12.4 % of the warps that there can be were active on average; 33.0 kB read"
+        "12.4 % of the possible warps were active on average; 33.0 kB read"
     )
