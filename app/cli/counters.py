@@ -29,6 +29,7 @@ from ...tracer.model.counter_names import NAMES
 from ...tracer.model.finding import block_text, line_text
 from ...tracer.model.launch import Limits
 from ...tracer.model.plan import launch_of, parse_spec
+from ...tracer.recording.nvidia_files import libdevice_digest
 from ...tracer.run.time_estimate import TimeEstimate, duration_text, left_text
 from ...tracer.run.worker_client import TakesLong, Worker
 from ...tracer.storage.folders import cache_folder
@@ -99,7 +100,7 @@ def sessions(specs: Iterable[str], *, wait: bool = False) -> list[Session]:
     `wait` or on the terminal. Raises CatalogueError for scenarios that can't be launched, WorkerError for launches
     without a trace, UsageError if the user does not agree, and TraceFileError for a file that is not a trace.
     """
-    worker, cache = Worker(), TraceCache(cache_folder())
+    worker, cache = Worker(), TraceCache(cache_folder(), math_library=libdevice_digest)
     try:
         return [_session(spec, worker, cache, wait) for spec in specs]
     finally:

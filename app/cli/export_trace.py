@@ -11,6 +11,7 @@ from pathlib import Path
 from ...tracer.exports.write import SUFFIXES, check_export, write_export
 from ...tracer.model.plan import launch_of, parse_spec
 from ...tracer.model.trace import Trace
+from ...tracer.recording.nvidia_files import libdevice_digest
 from ...tracer.run.worker_client import Worker
 from ...tracer.storage.folders import cache_folder
 from ...tracer.storage.temp_folders import large_files_folder
@@ -66,7 +67,7 @@ def _trace(spec: str) -> Iterator[Trace]:
         return
     scenario, values, options = parse_spec(spec)
     launch = launch_of(scenario, values, **options)
-    worker, cache = Worker(), TraceCache(cache_folder())
+    worker, cache = Worker(), TraceCache(cache_folder(), math_library=libdevice_digest)
     try:
         trace = cache.get(launch)
         if trace is None:

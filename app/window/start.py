@@ -122,6 +122,7 @@ def _run_event_loop(
     load_qt()
     from PySide6.QtCore import QTimer
 
+    from ...tracer.recording.nvidia_files import libdevice_digest
     from ...tracer.storage import folders
     from ...tracer.storage.trace_cache import TraceCache
     from ..control.session_jobs import SessionJobs
@@ -129,7 +130,7 @@ def _run_event_loop(
     from .main_window import MainWindow
 
     app = application()
-    jobs = SessionJobs(worker, TraceCache(folders.cache_folder()))
+    jobs = SessionJobs(worker, TraceCache(folders.cache_folder(), math_library=libdevice_digest))
     window = MainWindow(jobs, folders.config_folder() / "window.json")
     window.restore()
     first = first_bookmark(specs, window.settings.bookmark)

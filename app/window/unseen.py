@@ -8,6 +8,7 @@ from PySide6.QtCore import QEventLoop, Qt
 
 from ...kernels.scenarios.catalogue import find
 from ...tracer.model.launch import decode
+from ...tracer.recording.nvidia_files import libdevice_digest
 from ...tracer.run.worker_client import Worker
 from ...tracer.storage.folders import cache_folder
 from ...tracer.storage.trace_cache import TraceCache
@@ -35,7 +36,7 @@ def unseen_window(
     Call `prepare_qt` (`app/widgets/widget_picture.py`) before. Raises PictureError without a trace.
     """
     application()
-    window = MainWindow(SessionJobs(worker, TraceCache(cache_folder())))
+    window = MainWindow(SessionJobs(worker, TraceCache(cache_folder(), math_library=libdevice_digest)))
     window.central.transport.position.hint = ""
     window.central.charts.recorded.waits = False
     window.central.asks_compiler = False

@@ -11,6 +11,7 @@ from ..calls.call import Argument, Memory
 from ..model.launch import Dim3, Launch
 from ..type_inference.question import Question
 
+NO_TARGET = "Numba's CUDA target is not installed (numba-cuda, which exists for Linux and Windows)."
 SECONDS = 20.0  # time limit of a launch
 
 

@@ -24,7 +24,7 @@ from ..compiler.numba_ir import KernelIR, kernel_ir
 from ..compiler.numbered import numbered
 from ..compiler.nvidia import NvidiaCode, has_compilers, nvidia_code
 from ..compiler.optimised import compiler_name, optimised, target_machine
-from ..job import CompiledCounters, Job, LiveJob
+from ..job import NO_TARGET, CompiledCounters, Job, LiveJob
 from ..not_countable import NotCountableError
 from .arguments import Pointer, packed
 from .device_memory import DeviceMemory
@@ -34,7 +34,6 @@ from .stand_ins import Table
 from .totals import at_least, counters_of, sites_of
 
 KEPT = 32  # kernels whose code is cached
-NO_TARGET = "Numba's CUDA target is not installed (numba-cuda, which exists for Linux and Windows)."
 CONTENDED = (
     "Several warps update the same elements by atomics that are loops of a load and a compare-and-swap. A GPU repeats "
     "them if another warp interferes: only a GPU shows how often."
