@@ -7,10 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ....tracer.recording.nvidia_files import libdevice_digest
+from ....tracer.run.kept_traces import trace_cache
 from ....tracer.run.worker_client import Worker
-from ....tracer.storage.folders import cache_folder
-from ....tracer.storage.trace_cache import TraceCache
 from ...lecture.check import check_lecture
 from ...lecture.document import Lecture
 from ...lecture.sessions import PATIENCE, Sessions
@@ -22,7 +20,7 @@ def lent_sessions(patience: float | None = PATIENCE) -> Iterator[Sessions]:
     """Yield the creator of sessions; patience: seconds that a launch may take, None for any."""
     worker = Worker()
     try:
-        yield Sessions(worker, TraceCache(cache_folder(), math_library=libdevice_digest), patience)
+        yield Sessions(worker, trace_cache(), patience)
     finally:
         show_if_read("")
         worker.close()
