@@ -20,7 +20,7 @@ from ..type_inference.answer_cache import versions
 from .job import ANSWER, NO_TARGET, CompiledCounters, Job
 
 COMMAND = module_command("tilescope.tracer.as_compiled.execution.process")
-FORMAT = 2  # of jobs and answers: part of their digest, so that a new one ignores old answers
+FORMAT = 3  # of jobs and answers: part of their digest, so that a new one ignores old answers
 MOST = 2000  # answers that are kept
 ENDING = ".counters"
 PATIENCE = 40.0  # seconds, in addition to the kernel's time limit, before the process is killed

@@ -125,6 +125,12 @@ def as_nvidia_computes(text: str) -> str | None:
     return None if made is text else _complete(made)
 
 
+def with_halves_of_doubles(text: str) -> str:
+    """Return a module that converts float64 to float16 by itself: LLVM calls a function that a process may lack."""
+    made = _TO_HALF.sub(r"call half @tilescope.half.of.double(double \1)", text)
+    return text if made == text else made + _HALF_OF_DOUBLE
+
+
 def _changes(lines: list[str]) -> Iterator[tuple[int, str]]:
     first = 0
     for number, line in enumerate(lines):

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from compiled_counts import counted, counters_of, recorded, recorded_launches
+from compiled_counts import counted, counters_of, launch_of_text, recorded, recorded_launches
 from tilescope.tracer.recording import nvidia_files
 
 KERNELS = [
@@ -84,3 +85,10 @@ def test_counters_are_lower_bounds_where_several_warps_swap_one_element(tmp_path
         different = compared(counters_of(answer), measured[name])
         assert different and different.keys() <= {*answer.at_least}, name
         assert all(amount <= measured_amount for amount, measured_amount in different.values()), name
+
+
+def test_a_float64_that_is_stored_as_a_float16_is_counted(tmp_path):
+    text = "@cuda.jit\ndef kernel(x, out):\n    i = cuda.grid(1)\n    out[i] = x[i] * 2.5 + 1\n"
+    job = launch_of_text(text, np.ones(32, np.float16), np.zeros(32, np.float16), folder=tmp_path)
+    (answer,) = counted([job], "--without-nvidia")
+    assert counters_of(answer)["global_load_requests"] == 1

@@ -16,6 +16,7 @@ import msgspec
 from llvmlite import binding
 
 from ...model.trace import Op
+from ...nvidia_math.contraction import with_halves_of_doubles
 from ..compiler.generated import Emitted
 from ..compiler.numbered import Numbered
 from ..compiler.text import split_list, type_of_operand
@@ -110,7 +111,8 @@ def host_code(
     header = (
         f'target datalayout = "{machine.target_data}"\ntarget triple = "{binding.get_process_triple()}"\n'
     )
-    return HostCode(header + body, accesses, parameters, tuple(shared), tuple(tables), waits)
+    text = with_halves_of_doubles(header + body)
+    return HostCode(text, accesses, parameters, tuple(shared), tuple(tables), waits)
 
 
 def host_machine() -> Any:
