@@ -95,7 +95,7 @@ class _Function:
 
 
 def _with_powers(function: _Function) -> FunctionIR:
-    changed = {}
+    changed: dict[int, list[Statement]] = {}
     for s in function.statements():
         kinds = [function.kind(number) for number in s.types]
         if (
@@ -135,7 +135,7 @@ def _multiplications(function: _Function, s: Statement, exponent: int) -> list[S
 
 
 def _with_plain_casts(function: _Function) -> FunctionIR:
-    changed = {}
+    changed: dict[int, list[Statement]] = {}
     for s in function.statements():
         if (
             s.op != "call"
@@ -156,7 +156,7 @@ def _with_plain_casts(function: _Function) -> FunctionIR:
 
 
 def _with_narrow_sums(function: _Function) -> FunctionIR:
-    changed = {}
+    changed: dict[int, list[Statement]] = {}
     for s in function.statements():
         if s.op != "setitem" or len(s.types) != 3 or function.kind(s.types[2]) != "float64":
             continue
